@@ -1,4 +1,4 @@
-"""Studies: listed, shown with what their newest experiment came to, and launched."""
+"""REST endpoints of studies: list, results of the latest experiment, launch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StudyClaimSerializer(serializers.Serializer):
     """A quantity next to the published one, with its 95 % interval over seeds."""
 
     id = serializers.CharField()
-    of = serializers.CharField(help_text="Id of the criterion, or of the chart, that it is of")
+    of = serializers.CharField(help_text="Id of its criterion or chart")
     quantity = serializers.CharField(help_text="With its unit")
     unit = serializers.CharField()
     value = serializers.FloatField(allow_null=True)
@@ -38,23 +38,23 @@ class StudyClaimSerializer(serializers.Serializer):
     high = serializers.FloatField(allow_null=True)
     n = serializers.IntegerField(help_text="Seeds")
     published = serializers.FloatField(allow_null=True)
-    source: Any = serializers.CharField(allow_null=True, help_text="Where the published value is from")
+    source: Any = serializers.CharField(allow_null=True, help_text="Source of the published value")
     verdict = serializers.ChoiceField(choices=OF_VALUES)
 
 
 class StudyCriterionSerializer(serializers.Serializer):
     id = serializers.CharField()
     claim = serializers.CharField()
-    criterion = serializers.CharField(help_text="When it counts as reproduced")
-    shape = serializers.CharField(help_text="What is enough for shape only")
-    written = serializers.CharField(help_text="When the criterion was")
+    criterion = serializers.CharField(help_text="Criterion for reproduced")
+    shape = serializers.CharField(help_text="Criterion for shape only")
+    written = serializers.CharField(help_text="Date of the criterion")
     verdict = serializers.ChoiceField(choices=VERDICTS)
 
 
 class StudyOfferSerializer(serializers.Serializer):
     scale = serializers.ChoiceField(choices=SCALES)
-    runs = serializers.IntegerField(help_text="That a launch makes, at most")
-    estimated_s = serializers.FloatField(allow_null=True, help_text="Null where it is not known before")
+    runs = serializers.IntegerField(help_text="Maximum number of runs of a launch")
+    estimated_s = serializers.FloatField(allow_null=True, help_text="Null if unknown")
     refused = serializers.CharField(allow_blank=True, help_text="Why it cannot be launched here; empty where it can")
 
 
@@ -72,8 +72,8 @@ class StudySummarySerializer(serializers.Serializer):
     seed = serializers.CharField(help_text="Number of the paper")
     title = serializers.CharField()
     question = serializers.CharField()
-    says = serializers.CharField(allow_blank=True, help_text="What the paper says, in its sense")
-    experiment = serializers.CharField(allow_null=True, help_text="Its newest that has measured something")
+    says = serializers.CharField(allow_blank=True, help_text="Paraphrase of the published statement")
+    experiment = serializers.CharField(allow_null=True, help_text="Latest experiment with results")
     scale: Any = serializers.ChoiceField(choices=SCALES, allow_null=True, help_text="Of that experiment")
     verdicts = serializers.DictField(child=serializers.CharField(), help_text="By criterion, of that experiment")
 
@@ -82,15 +82,15 @@ class StudySerializer(StudySummarySerializer):
     """A study with its definition, and what its runs came to."""
 
     sources = StudySourceSerializer(many=True)
-    limits = serializers.ListField(child=serializers.CharField(), help_text="What to know of its values")
+    limits = serializers.ListField(child=serializers.CharField(), help_text="Limitations of its values")
     launches = StudyOfferSerializer(many=True)
-    quick_differs = serializers.CharField(allow_blank=True, help_text="In what quick is less")
+    quick_differs = serializers.CharField(allow_blank=True, help_text="Differences of the quick scale")
     definition = serializers.CharField(help_text="YAML, at the scale shown")
-    seeds = serializers.IntegerField(help_text="Of which all runs are done; only these count")
+    seeds = serializers.IntegerField(help_text="Seeds with all runs done; only these count")
     criteria = StudyCriterionSerializer(many=True)
     claims = StudyClaimSerializer(many=True)
     charts = ObjectsField()
-    digest: Any = serializers.CharField(allow_null=True, help_text="Of the digests of its runs")
+    digest: Any = serializers.CharField(allow_null=True, help_text="Digest over the digests of its runs")
 
 
 class StudyLaunchBody(Body):
@@ -102,7 +102,7 @@ class StudyLaunchSerializer(LaunchSerializer):
 
 
 class ExperimentClaimsSerializer(serializers.Serializer):
-    """What an experiment says of the study that it was launched by, as `python -m telemetry study ID --json` does."""
+    """The result of the study that launched an experiment, as `python -m telemetry study ID --json`."""
 
     study = serializers.CharField()
     system = serializers.CharField()
@@ -114,7 +114,7 @@ class ExperimentClaimsSerializer(serializers.Serializer):
     digest = serializers.CharField()
 
 
-SCALE = OpenApiParameter("scale", str, enum=list(SCALES), description="Whose newest result; any where it is left out")
+SCALE = OpenApiParameter("scale", str, enum=list(SCALES), description="Scale of the latest result; default: any")
 ID = OpenApiParameter("id", str, "path")
 
 
@@ -144,7 +144,7 @@ class StudyViewSet(ViewSet):
     @extend_schema(request=StudyLaunchBody, responses={201: StudyLaunchSerializer}, parameters=[ID])
     @action(detail=True, methods=["post"])
     def launch(self, request: Request, pk: str) -> Response:
-        """Makes an experiment of it at a scale and queues its runs; 409 while one of it is under way."""
+        """Create an experiment at a scale and queue its runs; 409 while one is in progress."""
         study, body = _found(pk), StudyLaunchBody(data=request.data)
         body.is_valid(raise_exception=True)
         assert isinstance(request.user, User)
@@ -163,7 +163,7 @@ class ExperimentClaims(GenericViewSet):
     @extend_schema(operation_id="experiments_claims", responses=ExperimentClaimsSerializer, filters=False)
     @action(detail=True)
     def claims(self, request: Request, pk: str) -> Response:
-        """The claims of its study judged by its runs; 404 of an experiment that no study launched."""
+        """Claims of its study, evaluated with its runs; 404 if no study launched it."""
         experiment = self.get_object()
         study = services.find(experiment.study)
         if study is None:
@@ -175,7 +175,7 @@ class ExperimentClaims(GenericViewSet):
 def _found(name: str) -> Study:
     study = services.find(name)
     if study is None:
-        raise NotFound(f"There is no study called {name!r:.40}.")
+        raise NotFound(f"No study is named {name!r:.40}.")
     return study
 
 

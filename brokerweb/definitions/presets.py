@@ -1,7 +1,7 @@
-"""Experiments to begin with: definitions in ``docs/examples``, each with what it is for.
+"""Predefined experiments: definitions in ``docs/examples`` with a purpose.
 
-A preset carries its topologies with it, so that it works in an empty installation; ``python -m telemetry sweep`` takes
-the same files.
+A preset includes its topologies, so it works in an empty installation; ``python -m telemetry sweep`` accepts the same
+files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def configurations_of(definition: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class Preset:
-    """One file, and what its card says."""
+    """A file and its card."""
 
     name: str
     title: str
@@ -45,12 +45,12 @@ class Preset:
 
     @cached_property
     def text(self) -> str:
-        """The file, comments and all."""
+        """The file, including comments."""
         return (DIRECTORY / f"{self.name}.yaml").read_text()
 
     @cached_property
     def definition(self) -> dict[str, Any]:
-        """What it says; not to be changed."""
+        """The parsed definition; read-only."""
         return documents.read(self.text)
 
     @property
@@ -70,7 +70,7 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
-        Preset("quick-look", "A quick look", "Ten live brokers for half a minute: does all work, and what is shown?"),
+        Preset("quick-look", "A quick look", "Ten live brokers for half a minute: a quick check of the installation."),
         Preset(
             "fire-watch",
             "Fire watch",
@@ -79,18 +79,18 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "rare-data",
             "Rare data",
-            "One broker in a hundred has what is asked for. Four ways to walk: which one finds it, in how many steps?",
+            "One broker in a hundred has the requested data. Four walk policies compared by success and hops.",
         ),
         Preset(
             "search-compared",
             "Search strategies compared",
-            "Walks, floods, rings and a hash table for data that two brokers in a hundred have: time against messages.",
+            "Walks, floods, rings and a hash table for data at two brokers in a hundred: time and messages.",
         ),
         Preset(
             "replicas-compared",
             "Replicas compared",
-            "Where replicas are kept, and whether they follow their provider: how soon, and how fresh, answers are.",
+            "Placement and refresh of replicas: response time and freshness of answers.",
         ),
     )
 }
-"""By name, in the order of their cards."""
+"""By name, in display order."""

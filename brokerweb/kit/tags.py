@@ -47,7 +47,7 @@ for _write in (
 
 @register.filter
 def ago(moment: datetime | None) -> SafeString | str:
-    """``<time>`` that says how long ago (or how far ahead); the script turns the title into the reader's own zone."""
+    """``<time>`` with a relative time; the script converts the title to the reader's time zone."""
     if moment is None:
         return UNKNOWN
     seconds = (timezone.now() - moment).total_seconds()
@@ -66,42 +66,42 @@ def state(word: Any) -> SafeString:
 
 
 JUDGED = {"passed": "done", "broken": "failed", "open": "queued"}
-"""What came of thresholds, to the state that it looks like."""
+"""Badge style by threshold verdict."""
 
 
 @register.filter
 def judged(word: str) -> SafeString:
-    """What came of thresholds as a badge."""
+    """A threshold verdict as a badge."""
     return format_html('<span class="state state-{}">{}</span>', JUDGED[word], word)
 
 
 @register.filter
 def kept_thresholds(passed: Any) -> SafeString | str:
-    """Whether a run kept all that was demanded of it, as a badge; nothing where nothing was."""
+    """Whether a run passed its thresholds, as a badge; empty without thresholds."""
     return "" if passed is None else judged("passed" if passed else "broken")
 
 
 @register.filter
 def engine(word: Any) -> SafeString | str:
-    """Beside whatever has figures: the word "simulated" where they are; nothing for what was measured."""
+    """The mark "simulated" next to simulated figures; empty for live ones."""
     return (
         format_html('<span class="simulated" title="{}">simulated</span>', SIMULATED_TITLE) if word == SIMULATED else ""
     )
 
 
-SIMULATED_TITLE = "In virtual time: the same brokers, and a model of how long things take."
+SIMULATED_TITLE = "Simulated in virtual time with modelled service times."
 OUTCOME_STATES = {"answered": "done", "not_found": "suspect", "refused": "failed", "lost": "failed"}
 
 
 @register.filter
 def changed(change: Any) -> str:
-    """What a run changes of another: "without the link 0–1"."""
+    """The change of a what-if run: "without the link 0–1"."""
     return in_words(change) if change else ""
 
 
 @register.filter
 def outcome(word: Any, said: str = "") -> SafeString:
-    """How a query ended, as a badge like a state's; ``said`` are other words for it."""
+    """A query's outcome as a badge; ``said`` replaces the label."""
     name = str(word)
     state = OUTCOME_STATES.get(name, "unknown")
     return format_html('<span class="state state-{}">{}</span>', state, said or name.replace("_", " "))
@@ -119,7 +119,7 @@ DELIVERY_STATES = {"waiting": "queued", "delivered": "done", "failed": "failed"}
 
 @register.filter
 def delivery(word: Any) -> SafeString:
-    """How a notification went, as a badge like a state's."""
+    """A delivery's state as a badge."""
     return format_html('<span class="state state-{}">{}</span>', DELIVERY_STATES.get(str(word), "unknown"), word)
 
 
@@ -137,13 +137,13 @@ def nth(items: Any, index: Any) -> Any:
 
 @register.filter
 def in_parts(document: Any) -> str:
-    """What it means for its answers that a topology that was launched falls into parts; empty where it does not."""
+    """A warning if a launched topology is disconnected; otherwise empty."""
     return parts.at_work(document)
 
 
 @register.filter
 def swatch(name: Any) -> SafeString:
-    """A series' fixed colour beside its name."""
+    """A series' colour next to its name."""
     return format_html('<span class="swatch swatch-{}" aria-hidden="true"></span>{}', name, words(name))
 
 
@@ -156,9 +156,9 @@ def field_attributes(attributes: dict[str, Any]) -> SafeString:
 
 @register.inclusion_tag("parts/entry.html", takes_context=True)
 def entry(context: dict[str, Any], name: str, icon: str, label: str, key: str = "") -> dict[str, Any]:
-    """One entry of the rail, marked when the page shown lies under it; ``key`` after g goes there.
+    """A navigation entry, marked on its pages; ``key`` is its shortcut after g.
 
-    A house without the page of that ``name`` has no entry for it.
+    Empty if the installation has no page with this ``name``.
     """
     try:
         url = reverse(name)
@@ -171,7 +171,7 @@ def entry(context: dict[str, Any], name: str, icon: str, label: str, key: str = 
 
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: Any) -> str:
-    """The address's query with some parameters changed; ``None`` takes one away."""
+    """The current query string with some parameters changed; ``None`` removes one."""
     query = context["request"].GET.copy()
     for name, value in changes.items():
         query.pop(name, None)
@@ -182,7 +182,7 @@ def with_query(context: dict[str, Any], **changes: Any) -> str:
 
 @register.filter
 def named_lines(text: str) -> SafeString:
-    """A help that says what each of several names is: each begins a line."""
+    """A help text that explains several names: one line each."""
     return format_html_join(mark_safe("<br>"), "{}", ((line,) for line in help_lines(text)))
 
 
@@ -210,7 +210,7 @@ def client_numbers(configuration: Any) -> str:
 
 @register.filter
 def time_left(seconds: Any) -> SafeString | str:
-    """ "6 min left"; over an hour the time of day at which it ends says more."""
+    """ "6 min left"; above an hour, the time of day."""
     left = number(seconds)
     if left is None:
         return ""
@@ -219,7 +219,7 @@ def time_left(seconds: Any) -> SafeString | str:
 
 @register.filter
 def ends_in(seconds: Any) -> SafeString | str:
-    """ "in about 6 min"; over an hour the time of day."""
+    """ "in about 6 min"; above an hour, the time of day."""
     left = number(seconds)
     if left is None:
         return ""
@@ -227,20 +227,20 @@ def ends_in(seconds: Any) -> SafeString | str:
 
 
 def _moment_in(seconds: float) -> SafeString:
-    """``<time>`` that lies ahead; the script writes it in the reader's zone."""
+    """``<time>`` in the future; the script converts it to the reader's time zone."""
     moment = timezone.now() + timedelta(seconds=seconds)
     return format_html('<time datetime="{}" data-exact>{} UTC</time>', moment.isoformat(), f"{moment:%a %H:%M}")
 
 
 @register.filter
 def up(brokers: Any) -> int:
-    """How many of a network's brokers are up."""
+    """Number of running brokers of a network."""
     return sum(broker.get("state") == "up" for broker in brokers or [])
 
 
 @register.filter
 def until(begin: Any, end: Any) -> str:
-    """How long something took."""
+    """The duration between two moments."""
     known = isinstance(begin, datetime) and isinstance(end, datetime)
     return duration((end - begin).total_seconds()) if known else UNKNOWN
 

@@ -1,5 +1,5 @@
-"""Studies: a page for each, its launch at a scale, and what the runs of its newest experiment came to.
+"""Studies: a page for each, launches at a scale, and results of the latest experiment.
 
-Counterpart: ``telemetry.studies``, which judges; ``python -m telemetry study`` does the same without the web. An
-experiment remembers which study it was launched by, and at which scale; progress and cancelling are the experiment's.
+Counterpart: ``telemetry.studies`` evaluates them; ``python -m telemetry study`` does the same without the web. An
+experiment stores the study and the scale that launched it; progress and cancelling are the experiment's.
 """

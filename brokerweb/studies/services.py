@@ -1,4 +1,4 @@
-"""What pages and REST ask of studies. Nothing is stored but the experiments that they launch."""
+"""Use cases of studies, called by pages and REST. Only the launched experiments are stored."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from telemetry.studies.study import SCALES, Row, Study
 from telemetry.systems.registry import row_of, studies
 
 ESTIMATED_FOR_S = 600
-"""For how long an estimate of a launch is kept; it draws topologies and places clients."""
+"""Cache time of a launch estimate, which generates topologies and places clients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a launch at one scale makes."""
+    """A possible launch at one scale."""
 
     scale: str
     runs: int
     """At most: a configuration that two blocks name counts twice."""
     estimated_s: float | None
-    """``None`` where it is not known before."""
+    """``None`` if unknown."""
     refused: str = ""
     """Why it cannot be launched here, in a sentence; empty where it can."""
 
@@ -45,7 +45,7 @@ def find(name: str) -> Study | None:
 
 
 def seed_of(study: Study) -> str:
-    """Number of the paper that it is about."""
+    """Number of its paper."""
     return SYSTEMS[study.system].seed
 
 
@@ -74,7 +74,7 @@ def _estimated_s(study: Study, scale: str) -> float | None:
     if (kept := cache.get(key)) is None:
         try:
             kept = estimates.estimate(definition).estimated_s
-        except InvalidSetting:  # this machine does not hold it; the launch says why
+        except InvalidSetting:  # this machine is too small; the launch reports why
             return None
         cache.set(key, kept, ESTIMATED_FOR_S)
     return float(kept)
@@ -90,9 +90,9 @@ def _topologies(definition: dict[str, object]) -> Iterator[dict[str, int]]:
 
 @transaction.atomic
 def launch(study: Study, scale: str, owner: User) -> tuple[Experiment, Launch]:
-    """A new experiment of the study, launched. Raises ``InvalidSetting``; ``NotPossible`` while one is under way."""
+    """Create and launch an experiment of the study. Raises ``InvalidSetting``; ``NotPossible`` while one is active."""
     if other := under_way(study):
-        raise NotPossible(f"Not launched: the experiment “{other.name}” of this study is under way.")
+        raise NotPossible(f"Not launched: the experiment “{other.name}” of this study is in progress.")
     if refused := offer(study, scale).refused:
         raise InvalidSetting("scale", refused)
     body = study.at(scale)
@@ -102,25 +102,25 @@ def launch(study: Study, scale: str, owner: User) -> tuple[Experiment, Launch]:
 
 
 def under_way(study: Study) -> Experiment | None:
-    """Its newest experiment that has runs left."""
+    """Its latest experiment with unfinished runs."""
     left = Experiment.objects.filter(study=study.id, runs__state__in=UNFINISHED)
     return left.order_by("-created").first()
 
 
 def newest(study: Study, scale: str = "") -> Experiment | None:
-    """Its newest experiment that has measured something, at that scale or at any."""
+    """Its latest experiment with results, at one scale or at any."""
     done = Experiment.objects.filter(study=study.id, runs__state=RunState.DONE)
     return (done.filter(scale=scale) if scale else done).order_by("-created").first()
 
 
 def chosen(study: Study, experiment_id: str, scale: str) -> Experiment | None:
-    """That experiment, if the study launched it; else the newest."""
+    """The given experiment if the study launched it, otherwise the latest."""
     found = Experiment.objects.filter(pk=experiment_id, study=study.id).first() if experiment_id else None
     return found or newest(study, scale)
 
 
 def result(study: Study, experiment: Experiment | None, scale: str) -> Result:
-    """What its runs came to; of no experiment, the published values alone."""
+    """The result of its runs; without an experiment, the published values only."""
     if experiment is None:
         return judging.judge(study, scale, (), 1)
     configurations = experiment.runs.unchanged().order_by().values("configuration_hash").distinct().count()
@@ -128,7 +128,7 @@ def result(study: Study, experiment: Experiment | None, scale: str) -> Result:
 
 
 def _rows(experiment: Experiment) -> Iterator[Row]:
-    """Its runs that are done, without the links of their topologies."""
+    """Its finished runs, without the links of their topologies."""
     parts = ("topology__kind", "topology__brokers", "settings", "workload")
     fields = ("configuration_hash", "seed", "figures", *(f"configuration__{part}" for part in parts))
     done = experiment.runs.unchanged().filter(state=RunState.DONE).order_by("position")
@@ -143,13 +143,13 @@ def _rows(experiment: Experiment) -> Iterator[Row]:
 
 
 def digest(experiment: Experiment) -> str:
-    """Of the digests of its runs, by replicate, as far as they are done."""
+    """Digest over the digests of its finished runs, by replicate."""
     done = experiment.runs.unchanged().filter(state=RunState.DONE).order_by("configuration_hash", "replicate")
     return telling.digest_of(str(one or "") for one in done.values_list("summary__digest", flat=True))
 
 
 def verdicts(found: Iterable[Study]) -> dict[str, tuple[Experiment, dict[str, str]]]:
-    """By study, its newest experiment that has measured something, and the verdict of each of its claims."""
+    """By study: its latest experiment with results, and the verdict of each claim."""
     return {study.id: (one, _verdicts(study, one)) for study in found if (one := newest(study))}
 
 

@@ -1,4 +1,4 @@
-"""Addresses of the pages of studies."""
+"""URLs of the pages of studies."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages of studies: parse, call one service, show."""
+"""Pages of studies."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def detail(request: HttpRequest, study_id: str) -> HttpResponse:
 
 @login_required
 def progress(request: HttpRequest, study_id: str) -> HttpResponse:
-    """The part of the page that moves; once no run is left, the whole page is asked for again."""
+    """The live part of the page; after the last run, the page is reloaded."""
     study = _study(study_id)
     context = {"study": study, **_progress(study)}
     response = render(request, "studies/progress.html", context)
@@ -123,7 +123,7 @@ def launch(request: HttpRequest, study_id: str) -> HttpResponse:
 
 @login_required
 def of_experiment(request: HttpRequest, experiment_id: str) -> HttpResponse:
-    """What an experiment says of the study that it was launched by."""
+    """Redirect to the result of the study that launched the experiment."""
     experiment = get_object_or_404(Experiment.objects.exclude(study=""), pk=experiment_id)
     _study(experiment.study)
     return redirect(f"{reverse('studies:detail', args=[experiment.study])}?experiment={experiment.pk}")

@@ -189,7 +189,7 @@ def test_too_little_space_is_said_as_a_launch_says_it_and_the_house_comes_up(cli
     assert (short.status_code, short.json()["checks"]["disk"]) == (503, False)
     (sentence,) = short.json()["missing"]
     assert sentence.startswith("The disk has ")
-    assert sentence.endswith("are kept free: remove something under Storage.")
+    assert sentence.endswith("; free up space under Storage.")
     assert room_missing(short.content.decode()) == sentence
     Host.objects.update(supervisor={}, problem="it ended")
     assert room_missing(client.get("/readyz").content.decode()) == ""

@@ -76,7 +76,7 @@ def test_a_definition_is_changed_until_it_was_launched(browser: Client, line: To
     [
         ({"thresholds": ["bogus < 1"]}, "there is no figure “bogus”"),
         ({"topology": {"name": "Circle", "kind": "ring", "brokers": 5}}, "does not exist"),
-        ({"workload": {"consumers": 90_000}}, "would fit"),
+        ({"workload": {"consumers": 90_000}}, "fit"),
     ],
 )
 def test_a_definition_is_checked_whole(browser: Client, line: Topology, changes: dict, sentence: str) -> None:
@@ -192,14 +192,14 @@ def test_runs_are_kept_tagged_cancelled_and_run_again_from_their_list(browser: C
     assert Run.objects.get(pk=runs[0].pk).state == RunState.QUEUED
     assert "Cancelled 1 run" in act(browser, "experiments_run", "cancel", runs[:1], confirmed="yes")
     assert Run.objects.get(pk=runs[0].pk).state == RunState.CANCELLED
-    assert "Queued 1 run again." in act(browser, "experiments_run", "rerun", runs[:1])
+    assert "Queued 1 rerun." in act(browser, "experiments_run", "rerun", runs[:1])
     assert Run.objects.get(rerun_of=runs[0]).state == RunState.QUEUED
 
 
 def test_a_run_that_bears_as_many_tags_as_it_may_is_passed_by(browser: Client, runs: list[Run]) -> None:
     labels.set_tags(runs[0], [f"tag-{number}" for number in range(labels.MOST_TAGS)])
     told = act(browser, "experiments_run", "put_tag", runs, tag="nightly")
-    assert "Tagged 2 runs. The others bear 20 tags, the most that a run may." in told
+    assert "Tagged 2 runs. The others have 20 tags, the maximum." in told
     assert set(Run.objects.filter(tags__name="nightly")) == set(runs[1:])
 
 

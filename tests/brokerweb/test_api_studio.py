@@ -91,7 +91,7 @@ def test_an_earlier_version_comes_back_as_the_newest_with_how_it_was_made(api: A
     back = api.post(f"/api/topologies/{ring['id']}/versions/1/restore/").json()
     assert (back["version"], back["kind"], len(back["links"])) == (3, "ring", 4)
     again = api.post(f"/api/topologies/{ring['id']}/versions/1/restore/")
-    assert (again.status_code, again.json()["sentence"]) == (409, "Version 1 is what the topology is now.")
+    assert (again.status_code, again.json()["sentence"]) == (409, "Version 1 equals the current topology.")
     assert api.post(f"/api/topologies/{ring['id']}/versions/9/restore/").status_code == 404
 
 
@@ -110,7 +110,7 @@ def test_a_patch_that_draws_anew_is_a_version_and_shows_what_it_drew(api: APICli
         (
             {"nodes": [{"x": 0, "y": 0, "name": "a"}, {"x": 0, "y": 0, "name": "a"}]},
             "nodes[1].name",
-            "broker 0 already",
+            "already the name of broker 0",
         ),
         ({"nodes": [{"x": 0, "y": 0, "name": "a" * 101}]}, "nodes[0].name", "1 to 100 printable"),
         ({"links": [{"a": 0, "b": 9}]}, "links", "names broker 9"),
@@ -137,7 +137,7 @@ def test_advice_is_worked_out_for_one_at_a_time(api: APIClient, ring: dict, monk
     address = f"/api/topologies/{ring['id']}/advice/?k=1"
     with studio._advising:
         busy = api.get(address)
-    assert (busy.status_code, "somebody else" in busy.json()["sentence"]) == (409, True)
+    assert (busy.status_code, "Another request" in busy.json()["sentence"]) == (409, True)
     assert api.get(address).status_code == 200
 
 

@@ -31,10 +31,10 @@ def configuration(engine: str = "live", brokers: int = 10, **workload: Any) -> d
 @pytest.mark.parametrize(
     ("wanted", "machine", "field", "sentence"),
     [
-        (configuration(brokers=50), {"broker_ports": 40}, "topology", "40 of the ports for brokers are left"),
-        (configuration(consumers=30_000), {}, "workload.consumers", "27,950 would fit"),
-        (configuration(providers=30_000), {}, "workload.providers", "27,950 would fit"),
-        (configuration(consumers=900), {"open_files": 512}, "workload.consumers", "412 would fit"),
+        (configuration(brokers=50), {"broker_ports": 40}, "topology", "only 40 broker ports are free"),
+        (configuration(consumers=30_000), {}, "workload.consumers", "27,950 fit"),
+        (configuration(providers=30_000), {}, "workload.providers", "27,950 fit"),
+        (configuration(consumers=900), {"open_files": 512}, "workload.consumers", "412 fit"),
         (configuration(brokers=1_000), {"memory_bytes": 10**9}, "topology", "would fit"),
         (
             configuration("simulated", entities=100_000, providers=100_000, payload_bytes=60_000),
@@ -57,7 +57,7 @@ def test_what_the_machine_does_not_hold_is_refused_with_what_would_fit(
 def test_as_many_as_is_said_would_fit_do() -> None:
     with pytest.raises(InvalidSetting) as refused:
         capacity.check([configuration(consumers=30_000)], ROOMY, 1)
-    assert "27,950 would fit" in refused.value.sentence
+    assert "27,950 fit" in refused.value.sentence
     capacity.check([configuration(consumers=27_950)], ROOMY, 1)
     small = Machine(**{one.name: getattr(ROOMY, one.name) for one in fields(Machine)} | {"memory_bytes": 10**9})
     with pytest.raises(InvalidSetting) as large:
@@ -100,7 +100,7 @@ def test_the_disk_is_warned_of_before_it_is_full() -> None:
     assert needed > 3_600 * 1_000 * 100
     assert capacity.warning(needed, ROOMY) == ""
     full = Machine(8 * 10**9, 10**8, 20_000, 28_000, 12_000)
-    assert "100\u202fMB are left" in capacity.warning(needed, full)
+    assert "100\u202fMB are free" in capacity.warning(needed, full)
 
 
 def test_rules_are_about_settings_that_there_are() -> None:

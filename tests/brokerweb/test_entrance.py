@@ -82,7 +82,7 @@ def test_trace_is_taken_nowhere(address: str, operator: User) -> None:
 def test_a_method_that_no_address_takes_is_refused_as_rest_refuses(operator: User) -> None:
     refused = Client().generic("PROPFIND", "/api/runs/")
     assert (refused.status_code, refused.json()["code"]) == (405, "method_not_allowed")
-    assert refused.json()["sentence"] == "No address takes PROPFIND."
+    assert refused.json()["sentence"] == "Method PROPFIND is not supported."
     assert "PATCH" in refused["Allow"]
 
 
@@ -250,7 +250,7 @@ def test_an_address_is_throttled_whoever_asks_and_pages_and_health_are_not(setti
     assert [stranger.get("/api/tags/").status_code for _ in range(5)] == [401, 401, 401, 429, 429]
     refused = stranger.get("/api/tags/")
     assert int(refused["Retry-After"]) > 0
-    assert "try again in" in refused.json()["sentence"]
+    assert "Try again in" in refused.json()["sentence"]
     assert stranger.get("/healthz").status_code == 200
     assert stranger.get("/login/").status_code == 200
     assert APIClient(REMOTE_ADDR="192.0.2.8").get("/api/tags/").status_code == 401
@@ -284,7 +284,7 @@ def test_log_ins_of_any_name_are_bounded_by_address(operator: User, settings: An
     assert codes == [200, 429, 429]
     refused = guesser.post("/api/tokens/", names[0], format="json")
     assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
-    assert "Too many login attempts from this address; try again in" in refused.json()["sentence"]
+    assert "Too many login attempts from this address. Try again in" in refused.json()["sentence"]
     assert int(refused["Retry-After"]) > 0
     assert guesser.get("/login/").status_code == 200
     right = {"username": "olga", "password": "correct horse"}

@@ -52,13 +52,13 @@ def test_a_launch_sent_twice_launches_once(api: APIClient, client: Client, opera
     for _ in range(2):
         client.post(f"/experiments/{made['id']}/launch/", {"runs": "0"})
     assert Run.objects.count() == 2
-    assert "the experiment has 2 runs by now, not 0" in client.get(f"/experiments/{made['id']}/").content.decode()
+    assert "the experiment has 2 runs now, not 0" in client.get(f"/experiments/{made['id']}/").content.decode()
 
     order = f"/api/experiments/{made['id']}/launch/"
     assert api.post(order, {"if_runs": 2}, format="json").json()["count"] == 2
     again = api.post(order, {"if_runs": 2}, format="json")
     assert (again.status_code, Run.objects.count()) == (409, 4)
-    assert "4 runs by now, not 2" in again.content.decode()
+    assert "4 runs now, not 2" in again.content.decode()
     for wrong in ({"if_runs": -1}, {"if_runs": "some"}, {"if_run": 4}):
         assert api.post(order, wrong, format="json").status_code == 400
     assert Run.objects.count() == 4

@@ -269,7 +269,7 @@ def test_after_twenty_failures_in_a_row_it_is_switched_off_and_says_why(
     deliveries.deliver_due()
     shown = api.get(f"/api/notifications/{target['id']}/").json()
     assert (shown["enabled"], shown["failures"]) == (False, 20)
-    assert shown["note"].startswith("Switched off after 20 failures in a row. The last: Answered 500")
+    assert shown["note"].startswith("Disabled after 20 consecutive failures. The last: Answered 500")
     again = api.patch(f"/api/notifications/{target['id']}/", {"enabled": True}, format="json").json()
     assert (again["enabled"], again["failures"], again["note"]) == (True, 0, "")
 

@@ -144,7 +144,7 @@ def test_a_form_filled_from_a_definition_says_the_same_again() -> None:
 def test_an_input_says_what_leaving_it_open_means() -> None:
     by_name = {one.info.name: one for one in read("", sweeps=False).inputs}
     assert by_name["walk_policy"].profiles == "prototype uniform, else backtrack"
-    assert by_name["walk_policy"].options[0] == ("", "as the profile", True)
+    assert by_name["walk_policy"].options[0] == ("", "from the profile", True)
     assert by_name["ping_interval_ms"].profiles == ""
 
 

@@ -37,7 +37,7 @@ def test_while_it_is_paused_nothing_is_launched_and_whoever_waits_is_told_since_
     assert (paused["paused"], paused["by"], paused["queued"], paused["ends_s"]) == (True, "olga", 2, None)
     assert claim("here", "reconciler") is None
     shown = api.get(f"/api/runs/{queued[0]}/").json()
-    assert shown["waiting_for"].startswith("the queue is paused since 20")
+    assert shown["waiting_for"].startswith("the queue has been paused since 20")
     assert shown["waiting_for"].endswith("UTC by olga")
     assert shown["eta_s"] is None
 

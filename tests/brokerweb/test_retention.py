@@ -86,7 +86,7 @@ def test_by_age_the_files_go_and_the_summary_the_events_and_the_configuration_st
     assert still[-1][1] == "files removed"
     answer = api.get(f"/api/runs/{old.pk}/samples/")
     assert answer.status_code == 404
-    assert "by retention" in answer.json()["sentence"]
+    assert "Retention deleted" in answer.json()["sentence"]
 
 
 def test_by_size_the_oldest_go_first_until_it_fits(ended: Callable[..., Run]) -> None:
@@ -124,7 +124,7 @@ def test_a_report_is_not_made_of_runs_whose_samples_are_gone(ended: Callable[...
     services.change({"max_days": 1})
     removal.turn()
     answer = api.post("/api/reports/", {"runs": [run.pk]}, format="json")
-    assert (answer.status_code, "by retention" in answer.json()["sentence"]) == (400, True)
+    assert (answer.status_code, "Retention deleted" in answer.json()["sentence"]) == (400, True)
 
 
 def test_a_removal_that_was_broken_off_is_finished_by_the_next_turn(ended: Callable[..., Run], house: Path) -> None:

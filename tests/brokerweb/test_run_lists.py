@@ -214,7 +214,7 @@ def test_rest_writes_on_a_run(api: APIClient, runs: dict[str, Run]) -> None:
 def test_rest_plans_and_carries_out_one_thing_with_many(api: APIClient, runs: dict[str, Run]) -> None:
     body = {"action": "tag", "q": "state = done", "tag": "paper", "dry_run": True}
     planned = api.post("/api/runs/bulk/", body, format="json").json()
-    assert planned["sentence"] == "Put the tag paper on 1 run: 1 done. 1 of those chosen has that tag already."
+    assert planned["sentence"] == "Add the tag paper to 1 run: 1 done. 1 selected run already has this tag."
     assert (planned["chosen"], planned["changed"], planned["runs"]) == (2, 1, ["run-slow"])
     assert found("tag = paper") == {"fast"}
     api.post("/api/runs/bulk/", {**body, "dry_run": False}, format="json")
@@ -222,7 +222,7 @@ def test_rest_plans_and_carries_out_one_thing_with_many(api: APIClient, runs: di
     api.post("/api/runs/bulk/", {"action": "untag", "runs": ["run-fast"], "tag": "paper"}, format="json")
     assert found("tag = paper") == {"slow"}
     answer = api.post("/api/runs/bulk/", {"action": "cancel", "runs": ["run-fast", "run-queued"]}, format="json")
-    assert answer.json()["sentence"] == "Cancel 1 run: 1 queued. 1 of those chosen has ended and is left."
+    assert answer.json()["sentence"] == "Cancel 1 run: 1 queued. 1 selected run has ended and is skipped."
     assert found("state = cancelled") == {"queued"}
     api.post("/api/runs/bulk/", {"action": "delete", "q": ""}, format="json")
     assert found("") == {"slow"}, "the one that is kept"

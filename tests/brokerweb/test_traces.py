@@ -145,7 +145,7 @@ def test_pages_show_queries_their_walk_and_what_to_set_where_nothing_was_traced(
     assert "room|r0|climate" in whole
     trace = listed(api, run)["results"][0]["id"]
     page = browser.get(f"/runs/{run}/queries/{trace}/").content.decode()
-    assert "passed the request on to broker 1" in page
+    assert "forwarded the request to broker 1" in page
     assert "stored a replica" in page
     assert browser.get(f"/runs/{run}/queries/{'0' * 16}/").status_code == 404
     assert browser.get(f"/runs/{run}/queries/?show=%00&page=x").status_code == 200

@@ -170,7 +170,7 @@ def test_nothing_is_sent_while_nobody_can_count_it(
 
     monkeypatch.setattr(cache, "add", away)
     refused = send(api, network, b"1|5")
-    sentence = "Redis is away, so nobody can count what is sent; try again in a moment."
+    sentence = "Redis is unavailable, so the rate limit cannot be checked. Try again in a moment."
     assert (refused.status_code, refused.json()["sentence"]) == (409, sentence)
     client.force_login(operator)
     page = client.post("/wire/send/", {"to": f"network:{network.id}", "broker": "0", "datagram": b"1|5".hex()})

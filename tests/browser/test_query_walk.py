@@ -69,7 +69,7 @@ def test_a_query_is_found_on_the_runs_page_and_its_hops_are_numbered(page: Page,
     assert numbers == [str(number + 1) for number in range(len(numbers))]
     assert page.locator("#walk").evaluate(DRAWN) == numbers
     expect(page.locator("#passages tbody tr").first).to_contain_text(re.compile(r"\d → \d\s*[\d.]+\s*(µs|ms)"))
-    expect(page.locator("#steps")).to_contain_text("passed the request on to broker")
+    expect(page.locator("#steps")).to_contain_text("forwarded the request to broker")
 
 
 def test_a_hop_is_shown_in_the_picture_by_the_keyboard_alone(page: Page, run: str) -> None:

@@ -33,7 +33,7 @@ def index() -> Iterator[int]:
 
 def test_what_is_pasted_is_taken_apart_as_one_types_and_the_address_is_the_view(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/wire/")
-    expect(page.locator("#wire-decoded")).to_contain_text("Nothing to take apart yet")
+    expect(page.locator("#wire-decoded")).to_contain_text("No datagram yet")
     page.get_by_label("Datagram", exact=True).fill(REQUEST.hex(" "))
     expect(page.locator("#wire-decoded h2").first).to_contain_text("ContextRequest")
     expect(page).to_have_url(f"{shown.url}/wire/?d={REQUEST.hex()}")
@@ -72,31 +72,31 @@ def test_a_field_and_its_bytes_light_up_together_by_mouse_and_by_keyboard(page: 
 def test_a_datagram_is_composed_sent_and_answered(page: Page, shown: Shown, index: int) -> None:
     page.goto(f"{shown.url}/wire/compose/?code=20")
     expect(page.locator("#wire-decoded h2").first).to_contain_text("StatsRequest")
-    expect(page.locator("#wire-payload")).to_contain_text("It changes nothing")
+    expect(page.locator("#wire-payload")).to_contain_text("This does not change the broker's state")
     page.get_by_label("Behind it").fill("|x")
     expect(page.locator("#verdict")).to_contain_text("refused")
     page.get_by_label("Behind it").fill("")
     expect(page.locator("#verdict")).to_contain_text("accepted")
     page.get_by_label("Broker", exact=True).fill(str(index))
-    page.get_by_role("button", name="Send the datagram").click()
+    page.get_by_role("button", name="Send datagram").click()
     answers = page.locator("#wire-answers")
     expect(answers).to_contain_text(re.compile(r"1 answer\. Sent to broker \d of campus"))
     expect(answers).to_contain_text("StatsResponse")
     expect(answers).to_contain_text(re.compile(r"\d.(µs|ms)"))
     page.get_by_label("Broker", exact=True).fill("77")
-    page.get_by_role("button", name="Send the datagram").click()
+    page.get_by_role("button", name="Send datagram").click()
     expect(answers).to_contain_text("is none that is up there")
 
 
 def test_what_changes_a_broker_is_asked_about_first(page: Page, shown: Shown, index: int) -> None:
     page.goto(f"{shown.url}/wire/?d={b'0|5'.hex()}")
-    expect(page.locator("#wire-payload")).to_contain_text("This changes something.")
+    expect(page.locator("#wire-payload")).to_contain_text("This changes the broker's state.")
     page.get_by_label("Broker", exact=True).fill(str(index))
     asked: list[str] = []
     page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
-    page.get_by_role("button", name="Send the datagram").click()
+    page.get_by_role("button", name="Send datagram").click()
     page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
-    page.get_by_role("button", name="Send the datagram").click()
+    page.get_by_role("button", name="Send datagram").click()
     expect(page.locator("#wire-answers")).to_contain_text("1 answer.")
     assert asked == ["The broker monitors its neighbours from now on. Send it?"] * 2
 
@@ -112,7 +112,7 @@ def test_a_recorded_message_is_opened_from_the_replay_and_taken_to_wireshark(pag
     assert download.value.path().read_bytes().startswith(bytes.fromhex("0a0d0d0a"))
     page.locator("tbody a").first.click()
     expect(page.locator("#wire-decoded h2").first).to_contain_text("ContextResponse")
-    page.get_by_role("link", name="One later").click()
+    page.get_by_role("link", name="Next").click()
     expect(page.locator(".toolbar").first).to_contain_text("after the launch")
 
 

@@ -32,7 +32,7 @@ def fields_of(page: str) -> list[tuple[str, int, int]]:
 
 def test_an_empty_lab_says_what_to_do_and_lists_every_message(viktor: Client) -> None:
     page = viktor.get("/wire/").content.decode()
-    assert "Nothing to take apart yet" in page
+    assert "No datagram yet" in page
     assert "Operators send datagrams" in page
     links = re.findall(r'href="(/wire/\?d=[0-9a-f]+)">(\w+)</a>', page)
     assert len(links) == 29
@@ -64,7 +64,7 @@ def test_what_is_typed_is_followed_and_a_mistake_stands_beside_it(viktor: Client
     part = viktor.post("/wire/decoded/", {"text": "3|5|room", "form": ""}).content.decode()
     assert "<html" not in part
     assert "EntityID Missing" not in part
-    assert "Missing: the datagram ends before it" in part
+    assert "Missing: the datagram ends before this field" in part
     assert "NACK 301 BAD_REQUEST for ContextRequest" in part
     part = viktor.post("/wire/decoded/", {"text": "33 7c 3", "form": ""}).content.decode()
     assert '<p class="wrong" id="wire-wrong" role="alert" hx-swap-oob="true">Has 5 hexadecimal digits, an odd' in part
@@ -85,7 +85,7 @@ def test_a_file_is_taken_apart_and_one_that_is_none_is_refused(viktor: Client) -
     status, page = sent(b"2|5|60000|A|p|t|i|s|1|2|" + b"x" * 60_000)
     assert status == 200
     assert "Too long for a link" in page
-    assert "bytes are left out" in page
+    assert "bytes omitted" in page
     assert len(page) < 600_000
     assert [status for status, page in (sent(b"x" * 65_537), sent(b""))] == [400, 400]
     assert "has 65,537 bytes" in sent(b"x" * 65_537)[1].lower()

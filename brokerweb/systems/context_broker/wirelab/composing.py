@@ -1,8 +1,7 @@
-"""A datagram put together from the texts of a form, wrong ones included. Pure.
+"""Composes a datagram from form input, including invalid values. Pure.
 
-Counterpart: ``overlay.systems.context_broker.wire.codec.encode`` writes what is right and refuses the rest. Here
-everything is written as typed, to see what a broker answers. Two things are computed: a time relative to now, and a
-size that is left empty.
+Counterpart: ``overlay.systems.context_broker.wire.codec.encode`` encodes valid messages only. Here everything is
+written as entered, to see how a broker responds. Two values are computed: relative times, and empty sizes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from overlay.systems.context_broker.wire.values import ACKS, FLAGS, NACKS, OPERA
 
 TAIL = "tail"
 EXTRA = "extra"
-"""What stands behind the message, byte for byte."""
+"""Raw bytes appended to the message."""
 _FROM_NOW = re.compile(r"now(?:\s*([+-])\s*(\d{1,12})\s*(ms|s|min|h|d)?)?", re.IGNORECASE)
 _UNIT_MS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _HOP = re.compile(r"(.*):([^:]*)", re.DOTALL)
@@ -27,7 +26,7 @@ _HOP = re.compile(r"(.*):([^:]*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """One field of a form."""
+    """A form field."""
 
     key: str
     label: str
@@ -35,11 +34,11 @@ class Blank:
     help: str
     lines: int = 1
     choices: tuple[str, ...] = ()
-    """Values that are right, to choose from; others may be typed."""
+    """Valid values to choose from; others may be entered."""
 
 
 def layout_of(code: int) -> Layout:
-    """Raises ``InvalidSetting`` for a code that no message has."""
+    """Raises ``InvalidSetting`` for an unknown code."""
     layout = LAYOUTS.get(code)
     if layout is None:
         raise InvalidSetting("code", f"no message has the code {code}; see the list of all messages")
@@ -47,7 +46,7 @@ def layout_of(code: int) -> Layout:
 
 
 def blanks(layout: Layout, given: Mapping[str, str]) -> list[Blank]:
-    """The form of a message: what was given, else the defaults."""
+    """The form of a message with given or default values."""
     made = [
         Blank(
             key=one.key,
@@ -63,12 +62,14 @@ def blanks(layout: Layout, given: Mapping[str, str]) -> list[Blank]:
         lines = 1 if layout.tail == Tail.STAR else 3
         label = "Mark" if layout.tail == Tail.STAR else "Hops" if "hops" in layout.tail else "Addresses"
         made.append(Blank(TAIL, label, given.get(TAIL, layout.tail_example), layout.tail_meaning, lines))
-    made.append(Blank(EXTRA, "Behind it", given.get(EXTRA, ""), "Put behind the message as it is, to make it wrong."))
+    made.append(
+        Blank(EXTRA, "Trailing bytes", given.get(EXTRA, ""), "Appended to the message unchanged, to make it invalid.")
+    )
     return made
 
 
 def compose(code: int, given: Mapping[str, str], now_ms: int) -> bytes:
-    """The datagram. What is not given has its default; a name that the message does not have is refused by name.
+    """The datagram. Missing values have their defaults; unknown names are refused.
 
     Raises ``InvalidSetting``.
     """
@@ -89,12 +90,12 @@ def compose(code: int, given: Mapping[str, str], now_ms: int) -> bytes:
         data += b"|" + _bytes(FORMATS[one.kind].prefix + text, key)
     data += _bytes(_tail(layout.tail, texts.get(TAIL, "")), TAIL) + _bytes(texts[EXTRA], EXTRA)
     if len(data) > MOST_BYTES:
-        raise InvalidSetting("payload", f"makes {len(data):,} bytes of it; a datagram holds at most {MAX_DATAGRAM:,}")
+        raise InvalidSetting("payload", f"results in {len(data):,} bytes; a datagram has at most {MAX_DATAGRAM:,}")
     return data
 
 
 def example(layout: Layout, now_ms: int) -> bytes:
-    """A message as it is meant to be, sent now."""
+    """A valid example message, sent now."""
     return compose(layout.code, {}, now_ms)
 
 

@@ -11,7 +11,7 @@ from overlay.systems.context_broker.wire.kinds import Kind
 ROW = 16
 HALF = 8
 ROWS_SHOWN = 96
-"""From the beginning, where there are more; the last ones follow."""
+"""Rows shown at the beginning and at the end of a long datagram."""
 LAST_ROWS = 8
 TINTS = 5
 """Colours, taken in turn."""
@@ -19,7 +19,7 @@ TINTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Bytes beside each other of one field."""
+    """Adjacent bytes of one field."""
 
     number: int
     """Of the field; -1 of a separator."""

@@ -1,7 +1,7 @@
-"""Text that somebody pasted, read as the bytes of a datagram. Pure.
+"""Parses pasted text into the bytes of a datagram. Pure.
 
-Four forms: the message itself as text, hexadecimal digits with or without anything between them, the dumps of
-``hexdump -C``, ``xxd``, ``tcpdump -X`` and Wireshark, and Base64. Raises ``InvalidSetting`` of the field ``text``.
+Four formats: the message itself as text, hexadecimal digits with any separators, dumps of ``hexdump -C``, ``xxd``,
+``tcpdump -X`` and Wireshark, and Base64. Raises ``InvalidSetting`` for the field ``text``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LINE_BYTES = 16
 
 
 def read(text: str, form: str = "") -> tuple[bytes, str]:
-    """The bytes, and as which of ``FORMS`` they were read; an empty ``form`` finds out."""
+    """The bytes and the detected format of ``FORMS``; an empty ``form`` detects it."""
     if len(text) > MOST_CHARACTERS:
         raise InvalidSetting(FIELD, f"has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
     if not text.strip():
@@ -135,7 +135,7 @@ def _dump(text: str) -> bytes:
 def _bytes_of(rest: str, wanted: int | None) -> bytes:
     """The bytes of a line behind its offset; what they are as characters stands behind them, and is left."""
     rest = re.split(r"\s\|", rest, maxsplit=1)[0]
-    if wanted is None:  # of the last line nobody says how many there are: a wide gap ends them
+    if wanted is None:  # the last line's length is unknown: a wide gap ends its bytes
         rest = re.split(r"(?<=\S)\s{3,}", rest, maxsplit=1)[0]
     most = _LINE_BYTES if wanted is None else wanted
     data = bytearray()

@@ -1,4 +1,4 @@
-"""The messages of recorded runs for the wire lab: some of them as a table, one of them whole, all as a capture."""
+"""Messages of recorded runs for the wire lab: a table, single messages and captures."""
 
 from __future__ import annotations
 

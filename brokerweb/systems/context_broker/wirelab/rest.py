@@ -1,4 +1,4 @@
-"""REST's doors to the wire lab: decode, compose, send, and the recorded messages of a run."""
+"""REST endpoints of the wire lab: decode, compose, send, and recorded messages."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from overlay.core.errors import InvalidSetting
 from telemetry.lake import pcapng
 
 _CHOICE = [
-    OpenApiParameter("from_us", int, description="Microseconds since the launch; the beginning where left out"),
-    OpenApiParameter("to_us", int, description="Until before; the end where left out"),
+    OpenApiParameter("from_us", int, description="Microseconds since the launch; default: the beginning"),
+    OpenApiParameter("to_us", int, description="End of the range, exclusive; default: the end"),
     OpenApiParameter("query", str, description="Id of one query, as in traces"),
-    OpenApiParameter("code", int, description="Of the message; -1 for what cannot be read"),
-    OpenApiParameter("broker", int, description="Its sender or its receiver"),
+    OpenApiParameter("code", int, description="Message code; -1 for unreadable messages"),
+    OpenApiParameter("broker", int, description="Index of the sender or the receiver"),
 ]
 MOST_ROWS = 1_000
 FIELD_NAMES = tuple(shapes.WireFieldSerializer().get_fields())
@@ -66,11 +66,11 @@ def _told(found: services.Decoded, read_as: str = "") -> dict[str, Any]:
 
 
 class DecodeView(APIView):
-    permission_classes = [IsAuthenticated]  # it changes nothing, and a datagram is too long for an address
+    permission_classes = [IsAuthenticated]  # read-only, but a datagram may be too long for a URL
 
     @extend_schema(operation_id="wire_decode", request=shapes.DecodeBody, responses=shapes.DecodedSerializer)
     def post(self, request: Request) -> Response:
-        """A datagram taken apart, with offsets, and what a broker makes of it."""
+        """Decode a datagram: fields with offsets, and a broker's verdict."""
         body = _body(shapes.DecodeBody, request)
         data, form = pasted.read(body["text"], body["form"])
         return Response(_told(services.decoded(data), form))
@@ -81,7 +81,7 @@ class ComposeView(APIView):
 
     @extend_schema(operation_id="wire_compose", request=shapes.ComposeBody, responses=shapes.DecodedSerializer)
     def post(self, request: Request) -> Response:
-        """A datagram put together from its fields, wrong ones included, and decoded."""
+        """Compose a datagram from fields, valid or not, and decode it."""
         body = _body(shapes.ComposeBody, request)
         data = composing.compose(body["code"], body.get("fields", {}), services.now_ms())
         return Response(_told(services.decoded(data)))
@@ -90,9 +90,9 @@ class ComposeView(APIView):
 class SendView(APIView):
     @extend_schema(operation_id="wire_send", request=shapes.SendBody, responses=shapes.SentSerializer)
     def post(self, request: Request) -> Response:
-        """Sends a datagram to a broker of this installation, once, and gives back what it says within 2 s.
+        """Send a datagram once to a broker of this installation; returns the answers of 2 s.
 
-        Some messages change the network. At most 20 datagrams in 10 s from one account; 429 above that.
+        Some messages change the network's state. At most 20 datagrams in 10 s per account; 429 above that.
         """
         body = _body(shapes.SendBody, request)
         chosen = [kind for kind in (sending.NETWORK, sending.RUN) if body.get(kind)]
@@ -120,7 +120,7 @@ class RecordedView(APIView):
         responses=shapes.RecordedPageSerializer,
     )
     def get(self, request: Request, pk: str) -> Response:
-        """The messages of a recorded run, chosen also by code and broker, with the number that leads to each."""
+        """Messages of a recorded run, optionally by code and broker, with their numbers."""
         run = _recorded(pk)
         asked = request.query_params.dict()
         number = recorded.whole("page", asked.get("page") or "1", 1, 10**6)
@@ -133,7 +133,7 @@ class RecordedView(APIView):
 class RecordedMessageView(APIView):
     @extend_schema(operation_id="runs_datagrams_retrieve", responses=shapes.RecordedMessageSerializer)
     def get(self, request: Request, pk: str, number: int) -> Response:
-        """One message of a recorded run, whole and taken apart."""
+        """One message of a recorded run, decoded."""
         found = recorded.message(_recorded(pk), number)
         if found is None:
             raise NotFound("This run has no message with this number.")
@@ -147,7 +147,7 @@ class CaptureView(APIView):
         operation_id="runs_capture", parameters=_CHOICE, responses={(200, pcapng.MEDIA_TYPE): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, pk: str) -> HttpResponseBase:
-        """The messages of a recorded run as pcapng, for Wireshark."""
+        """Messages of a recorded run as pcapng, for Wireshark."""
         run = _recorded(pk)
         pieces = recorded.capture(run, recorded.choice_of(request.query_params.dict()))
         return download(request, pieces, recorded.capture_name(run), pcapng.MEDIA_TYPE)
@@ -156,5 +156,5 @@ class CaptureView(APIView):
 def _recorded(pk: str) -> Run:
     run = get_object_or_404(Run.objects.only("id", "engine"), pk=pk)
     if not recorded.is_there(run):
-        raise NotFound("This run has no messages; they are there once one with record_mb above 0 was collected.")
+        raise NotFound("This run has no messages. They are available for collected runs with record_mb above 0.")
     return run

@@ -1,7 +1,7 @@
-"""A datagram to a live broker, and everything that it says to it. The only part of the wire lab with a socket.
+"""Sends a datagram to a live broker and collects the answers. The only part of the wire lab with a socket.
 
-Whom to send to is chosen among the brokers that this house itself runs, by network or run and index; an address is
-never taken from outside.
+Targets are chosen by network or run and broker index among the brokers of this installation; addresses are never
+accepted from clients.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ log = logging.getLogger(__name__)
 
 WAIT_NS = 2 * SECOND
 LINGER_NS = 50 * MILLISECOND
-"""After the answer that is the last one by rights."""
+"""Time to listen after the expected last answer."""
 MOST_ANSWERS = 64
 MOST_SENT, WINDOW_S = 20, 10
-"""Datagrams of one person within so many seconds."""
+"""Rate limit: datagrams per user, and its window in seconds."""
 MOST_OFFERED = 50
 """Networks and runs that are offered."""
 NETWORK, RUN = "network", "run"
 
 
 class TooFast(NotPossible):
-    """Somebody sends more than anybody reads."""
+    """The user exceeds the rate limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Place:
     name: str
     brokers: int
     is_measured: bool
-    """Whether what is sent there gets into somebody's figures."""
+    """Whether datagrams affect a measurement."""
 
     @property
     def value(self) -> str:
@@ -87,13 +87,13 @@ class Sent:
     address: Address
     answers: tuple[Heard, ...]
     is_nobody_there: bool = False
-    """Whether the machine said that no process has this port."""
+    """Whether the machine reported that no process has this port."""
     is_cut: bool = False
     """Whether more than ``MOST_ANSWERS`` came."""
 
 
 def places() -> list[Place]:
-    """Where something can be sent to, networks first."""
+    """Possible targets, networks first."""
     networks = Network.objects.filter(state__in=UP).only("id", "name", "host", "brokers")[:MOST_OFFERED]
     runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE).select_related("experiment")[:MOST_OFFERED]
     live: list[tuple[str, Network | Run]] = [(NETWORK, network) for network in networks]
@@ -107,7 +107,7 @@ def places() -> list[Place]:
 
 
 def place_of(kind: str, id: str) -> tuple[Place, dict[int, Address]]:
-    """A network or run, and its brokers that are up. Raises ``InvalidSetting`` and ``NotPossible``."""
+    """A network or run, and its running brokers. Raises ``InvalidSetting`` and ``NotPossible``."""
     if kind not in (NETWORK, RUN):
         raise InvalidSetting("to", f"must be a network or a run, not {kind!r:.40}")
     found: Network | Run | None
@@ -125,14 +125,14 @@ def place_of(kind: str, id: str) -> tuple[Place, dict[int, Address]]:
 
 
 def _told(one: Network | Run) -> tuple[str, list[dict[str, Any]]]:
-    """What it is called, and its brokers as they were last observed."""
+    """Its name, and its brokers as last observed."""
     if isinstance(one, Network):
         return one.name, one.brokers
     return f"{one.experiment.name}, run {one.position + 1}", one.observed.get("brokers") or []
 
 
 def _up(brokers: list[dict[str, Any]], host: str) -> Iterator[tuple[int, Address]]:
-    """The brokers that listen and can be reached: on another host's loopback somebody else would hear it here."""
+    """Running, reachable brokers: a loopback address of another host would reach the wrong process."""
     for broker in brokers:
         if broker.get("state") != "up" or not broker.get("address"):
             continue
@@ -163,24 +163,24 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _take_turn(person: int) -> None:
-    """Raises ``TooFast``, and ``NotPossible`` where nobody can tell."""
+    """Raises ``TooFast``, and ``NotPossible`` if the counter is unavailable."""
     key = f"wire-sent-{person}-{int(time.time()) // WINDOW_S}"
     try:
         cache.add(key, 0, timeout=2 * WINDOW_S)
         sent = cache.incr(key)
     except Exception as error:  # noqa: BLE001  each Redis client has its own classes for "it is away"
-        log.warning("what person %s sends could not be counted: %s", person, error)
-        raise NotPossible("Redis is away, so nobody can count what is sent; try again in a moment.") from None
+        log.warning("datagrams of user %s could not be counted: %s", person, error)
+        raise NotPossible("Redis is unavailable, so the rate limit cannot be checked. Try again in a moment.") from None
     if sent > MOST_SENT:
-        raise TooFast(f"{MOST_SENT} datagrams in {WINDOW_S} s are the most that one person sends; wait a moment.")
+        raise TooFast(f"The limit is {MOST_SENT} datagrams in {WINDOW_S} s per user. Wait a moment.")
 
 
 def _exchange(broker: Address, data: bytes) -> tuple[list[Heard], bool]:
-    """What came back, and whether the machine said that nobody listens there."""
+    """The answers, and whether the machine reported a closed port."""
     heard: list[Heard] = []
     with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
         try:
-            sock.connect(broker)  # the kernel then drops what comes from anybody else
+            sock.connect(broker)  # the kernel then drops datagrams of other senders
             started = time.monotonic_ns()
             sock.send(data)
             until = started + WAIT_NS
@@ -193,7 +193,7 @@ def _exchange(broker: Address, data: bytes) -> tuple[list[Heard], bool]:
                     until = min(until, now + LINGER_NS)
         except TimeoutError:
             pass
-        except OSError:  # refused: an answer of the machine, not of a broker
+        except OSError:  # refused: a response of the machine, not of a broker
             return heard, not heard
     return heard, False
 

@@ -1,4 +1,4 @@
-"""What the wire lab does for its doors: the pages and REST."""
+"""Use cases of the wire lab, called by pages and REST."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXT_SHOWN = 160
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A datagram, its fields, and what a broker makes of it."""
+    """A datagram, its fields and a broker's verdict."""
 
     dissection: Dissection
     verdict: Verdict

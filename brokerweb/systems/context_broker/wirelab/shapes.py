@@ -1,4 +1,4 @@
-"""Shapes of the wire lab."""
+"""Bodies of the wire lab."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ class DecodeBody(serializers.Serializer):
     """A datagram in one of four forms."""
 
     text = serializers.CharField(trim_whitespace=False, help_text="The message, hexadecimal digits, a dump, or Base64")
-    form = serializers.ChoiceField(
-        choices=list(FORMS), required=False, default="", help_text="Left out, it is found out"
-    )
+    form = serializers.ChoiceField(choices=list(FORMS), required=False, default="", help_text="Default: detected")
 
 
 class ComposeBody(serializers.Serializer):
@@ -22,7 +20,7 @@ class ComposeBody(serializers.Serializer):
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.CharField(allow_blank=True, trim_whitespace=False),
         required=False,
-        help_text="By name, as in entity_id; what is left out has its default. Times may be told from now: now+120s",
+        help_text="By name, as in entity_id; what is left out has its default. Times may be relative: now+120s",
     )
 
 
@@ -48,7 +46,7 @@ class WireFieldSerializer(serializers.Serializer):
 
 
 class VerdictSerializer(serializers.Serializer):
-    """Of a broker that is alone, knows nothing and is asked from this machine now."""
+    """Verdict of a broker without neighbours and data, for a datagram from this machine now."""
 
     judgement = serializers.ChoiceField(choices=[one.value for one in Judgement])
     sentence = serializers.CharField()

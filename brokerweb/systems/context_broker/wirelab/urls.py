@@ -1,4 +1,4 @@
-"""Addresses of the wire lab, and of the captures of recorded runs."""
+"""URLs of the wire lab and of captures."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages of the wire lab: parse, call one service, show."""
+"""Pages of the wire lab."""
 
 from __future__ import annotations
 
