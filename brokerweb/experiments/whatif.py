@@ -59,10 +59,10 @@ class Difference:
 
 def replicates(run: Run) -> list[Run]:
     """The run, and the latest finished run of every other seed of its configuration in its experiment."""
-    alike = Run.objects.filter(
+    candidates = Run.objects.filter(
         experiment=run.experiment_id, configuration_hash=run.configuration_hash, state=RunState.DONE
     )
-    newest = alike.exclude(seed=run.seed).order_by("-created").defer(*DOCUMENTS)[:MOST_LOOKED_AT]
+    newest = candidates.exclude(seed=run.seed).order_by("-created").defer(*DOCUMENTS)[:MOST_LOOKED_AT]
     return [run, *_one_of_each_seed(newest)][:MOST_SEEDS]
 
 
@@ -117,8 +117,8 @@ def difference(run: Run) -> Difference | None:
     if own is None:
         return None
     seeds = [Seed(before, run, own)]
-    alike = _alike(run, before)
-    done = alike.filter(state=RunState.DONE).order_by("-created")
+    related = _same_change(run, before)
+    done = related.filter(state=RunState.DONE).order_by("-created")
     for other in _one_of_each_seed(one for one in done if one.change == run.change):
         held = baseline(other)
         if held is None or held.state != RunState.DONE or len(seeds) == MOST_SEEDS:
@@ -126,11 +126,11 @@ def difference(run: Run) -> Difference | None:
         if found := _compared(Path(settings.LAKE), held.pk, other.pk):
             seeds.append(Seed(held, other, found))
     seeds.sort(key=lambda one: (one.after.replicate, one.after.seed))
-    left = sum(one.change == run.change for one in alike.filter(state__in=UNFINISHED))
+    left = sum(one.change == run.change for one in related.filter(state__in=UNFINISHED))
     return Difference(over_seeds([one.found for one in seeds]), seeds, left)
 
 
-def _alike(run: Run, before: Run) -> QuerySet[Run]:
+def _same_change(run: Run, before: Run) -> QuerySet[Run]:
     """Runs with other seeds that have the same relation to their baselines."""
     held = "compared_with" if run.compared_with_id else "rerun_of"
     same = {"configuration_hash": run.configuration_hash, f"{held}__configuration_hash": before.configuration_hash}

@@ -1,4 +1,4 @@
-"""Reports and schedules in the admin. The hours of a schedule are those of its periodic task, edited there."""
+"""Reports and schedules in the admin. The hours of a schedule are edited in its periodic task."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class ReportAdmin(LookedAt):
     def page(self, report: Report) -> SafeString:
         return format_html('<a href="{}">open</a>', reverse("reports:detail", args=[report.pk]))
 
-    @admin.display(description="runs chosen one by one")
+    @admin.display(description="individually selected runs")
     def chosen_runs(self, report: Report) -> int:
         return report.runs.count()
 
     @admin.action(description="Cancel")
-    @confirmed("Cancel", "What was computed of them so far is lost; those that have ended stay as they are.")
+    @confirmed("Cancel", "Results computed so far are lost. Reports that have ended are not affected.")
     def cancel(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
         for report in queryset:
             try:
@@ -52,7 +52,7 @@ class ReportAdmin(LookedAt):
             except NotPossible as error:
                 messages.warning(request, f"{report.pk}: {error}")
 
-    @admin.action(description="Make again")
+    @admin.action(description="Create again")
     def again(self, request: HttpRequest, queryset: QuerySet[Report]) -> None:
         for report in queryset:
             try:
@@ -78,7 +78,7 @@ class ScheduleAdmin(admin.ModelAdmin):
     actions = ("fire", "pause", "resume")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # made together with its periodic task, by the page or REST
+        return False  # created together with its periodic task, by the page or REST
 
     def delete_model(self, request: HttpRequest, obj: Schedule) -> None:
         schedules.delete(obj)

@@ -5,7 +5,7 @@ class ReportsConfig(AppConfig):
     name = "brokerweb.reports"
 
     def ready(self) -> None:
-        """Tell the queue of runs what reports need of it."""
+        """Register the conditions that reports set on the queue and on deletion of runs."""
         from brokerweb.experiments import deletion_guards, queue_position
         from brokerweb.reports import queue, services
 

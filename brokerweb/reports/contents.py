@@ -1,4 +1,4 @@
-"""What a page shows of a report's result, rendered once: it never changes, and may have megabytes."""
+"""The rendered contents of a report's page, cached: a result never changes and may have megabytes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from django.utils.safestring import SafeString
 from brokerweb.reports.models import Report
 
 KEPT = 16
-"""Rendered results in memory, the latest looked at: up to some 500 kB each of 250 configurations."""
+"""Maximum number of cached results, most recently viewed: up to some 500 kB each with 250 configurations."""
 A_PAGE = 50
-"""Configurations: more, in three tables, take a browser longer to lay out than all the rest of the page."""
+"""Configurations per page: more, in three tables, take the browser longer to lay out than the rest of the page."""
 
 
 @lru_cache(maxsize=KEPT)
 def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_change: bool) -> tuple[SafeString, int]:
-    """The part of the page below its head, with the page ``number`` of its configurations, or the nearest; and the
-    number of runs that it was computed from.
+    """The page below its header, with the page ``number`` (or nearest) of its configurations, and the number of runs.
 
-    ``ended_at`` tells apart what was computed again under the same id.
+    ``ended_at`` distinguishes results computed again under the same id.
     """
     result: dict[str, Any] = Report.objects.values_list("result", flat=True).get(pk=report_id)
     charts = result.get("charts") or []
@@ -35,7 +34,7 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
         "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
         "drawn": {chart["id"]: chart for chart in charts},
         "page": page,
-        "request": HttpRequest(),  # to turn the page changes nothing else in the address, which has nothing else
+        "request": HttpRequest(),  # the page number is the only parameter of the URL
         "address": f"/api/reports/{report_id}/configurations/",
         "nearest": [row for row in page if row["published"] and not row["published"]["same"]],
         "notes": result.get("notes") or [],

@@ -1,4 +1,4 @@
-"""The hours of a schedule in words: "Mondays at 06:00, UTC". Pure."""
+"""Describes the times of a schedule: "Mondays at 06:00, UTC". Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MONTHS = (
 )
 EVERY = {60: "every minute", 3600: "every hour", 86_400: "every day", 604_800: "every week"}
 TIMES_TOLD = 6
-"""Times of day that are named one by one."""
+"""Maximum number of times of day listed individually."""
 
 
 def of_interval(seconds: int) -> str:
@@ -26,7 +26,7 @@ def of_interval(seconds: int) -> str:
 
 
 def of_crontab(text: str) -> str:
-    """Five fields that ``celery.schedules.crontab`` takes, in words."""
+    """Five crontab fields of ``celery.schedules.crontab`` as text."""
     cron: Any = crontab(**dict(zip(FIELDS, text.split(), strict=True)))
     days = _days(cron)
     times = _times(cron.minute, cron.hour)

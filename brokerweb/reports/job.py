@@ -1,4 +1,4 @@
-"""Computes one report: Spark in a process group of its own, with a time limit, watched for a cancel each second."""
+"""Computes one report: Spark in its own process group, with a time limit, checked for cancellation each second."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ log = logging.getLogger(__name__)
 LOOK_S = 0.2
 HEARTBEAT_S = 1.0
 LOG_TAIL_BYTES = 16_000
-"""How much of its log is read for what the process told last."""
+"""Size of the log's end read for the last message."""
 
 
 def compute(report_id: str) -> None:
-    """Computes a report if it is due. Done twice, the second does nothing."""
+    """Compute a report if it is due. Idempotent."""
     report = queue.begin(report_id)
     if report is None:
         return
@@ -42,15 +42,15 @@ def compute(report_id: str) -> None:
         _end(report, ReportState.FAILED, reason=str(ended))
     except Exception as error:
         log.exception("report %s", report_id)
-        _end(report, ReportState.FAILED, reason=full_disk_message(error) or f"The report could not be made: {error}")
+        _end(report, ReportState.FAILED, reason=full_disk_message(error) or f"The report could not be created: {error}")
 
 
 class _Ended(Exception):
-    """Why there is no report, as a sentence."""
+    """The report failed; the message gives the reason."""
 
 
 class _BrokenOff(Exception):
-    """Why this attempt came to nothing, though the next one may not."""
+    """This attempt failed, but a later one may succeed."""
 
 
 def _end(report: Report, state: str, **fields: object) -> None:
@@ -60,14 +60,14 @@ def _end(report: Report, state: str, **fields: object) -> None:
 def _run(report: Report) -> dict:
     runs = services.chosen(report)
     if not runs:
-        raise _Ended("None of its runs is done and has its samples, so there is nothing to compare.")
+        raise _Ended("There is nothing to compare: none of its runs is done and has samples.")
     out = services.directory(report)
     out.mkdir(parents=True, exist_ok=True)
     chosen = out / "runs.json"
     chosen.write_text(json.dumps(runs))
     command = [sys.executable, "-m", "telemetry", "report", "--kind", report.kind, "--runs", str(chosen)]
     command += ["--lake", str(settings.LAKE), "--out", str(out), "--var", str(settings.VAR)]
-    command += [f"--title={services.title(report)}"]  # in one word, as a name may begin like an option
+    command += [f"--title={services.title(report)}"]  # as one argument, because a name may begin like an option
     with _log(report).open("wb") as output:
         _watch(report, command, output.fileno())
     return json.loads((out / "result.json").read_text())
@@ -79,7 +79,7 @@ def _watch(report: Report, command: list[str], output: int) -> None:
     if job.returncode:
         log = _end_of_log(report)
         words = last_told(log, ERROR) or log.strip().rpartition("\n")[2]
-        raise _Ended(words or no_room() or f"Spark ended with code {job.returncode} and said nothing.")
+        raise _Ended(words or no_room() or f"Spark exited with code {job.returncode} without a message.")
 
 
 def _wait(report: Report, job: subprocess.Popen) -> None:
@@ -90,20 +90,20 @@ def _wait(report: Report, job: subprocess.Popen) -> None:
             job.wait(timeout=LOOK_S)
             return
         if ending.is_set():
-            raise _BrokenOff("The Spark worker was told to end")
+            raise _BrokenOff("The Spark worker was stopped")
         if time.monotonic() > deadline:
-            raise _Ended(f"Spark had not ended after {settings.REPORT_TIMEOUT_SECONDS // 60} minutes and was stopped.")
+            raise _Ended(f"Spark was stopped after the limit of {settings.REPORT_TIMEOUT_SECONDS // 60} minutes.")
         if time.monotonic() > beat_at:
             beat_at = time.monotonic() + HEARTBEAT_S
             _beat(report)
 
 
 def _beat(report: Report) -> None:
-    """Says how far it is; raises ``_Ended`` when nobody wants it any more."""
+    """Publish the progress; raises ``_Ended`` if the report was cancelled."""
     progress = last_told(_end_of_log(report), PROGRESS)[:300]
     mine = queue.attempt(report)
     if not mine.update(heartbeat=timezone.now(), progress=progress):
-        raise _Ended("Another attempt at it was begun.")
+        raise _Ended("Another attempt was started.")
     if mine.filter(cancel_requested=True).exists():
         raise _Ended("Cancelled.")
 

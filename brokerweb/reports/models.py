@@ -1,4 +1,4 @@
-"""Reports that Spark computes, and the schedules that order them."""
+"""Reports computed by Spark, and schedules that create them."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ class ReportKind(models.TextChoices):
 
 
 class ScheduleKind(models.TextChoices):
-    """What a schedule does."""
+    """The action of a schedule."""
 
     COMPARISON = "comparison", "makes a report"
     LAUNCH = "launch", "launches"
 
 
 class Schedule(models.Model):
-    """What to do when; the hours are those of a Celery beat task, editable in the admin."""
+    """An action and its times, which are those of a Celery beat task, editable in the admin."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=100, unique=True)
@@ -96,7 +96,7 @@ class FiringOutcome(models.TextChoices):
 
 
 class Firing(models.Model):
-    """One time that a schedule came, and what came of it."""
+    """One execution of a schedule and its result."""
 
     schedule = models.ForeignKey(Schedule, on_delete=models.CASCADE, related_name="firings")
     at = models.DateTimeField(default=timezone.now)

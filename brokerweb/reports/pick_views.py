@@ -1,4 +1,4 @@
-"""The lists that reports and schedules pick from, while somebody types what they are to show."""
+"""Selection lists of reports and schedules, filtered by their search fields."""
 
 from __future__ import annotations
 

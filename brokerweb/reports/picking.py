@@ -1,4 +1,4 @@
-"""What reports and schedules are made of, to pick from."""
+"""Experiments and runs to select for reports and schedules."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from telemetry.filters import InvalidFilter
 
 
 def experiments(chosen: Sequence[str], find: str = "") -> Picks:
-    """For a schedule: any, the newest first."""
+    """For a schedule: all, newest first."""
     return picks.by_name(Experiment.objects.defer("definition"), chosen, find)
 
 
 def finished_experiments(chosen: Sequence[str], find: str = "") -> Picks:
-    """For a report: those of which a run is done."""
+    """For a report: experiments with a finished run."""
     done = Run.objects.filter(state=RunState.DONE, experiment=OuterRef("pk"))
     return picks.by_name(Experiment.objects.filter(Exists(done)).defer("definition"), chosen, find)
 
 
 def finished_runs(chosen: Sequence[str], find: str = "") -> Picks:
-    """For a report: those that are done and have their samples, the last ended first. ``find`` is a filter."""
+    """For a report: finished runs with samples, the last ended first. ``find`` is a filter expression."""
     find = find.strip()[: picks.MOST_TYPED]
     rows = Run.objects.select_related("experiment").order_by("-ended_at")
     rows = rows.defer("configuration", "summary", "observed", "experiment__definition")

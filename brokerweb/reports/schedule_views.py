@@ -1,4 +1,4 @@
-"""Pages of schedules: parse, call one service, show."""
+"""Pages of schedules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from overlay.core.errors import InvalidSetting
 HISTORY_SHOWN = 20
 CRON = "crontab"
 EXAMPLES = ("0 6 * * 1", "0 3 * * *", "30 1 * * 1-5", "0 */2 * * *", "0 4 1 * *")
-"""To be taken by a press; what each means stands beside it."""
+"""Clickable examples with their meaning."""
 
 
 @login_required
@@ -48,7 +48,7 @@ def _shown(schedule: Schedule) -> dict[str, Any]:
 
 @login_required
 def detail(request: HttpRequest, schedule_id: str) -> HttpResponse:
-    """Its hours, and what came of its last times."""
+    """Its times and its latest executions."""
     schedule = get_object_or_404(schedules.with_hours().prefetch_related("experiments"), pk=schedule_id)
     history = page_of(request, schedule.firings.all(), HISTORY_SHOWN)
     context = {
@@ -88,7 +88,7 @@ def edit(request: HttpRequest, schedule_id: str) -> HttpResponse:
 
 
 def _newer(stored: Schedule, sent: dict[str, Any]) -> dict[str, str]:
-    """What is stored by now where something else was typed."""
+    """Stored values of fields with other input."""
     hours = schedules.in_words(stored)
     is_same = (sent["crontab"], sent["every_s"]) == schedules.words(stored)
     return etags.newer(
@@ -108,7 +108,7 @@ def create(request: HttpRequest) -> HttpResponse:
         schedule = schedules.create(**_sent(request.POST), kind=kind, owner=person(request))
     except InvalidSetting as error:
         return _form(request, request.POST, request.POST.getlist("experiments"), error=error)
-    messages.success(request, f"Made the schedule {schedule.name}.")
+    messages.success(request, f"Created the schedule {schedule.name}.")
     return redirect("schedules:list")
 
 
@@ -143,7 +143,7 @@ def _form(
     error: InvalidSetting | None = None,
     newer: dict[str, str] | None = None,
 ) -> HttpResponse:
-    """``newer`` where others had changed the schedule: what is stored by now in fields that differ."""
+    """``newer`` has the stored values of fields that differ, if the schedule changed meanwhile."""
     context = {
         "sent": sent,
         "chosen": chosen,
@@ -165,7 +165,7 @@ def _mark(schedule: Schedule) -> str:
 
 @login_required
 def preview(request: HttpRequest) -> HttpResponse:
-    """The hours that are being typed, in words, with their next three times."""
+    """Preview of the entered times with the next three."""
     return render(request, "schedules/preview.html", _previewed(request.GET))
 
 
@@ -186,7 +186,7 @@ def _as_query(sent: dict[str, str]) -> QueryDict:
 
 @changes
 def switch(request: HttpRequest, schedule_id: str) -> HttpResponse:
-    """Pauses a schedule, or lets it go on."""
+    """Pauses or resumes a schedule."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     schedules.change(schedule, enabled=request.POST.get("enabled") == "yes")
     return redirect("schedules:list")
@@ -194,11 +194,11 @@ def switch(request: HttpRequest, schedule_id: str) -> HttpResponse:
 
 @changes
 def run_now(request: HttpRequest, schedule_id: str) -> HttpResponse:
-    """As if the clock had called."""
+    """Executes a schedule now."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     firing = schedules.fire(schedule.pk, person(request))
     if firing is not None and firing.outcome == FiringOutcome.DONE:
-        done = "Launched its experiments." if schedule.kind == ScheduleKind.LAUNCH else "Ordered the report."
+        done = "Experiments launched." if schedule.kind == ScheduleKind.LAUNCH else "Report requested."
         messages.success(request, done)
     elif firing is not None:
         messages.error(request, firing.sentence)
@@ -208,5 +208,5 @@ def run_now(request: HttpRequest, schedule_id: str) -> HttpResponse:
 @changes
 def delete(request: HttpRequest, schedule_id: str) -> HttpResponse:
     schedules.delete(get_object_or_404(Schedule, pk=schedule_id))
-    messages.success(request, "Deleted the schedule; the reports and runs it made stay.")
+    messages.success(request, "Schedule deleted. Its reports and runs are kept.")
     return redirect("schedules:list")

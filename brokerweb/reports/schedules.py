@@ -1,4 +1,4 @@
-"""What is done by the clock: a schedule is a Celery beat task with a report to order or experiments to launch."""
+"""Schedules: Celery beat tasks that create reports or launch experiments."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from overlay.core.errors import InvalidSetting
 TASK = "brokerweb.reports.tasks.make_scheduled_report"
 MIN_EVERY_S, MAX_EVERY_S = 60, 31_536_000
 MOST_CRON = 100
-"""Characters of a crontab."""
+"""Maximum length of a crontab."""
 MOST_FIRINGS = 200
-"""Of one schedule's history."""
+"""Maximum size of a schedule's history."""
 
 
 @transaction.atomic
@@ -41,7 +41,7 @@ def create(
     enabled: bool = True,
     owner: User | None = None,
 ) -> Schedule:
-    """A new schedule: ``crontab`` as five fields in UTC, or ``every_s`` seconds. Raises ``InvalidSetting``."""
+    """Create a schedule: ``crontab`` with five fields in UTC, or ``every_s`` seconds. Raises ``InvalidSetting``."""
     if kind not in ScheduleKind.values:
         raise InvalidSetting("kind", f"must be one of {', '.join(ScheduleKind.values)}, not {kind!r:.40}")
     name = _checked_name(name)
@@ -65,9 +65,9 @@ def change(
     enabled: bool | None = None,
     seen: str = "",
 ) -> Schedule:
-    """Another name, other experiments, another time, on and off; the schedule as it is then.
+    """Change name, experiments, times, or pause it; returns the schedule.
 
-    Raises ``InvalidSetting``, and ``Outdated`` where it is another than the one ``seen``.
+    Raises ``InvalidSetting``, and ``Outdated`` if the schedule differs from ``seen``.
     """
     schedule = Schedule.objects.select_for_update().get(pk=schedule.pk)
     etags.check(seen, stored(schedule))
@@ -90,7 +90,7 @@ def change(
 
 
 def stored(schedule: Schedule) -> dict[str, Any]:
-    """What its form shows."""
+    """The values shown in its form."""
     cron, every_s = words(schedule)
     experiments = sorted(one.pk for one in schedule.experiments.all())
     return {"name": schedule.name, "experiments": experiments, "crontab": cron, "every_s": every_s}
@@ -117,14 +117,15 @@ def _check_experiments(experiments: Sequence[Experiment]) -> None:
 
 
 def delete(schedule: Schedule) -> None:
-    """Deletes a schedule and its history; the reports and runs it made stay."""
+    """Delete a schedule and its history. Its reports and runs are kept."""
     schedule.periodic_task.delete()
 
 
 def fire(schedule_id: str, by: User | None = None) -> Firing | None:
-    """What the clock calls, or somebody by hand: orders the report or launches, unless the last time is not over.
+    """Execute a schedule, by beat or by a user: create the report or launch, unless the previous execution is
+    unfinished.
 
-    What came of it is in its history. ``None`` if there is no such schedule.
+    The result is stored in its history. ``None`` if the schedule does not exist.
     """
     schedule = Schedule.objects.filter(pk=schedule_id).first()
     if schedule is None:
@@ -154,14 +155,14 @@ def _carry_out(schedule: Schedule, firing: Firing) -> None:
                 firing.runs.add(*experiment_services.launch(experiment, schedule.owner).runs)
         return
     if schedule.reports.filter(state__in=BEING_MADE).exists():
-        raise NotPossible("No report was ordered: the one before it is still to be made.")
+        raise NotPossible("No report was requested: the previous one is not finished.")
     firing.report = services.create(
         kind=schedule.kind, experiments=experiments, owner=schedule.owner, schedule=schedule
     )
 
 
 def next_times(schedule: Schedule, now: datetime, count: int = 3) -> list[datetime]:
-    """When it comes next; empty while it is switched off."""
+    """The next times; empty while it is paused."""
     task = schedule.periodic_task
     if not task.enabled:
         return []
@@ -186,7 +187,7 @@ def _cron_times(text: str, now: datetime, count: int) -> list[datetime]:
 
 
 def preview(crontab: str, every_s: int | None, now: datetime) -> tuple[str, list[datetime]]:
-    """Hours in words and their next three times. Raises ``InvalidSetting``."""
+    """Times as text and the next three. Raises ``InvalidSetting``."""
     if crontab and every_s is None:
         _read_cron(crontab)
         return hours.of_crontab(crontab), _cron_times(crontab, now, 3)
@@ -195,7 +196,7 @@ def preview(crontab: str, every_s: int | None, now: datetime) -> tuple[str, list
 
 
 def with_hours() -> QuerySet[Schedule]:
-    """Schedules with what ``words`` and ``next_times`` read of them."""
+    """Schedules with the data for ``words`` and ``next_times``."""
     return Schedule.objects.select_related("periodic_task__crontab", "periodic_task__interval")
 
 
@@ -208,7 +209,7 @@ def words(schedule: Schedule) -> tuple[str, int | None]:
 
 
 def in_words(schedule: Schedule) -> str:
-    """Its hours as a person says them."""
+    """Its times as text."""
     cron, every_s = words(schedule)
     if every_s is not None:
         return hours.of_interval(every_s)
@@ -216,7 +217,7 @@ def in_words(schedule: Schedule) -> str:
 
 
 def last_firings(schedules: Iterable[Schedule]) -> dict[str, Firing]:
-    """By schedule's id, what came of its last time."""
+    """The last execution by schedule id."""
     newest = Firing.objects.filter(schedule=OuterRef("pk")).order_by("-at", "-pk").values("pk")
     rows = Schedule.objects.filter(pk__in=[one.pk for one in schedules]).annotate(newest=Subquery(newest[:1]))
     firings = dressed(Firing.objects.filter(pk__in=[row.newest for row in rows if row.newest]))
@@ -224,7 +225,7 @@ def last_firings(schedules: Iterable[Schedule]) -> dict[str, Firing]:
 
 
 def dressed(rows: QuerySet[Firing]) -> list[Firing]:
-    """Firings with their reports, and how many of the runs that they launched are in each state in ``counts``."""
+    """Executions with their reports, and the number of launched runs by state in ``counts``."""
     firings = list(rows.select_related("report", "by").defer("report__result"))
     counts: dict[int, dict[str, int]] = {firing.pk: {} for firing in firings}
     states = Run.objects.filter(firings__in=firings).order_by().values_list("firings", "state").annotate(Count("pk"))

@@ -1,4 +1,4 @@
-"""What can be done with reports. Pages, REST, the admin and tasks are doors to this."""
+"""Use cases of reports, called by pages, REST, the admin and tasks."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def create(
     schedule: Schedule | None = None,
     while_measuring: bool = False,
 ) -> Report:
-    """A new report over ``runs`` and the finished runs of ``experiments``. Raises ``InvalidSetting``."""
+    """Create a report over ``runs`` and the finished runs of ``experiments``. Raises ``InvalidSetting``."""
     if kind not in ReportKind.values:
         raise InvalidSetting("kind", f"must be one of {', '.join(ReportKind.values)}, not {kind!r:.40}")
     if not runs and not experiments:
         raise InvalidSetting("runs", "a report needs runs or experiments")
     unfinished = [run.id for run in runs if run.state != RunState.DONE]
     if unfinished:
-        raise InvalidSetting("runs", f"only runs that are done can be compared; {', '.join(unfinished[:5])} are not")
+        raise InvalidSetting("runs", f"only finished runs can be compared; unfinished: {', '.join(unfinished[:5])}")
     without = [run.id for run in runs if run.files_removed]
     if without:
-        raise InvalidSetting("runs", f"the samples of {', '.join(without[:5])} were removed by retention")
+        raise InvalidSetting("runs", f"retention deleted the samples of {', '.join(without[:5])}")
     report = Report.objects.create(
         kind=kind,
         owner=owner,
@@ -53,18 +53,18 @@ def create(
 
 
 def light_runs() -> QuerySet[Run]:
-    """Runs with what ``create`` reads of them; a configuration may hold half a million links."""
+    """Runs with the columns that ``create`` needs; a configuration may have half a million links."""
     return Run.objects.only("id", "state", "files_removed")
 
 
 def is_being_made() -> Exists:
-    """Of rows of ``Run``: whether a report that waits or is computed is about them."""
+    """A condition on ``Run``: needed by a queued or running report."""
     unfinished = Report.objects.filter(state__in=BEING_MADE)
     return Exists(unfinished.filter(Q(runs=OuterRef("pk")) | Q(experiments=OuterRef("experiment"))))
 
 
 def own_runs(reports: Iterable[Report]) -> dict[str, list[str]]:
-    """By report's id, the ids of the runs that were chosen one by one."""
+    """Ids of individually selected runs, by report id."""
     found: dict[str, list[str]] = {report.pk: [] for report in reports}
     for report, run in Report.runs.through.objects.filter(report__in=found).values_list("report_id", "run_id"):
         found[report].append(run)
@@ -72,9 +72,9 @@ def own_runs(reports: Iterable[Report]) -> dict[str, list[str]]:
 
 
 def run_ids(report: Report) -> list[str]:
-    """The runs that the report is about, as of now: its own, and the finished, unchanged ones of its experiments.
+    """Current runs of the report: its own, and finished runs of its experiments without what-if runs.
 
-    Those whose samples retention has removed are left out.
+    Runs whose samples were deleted are omitted.
     """
     whole = {"state": RunState.DONE, "files_removed": None}
     own = report.runs.filter(**whole).values_list("pk", flat=True)
@@ -108,38 +108,38 @@ def changed_runs(report: Report) -> QuerySet[Run]:
 
 
 def title(report: Report) -> str:
-    """A headline: what the report is about."""
+    """The title of a report."""
     names = [experiment.name for experiment in report.experiments.all()[:3]]
     return "; ".join(names) or f"Comparison of {report.runs.count()} runs"
 
 
 def cancel(report: Report) -> Report:
-    """Stops a report. Raises ``NotPossible`` for one that has ended."""
+    """Cancel a report. Raises ``NotPossible`` if it has ended."""
     queued = Report.objects.filter(pk=report.pk, state=ReportState.QUEUED)
     if queued.update(state=ReportState.FAILED, reason="Cancelled.", progress="", ended_at=timezone.now()):
         report.refresh_from_db()
         return report
     if not Report.objects.filter(pk=report.pk, state=ReportState.RUNNING).update(cancel_requested=True):
         report.refresh_from_db()
-        raise NotPossible(f"This report is {report.state} already.")
+        raise NotPossible(f"This report is already {report.state}.")
     report.refresh_from_db()
     return report
 
 
 def delete(report: Report) -> None:
-    """Deletes a report and its files; the runs that it is about stay. Raises ``NotPossible`` until it has ended."""
+    """Delete a report and its files. Its runs are kept. Raises ``NotPossible`` until it has ended."""
     ended = Report.objects.filter(pk=report.pk, state__in=ENDED)
     if not ended.delete()[0] and Report.objects.filter(pk=report.pk).exists():
-        raise NotPossible("This report is still to be made; cancel it first.")
-    shutil.rmtree(directory(report), ignore_errors=True)  # rows first: files without a row promise nothing
+        raise NotPossible("This report is not finished. Cancel it first.")
+    shutil.rmtree(directory(report), ignore_errors=True)  # rows first: files without a row are harmless
 
 
 def directory(report: Report) -> Path:
-    """Where its files lie."""
+    """The directory of its files."""
     return Path(settings.REPORTS) / report.pk
 
 
 def html_file(report: Report) -> Path | None:
-    """The one self-contained page, if it is made."""
+    """The self-contained HTML file, if it exists."""
     path = directory(report) / "report.html"
     return path if report.state == ReportState.DONE and path.is_file() else None

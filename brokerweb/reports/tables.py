@@ -1,4 +1,4 @@
-"""What a report found as tables to take away: a row for each configuration, and one for each point of its charts."""
+"""Table exports of a report: one row per configuration, and one per point of its charts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
         **_response(row["response"]),
         **{name: row["outcomes"].get(name, 0) for name in OUTCOMES},
         **_intervals({name: row[name] for name in ("answer_ratio", "per_s") if name in row}),
-        # Reports from before the truth of answers was known have none.
+        # Reports of earlier versions have no answer quality.
         **_intervals({name: truth[name] for name in (*truths.SHARES, "stale_ms") if name in truth}),
         **_intervals({name: row["memory"][name] for name in (*MEMORY, "table_bytes")}),
         **{f"runs_{verdict}": count for verdict, count in row["verdicts"].items()},

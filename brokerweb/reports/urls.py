@@ -1,4 +1,4 @@
-"""Addresses of the pages of reports and schedules."""
+"""URLs of the pages of reports and schedules."""
 
 from django.urls import include, path
 

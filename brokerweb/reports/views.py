@@ -1,4 +1,4 @@
-"""Pages of reports: parse, call one service, show."""
+"""Pages of reports."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def detail(request: HttpRequest, report_id: str) -> HttpResponse:
 
 @login_required
 def progress(request: HttpRequest, report_id: str) -> HttpResponse:
-    """The part of the page that moves; once the report has ended the whole page is asked for again."""
+    """The live part of the page; after the end, the page is reloaded."""
     report = get_object_or_404(Report, pk=report_id)
     response = render(request, "reports/progress.html", {"report": report})
     if report.state in ENDED:
@@ -135,5 +135,5 @@ def delete(request: HttpRequest, report_id: str) -> HttpResponse:
     except NotPossible as error:
         messages.error(request, str(error))
         return redirect("reports:detail", report_id)
-    messages.success(request, "Deleted the report; the runs that it was about stay.")
+    messages.success(request, "Report deleted. Its runs are kept.")
     return redirect("reports:list")

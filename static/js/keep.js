@@ -17,15 +17,15 @@ function calledOf(element) {
   return [...parts, element.matches("[type=checkbox], [type=radio], button") ? element.value : "", words].join("\n");
 }
 
-const alike = (element, called) => [...document.querySelectorAll(`main ${element.localName}`)].filter((other) => calledOf(other) === called);
+const sameKind = (element, called) => [...document.querySelectorAll(`main ${element.localName}`)].filter((other) => calledOf(other) === called);
 
 // Position among elements with the same identity.
 function placeOf(element) {
   const called = calledOf(element);
-  return { element, called, number: alike(element, called).indexOf(element) };
+  return { element, called, number: sameKind(element, called).indexOf(element) };
 }
 
-const nowAt = ({ element, called, number }) => (element.isConnected ? null : alike(element, called)[number]);
+const nowAt = ({ element, called, number }) => (element.isConnected ? null : sameKind(element, called)[number]);
 
 function leftAs(element) {
   if (element.localName === "details") return { open: element.open };

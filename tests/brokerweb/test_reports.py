@@ -90,7 +90,7 @@ def test_a_report_whose_worker_died_is_made_again_but_not_for_ever(api: APIClien
     shown = shown_after_a_death()
     assert (shown["state"], shown["reason"]) == (
         "failed",
-        "The Spark worker that computed it ended, 3 times; its log.txt may say why.",
+        "The Spark worker that computed it exited, 3 times; its log.txt may say why.",
     )
 
 
@@ -142,7 +142,7 @@ def test_a_schedule_says_its_next_times_and_orders_one_report_at_a_time(api: API
     assert len(set(shown["next"])) == 3
     first, second = schedules.fire(shown["id"]), schedules.fire(shown["id"])
     assert (first.outcome, second.outcome) == ("done", "skipped")
-    assert second.sentence == "No report was ordered: the one before it is still to be made."
+    assert second.sentence == "No report was requested: the previous one is not finished."
     url = f"/api/schedules/{shown['id']}/"
     assert api.patch(url, {"enabled": False}, format="json").json()["next"] == []
     changed = api.patch(url, {"enabled": True, "every_s": 3600}, format="json").json()

@@ -298,5 +298,5 @@ def make_room(page: Page, url: str) -> None:
     wait_for(is_asked_for, "the demo's report is asked for")
     report.click()
     page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Cancel this report").click()
-    expect(page.get_by_role("button", name="Make it again")).to_be_visible()
+    page.get_by_role("button", name="Cancel report").click()
+    expect(page.get_by_role("button", name="Create again")).to_be_visible()

@@ -264,5 +264,5 @@ def test_a_report_of_nothing_is_refused_beside_what_it_is_made_of(olga: Client, 
     assert 'aria-invalid="true"' in page
     waiting = house.runs["queued"]
     refused = olga.post("/reports/create/", {"runs": [waiting.pk], "experiments": [waiting.experiment_id]})
-    assert "Only runs that are done can be compared" in refused.content.decode()
+    assert "Only finished runs can be compared" in refused.content.decode()
     assert f'value="{waiting.experiment_id}" checked' in refused.content.decode()

@@ -269,7 +269,7 @@ def the_page_of_a_report(browser: Client, house: House, runs: Sequence[Told]) ->
             figure = one["response"]["from_intended"][name]
             assert drawn[at] == (figure["low"], figure["high"], figure["n"]), name
     response, memory = table(page, "p99", "Answered"), table(page, "RSS", "PSS")
-    worth = table(page, "Fresh of the answers")
+    worth = table(page, "Fresh answers")
     for row, of_memory, of_truth, one in zip(response.rows, memory.rows, worth.rows, listed, strict=True):
         of_it = [known[run] for run in one["runs"]]
         cells = dict(zip(response.heads, row, strict=True))

@@ -65,7 +65,7 @@ def test_what_is_picked_stays_where_the_form_is_refused(olga: Client, many: list
     page = refused.content.decode()
     assert f'value="{many[0].pk}" checked' in page
     assert f'value="{queued.pk}" checked' in page
-    assert "Only runs that are done can be compared" in page
+    assert "Only finished runs can be compared" in page
 
 
 def test_ordering_one_reads_no_configuration_which_may_be_large(olga: Client, many: list[Experiment]) -> None:
@@ -83,11 +83,11 @@ def test_a_report_is_deleted_with_its_files_once_it_has_ended(olga: Client, many
     report = services.create(experiments=[many[0]])
     page = olga.get(f"/reports/{report.pk}/").content.decode()
     assert 'data-confirm="Cancel this report?' in page
-    assert "Delete the report" not in page
+    assert "Delete report" not in page
     for state in (ReportState.QUEUED, ReportState.RUNNING):
         Report.objects.update(state=state)
         refused = olga.post(f"/reports/{report.pk}/delete/", follow=True).content.decode()
-        assert "This report is still to be made; cancel it first." in refused
+        assert "This report is not finished. Cancel it first." in refused
         assert olga.delete(f"/api/reports/{report.pk}/").status_code == 409
 
     Report.objects.update(state=ReportState.DONE, result={"charts": []})
@@ -95,7 +95,7 @@ def test_a_report_is_deleted_with_its_files_once_it_has_ended(olga: Client, many
     (services.directory(report) / "report.html").write_text("<html>")
     assert 'data-confirm="Delete this report' in olga.get(f"/reports/{report.pk}/").content.decode()
     done = olga.post(f"/reports/{report.pk}/delete/", follow=True)
-    assert "Deleted the report; the runs that it was about stay." in done.content.decode()
+    assert "Report deleted. Its runs are kept." in done.content.decode()
     assert not services.directory(report).exists()
     assert many[0].runs.exists()
 
@@ -105,7 +105,7 @@ def test_by_rest_it_is_deleted_by_who_may_change_things(olga: Client, viktor: Cl
     services.cancel(report)
     assert viktor.delete(f"/api/reports/{report.pk}/").status_code == 403
     assert viktor.post(f"/reports/{report.pk}/delete/").status_code == 403
-    assert "Delete the report" not in viktor.get(f"/reports/{report.pk}/").content.decode()
+    assert "Delete report" not in viktor.get(f"/reports/{report.pk}/").content.decode()
     assert olga.delete(f"/api/reports/{report.pk}/").status_code == 204
     assert not Report.objects.exists()
 

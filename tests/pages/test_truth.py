@@ -43,7 +43,7 @@ def test_each_sample_carries_its_truth_in_every_form(viktor: Client, house: Hous
 
 def test_a_report_compares_truths(viktor: Client, house: House) -> None:
     page = shown(viktor, f"/reports/{house.report.id}/")
-    assert "Truth of the answers by configuration" in page
+    assert "Answer quality by configuration" in page
     assert "False not-found per 1,000" in page
 
 
@@ -55,7 +55,7 @@ def test_runs_and_reports_from_before_are_shown_without(viktor: Client, house: H
     for row in report.result["configurations"]:
         del row["truth"]
     Report.objects.filter(pk=report.pk).update(result=report.result)
-    assert "Truth of the answers" not in shown(viktor, f"/reports/{report.id}/")
+    assert "Answer quality by configuration" not in shown(viktor, f"/reports/{report.id}/")
 
 
 def test_one_false_not_found_in_ten_thousand_is_seen() -> None:

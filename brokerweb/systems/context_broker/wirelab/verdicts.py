@@ -27,7 +27,7 @@ ASKER: Address = ("127.0.0.1", 40000)
 REFUSALS = (Status.I_ERROR, Status.BAD_REQUEST)
 WHY_IGNORED = {
     "rejected_stray": "it answers nothing that the broker asked.",
-    "rejected_command": "it comes from nobody whose word counts for this: not from a neighbour that it concerns.",
+    "rejected_command": "its sender is not the neighbour concerned.",
     "rejected_wrapped": "it comes from no neighbour.",
     "rejected_duplicate": "the same request still waits there.",
 }
