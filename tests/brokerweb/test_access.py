@@ -169,7 +169,7 @@ def test_guessing_is_locked_out(operator: User, settings) -> None:
     right = {"username": "olga", "password": "correct horse"}
     locked = APIClient().post("/api/tokens/", right, format="json")
     assert int(locked["Retry-After"]) == 15 * 60
-    assert (locked.status_code, "try again" in locked.json()["sentence"]) == (429, True)
+    assert (locked.status_code, "Try again" in locked.json()["sentence"]) == (429, True)
 
 
 def test_health_readiness_and_metrics(client: Client) -> None:

@@ -367,7 +367,7 @@ def test_a_topology_is_named_by_its_name_too(api: APIClient, ring: dict) -> None
         ("name: e\ntopology: {kind: ring, brokers: 5000}", "topology.brokers", "telemetry sweep"),
         ("name: e\ntopology: {kind: ring, brokers: 3, seed: -1}", "topology.seed", "whole number from 0"),
         ('name: e\ntopology: {kind: ring, brokers: 3, name: "a\\tb"}', "topology.name", "printable"),
-        ("name: e\ntopology: [" + "x, " * 1_001 + "]", "topology", "the limit here is 1,000"),
+        ("name: e\ntopology: [" + "x, " * 1_001 + "]", "topology", "the limit is 1,000"),
         ("name: e\ntopology: nowhere", "topology", "there is no topology"),
         ("a: " + "x" * 1_000_001, "document", "the limit is 1,000,000"),
     ],

@@ -124,7 +124,7 @@ def test_a_report_is_not_made_of_runs_whose_samples_are_gone(ended: Callable[...
     services.change({"max_days": 1})
     removal.turn()
     answer = api.post("/api/reports/", {"runs": [run.pk]}, format="json")
-    assert (answer.status_code, "Retention deleted" in answer.json()["sentence"]) == (400, True)
+    assert (answer.status_code, "retention deleted the samples" in answer.json()["sentence"]) == (400, True)
 
 
 def test_a_removal_that_was_broken_off_is_finished_by_the_next_turn(ended: Callable[..., Run], house: Path) -> None:
