@@ -102,8 +102,9 @@ def _check(url: str) -> None:
             f"contains an unescaped character (escape {ESCAPED}); example: {EXAMPLE}"
         )
     if parts.scheme not in SCHEMES:
+        scheme = f"the scheme {parts.scheme[:18]!r}" if parts.scheme else "no scheme"
         raise BadDatabaseURL(
-            f"DATABASE_URL has the scheme {parts.scheme or 'no scheme'!r:.20}; only PostgreSQL is supported, as in "
+            f"DATABASE_URL has {scheme}; only PostgreSQL is supported, as in "
             f"{EXAMPLE}. Without DATABASE_URL, SQLite is used"
         )
     name = parts.path.strip("/")

@@ -40,7 +40,7 @@ def configuration(engine: str = "live", brokers: int = 10, **workload: Any) -> d
             configuration("simulated", entities=100_000, providers=100_000, payload_bytes=60_000),
             {},
             "workload.entities",
-            "2 runs side by side",
+            "2 concurrent runs",
         ),
     ],
 )
@@ -100,7 +100,7 @@ def test_the_disk_is_warned_of_before_it_is_full() -> None:
     assert needed > 3_600 * 1_000 * 100
     assert capacity.warning(needed, ROOMY) == ""
     full = Machine(8 * 10**9, 10**8, 20_000, 28_000, 12_000)
-    assert "100\u202fMB are free" in capacity.warning(needed, full)
+    assert "100\u202fMB are left" in capacity.warning(needed, full)
 
 
 def test_rules_are_about_settings_that_there_are() -> None:

@@ -160,7 +160,7 @@ def test_a_body_that_does_not_end_is_not_waited_for() -> None:
             status, headers, said = await Sender(limit, "192.0.2.7").sends(b"x", more=True).answer()
             assert (status, headers[b"connection"]) == (408, b"close")
             assert json.loads(said)["code"] == "too_slow"
-            assert "longer than 0.01 s" in json.loads(said)["sentence"]
+            assert "longer than the limit of 0.01 s" in json.loads(said)["sentence"]
         assert (await Sender(limit, "192.0.2.7").answer())[0] == 408  # one that does not begin
 
     asyncio.run(story())

@@ -152,7 +152,7 @@ def test_the_forms_offer_profiles_and_a_network_s_is_improved(client: Client, op
     client.force_login(operator)
     page = client.get("/networks/new/").content.decode()
     assert '<option value="improved" selected>' in page
-    assert "not found (REST&#x27;s 404) means that nobody has it" in page
+    assert "(404 in REST) means that no broker has the data." in page
     assert 'id="settings-profile-prototype"' in client.get("/experiments/new/").content.decode()
     sent = {"name": "campus", "topology": ring["id"], "settings-profile": "plain", "settings-walk_policy": ""}
     assert client.post("/networks/new/", sent).status_code == 302

@@ -52,7 +52,7 @@ def test_what_cannot_be_reported_on_is_named(api: APIClient, done: Run, body: di
 
 def test_runs_that_are_not_done_cannot_be_compared(api: APIClient, experiment: dict) -> None:
     answer = order(api, runs=[Run.objects.get().pk])
-    assert "not" in answer.json()["sentence"]
+    assert "only finished runs can be compared" in answer.json()["sentence"]
 
 
 def test_a_report_waits_for_the_run_that_measures_and_says_so(api: APIClient, done: Run) -> None:
@@ -90,7 +90,7 @@ def test_a_report_whose_worker_died_is_made_again_but_not_for_ever(api: APIClien
     shown = shown_after_a_death()
     assert (shown["state"], shown["reason"]) == (
         "failed",
-        "The Spark worker that computed it exited, 3 times; its log.txt may say why.",
+        "The Spark worker that computed it exited, 3 times; see its log.txt.",
     )
 
 

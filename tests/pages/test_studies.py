@@ -55,7 +55,7 @@ def test_a_study_that_was_not_run_shows_what_was_published_and_offers_both_launc
     page = olga.get(f"/studies/{FOUR}/").content.decode()
     assert "Not run yet" in page
     assert "Launch quick (9 runs, about" in page
-    assert "Launch as in the paper (15 runs, about" in page
+    assert "Launch at paper scale (15 runs, about" in page
     assert "python -m telemetry study 4.7 --scale paper" in page
     assert "840" in page and "Table B.1" in page
     assert "lines 806 to 808 of its text" in page
@@ -81,7 +81,7 @@ def test_the_button_launches_an_experiment_that_is_followed_from_the_page(olga: 
     part = olga.get(f"/studies/{FOUR}/progress/")
     assert "every 2s" in part.content.decode() and "HX-Refresh" not in part
     again = olga.post(f"/studies/{FOUR}/launch/", {"scale": "quick"}, follow=True).content.decode()
-    assert "is under way" in again
+    assert "of this study is in progress" in again
     assert Experiment.objects.count() == 1
     experiments.cancel_all(experiment)
     assert olga.get(f"/studies/{FOUR}/progress/")["HX-Refresh"] == "true"
@@ -91,7 +91,7 @@ def test_what_was_measured_is_judged_next_to_what_was_published(olga: Client, ju
     page = olga.get(f"/studies/{FOUR}/").content.decode()
     assert '<span class="state state-done">reproduced</span>' in page
     assert "Not run yet" not in page
-    assert "By 3 seeds of" in page
+    assert "From 3 seeds of" in page
     row = next(one for one in olga.get("/api/studies/").json()["results"] if one["id"] == FOUR)
     assert (row["experiment"], row["scale"], row["verdicts"]) == (judged.pk, "quick", {"four-stay": "reproduced"})
     assert "1 reproduced" in olga.get("/studies/").content.decode()
@@ -154,7 +154,7 @@ def test_the_list_is_paged_and_filtered_by_system(olga: Client) -> None:
     page = olga.get("/api/studies/?page_size=2").json()
     assert (page["count"], len(page["results"])) == (len(studies()), 2)
     assert olga.get("/api/studies/?system=nothing").json()["count"] == 0
-    assert "No system called" in olga.get("/studies/?system=nothing").content.decode()
+    assert "The system “nothing” has no studies." in olga.get("/studies/?system=nothing").content.decode()
 
 
 def test_the_builder_begins_with_a_study(olga: Client) -> None:

@@ -33,7 +33,7 @@ def fields_of(page: str) -> list[tuple[str, int, int]]:
 def test_an_empty_lab_says_what_to_do_and_lists_every_message(viktor: Client) -> None:
     page = viktor.get("/wire/").content.decode()
     assert "No datagram yet" in page
-    assert "Operators send datagrams" in page
+    assert "Sending datagrams to live brokers needs the operator role." in page
     links = re.findall(r'href="(/wire/\?d=[0-9a-f]+)">(\w+)</a>', page)
     assert len(links) == 29
     for link, name in links[::7]:
@@ -57,7 +57,7 @@ def test_a_pasted_datagram_is_at_an_address_of_its_own(viktor: Client) -> None:
     assert "3 ContextRequest 28 bytes" in told
     assert "22 Nov 2026 09:00:00.000 UTC" in told
     assert "accepted A broker takes it." in told
-    assert "Operators send datagrams" in told
+    assert "Sending datagrams to live brokers needs the operator role." in told
 
 
 def test_what_is_typed_is_followed_and_a_mistake_stands_beside_it(viktor: Client) -> None:
@@ -118,7 +118,7 @@ def test_a_message_is_composed_by_its_fields_and_its_address_holds_them(viktor: 
 
 def test_nothing_is_sent_by_who_may_only_look_or_to_where_nobody_is(viktor: Client, olga: Client) -> None:
     assert viktor.post("/wire/send/", {"to": "network:x", "broker": "0", "datagram": REQUEST.hex()}).status_code == 403
-    assert "No broker that can be reached from here is up" in olga.get(f"/wire/?d={REQUEST.hex()}").content.decode()
+    assert "No reachable broker is running." in olga.get(f"/wire/?d={REQUEST.hex()}").content.decode()
     for to, sentence in (("network:none", "there is no network"), ("127.0.0.1:53", "must be a network or a run")):
         answer = olga.post("/wire/send/", {"to": to, "broker": "0", "datagram": REQUEST.hex()}).content.decode()
         assert sentence in answer
@@ -154,12 +154,12 @@ def test_recorded_messages_are_chosen_opened_and_taken_to_wireshark(viktor: Clie
 
 
 def test_of_many_recorded_runs_the_newest_are_listed_and_a_filter_has_all_of_them(viktor: Client, run: Run) -> None:
-    assert "all of them" not in viktor.get("/wire/messages/").content.decode()
+    assert "show all" not in viktor.get("/wire/messages/").content.decode()
     same = {"experiment": run.experiment, "configuration": run.configuration, "seed": run.seed}
     Run.objects.bulk_create(Run(**same, position=position) for position in range(1, 30))
     page = viktor.get("/wire/messages/").content.decode()
     assert page.count("<tr data-row>") == 25
-    (address,) = re.findall(r'<a href="([^"]+)">The newest 25 of 30; all of them</a>', page)
+    (address,) = re.findall(r'<a href="([^"]+)">Latest 25 of 30; show all</a>', page)
     assert "30 runs" in text_of(viktor.get(address).content.decode())
 
 
@@ -179,7 +179,7 @@ def test_what_was_not_recorded_or_cannot_be_chosen_is_said(viktor: Client, run: 
         answer = viktor.get("/wire/messages/", {"run": run.id, name: "²"})
         assert (answer.status_code, "must be a whole number" in answer.content.decode()) == (400, True), name
     assert viktor.get(f"/runs/{run.id}/messages.pcapng?from_us=x").status_code == 400
-    assert "No message fits this choice" in viktor.get(f"/wire/messages/?run={run.id}&code=33").content.decode()
+    assert "No message matches this filter." in viktor.get(f"/wire/messages/?run={run.id}&code=33").content.decode()
     long = next(row for row in recorded.page(run, recorded.choice_of({}), 1, 1000).rows if row["bytes"] > 160)
     for path in recorded.files_of(run).journal_directory.glob("*.recording"):
         path.unlink()
