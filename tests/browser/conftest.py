@@ -47,6 +47,7 @@ import json
 from dataclasses import asdict
 from django.contrib.auth.models import User
 from django.test import Client
+from brokerweb.experiments.models import Experiment
 from brokerweb.notices import services as notices
 from tests.browser.addresses import follow
 from tests.pages.furniture import furnish
@@ -55,6 +56,9 @@ olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
 house = furnish(olga, "{network_host}")
 recorded, varied = furnish_recorded(olga)
+planned = Experiment.objects.get(name="Not launched yet")
+planned.study, planned.scale = "4.7", "quick"
+planned.save()
 notices.create(name="On call", channel="webhook", address="https://hooks.example/waxwing", kinds=["run_failed"])
 first = {{
     "replay": f"/runs/{{recorded.id}}/replay/",
@@ -65,6 +69,8 @@ first = {{
     "query": house.queries[0],
     "queries": "/runs/" + house.queries[0].split("/")[2] + "/queries/",
     "experiment": f"/experiments/{{house.experiment.id}}/",
+    "planned": f"/experiments/{{planned.id}}/",
+    "study": f"/studies/4.7/?experiment={{planned.id}}",
     "network": f"/networks/{{house.network.id}}/",
     "report": f"/reports/{{house.report.id}}/",
 }}

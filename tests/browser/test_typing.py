@@ -61,7 +61,7 @@ def test_a_run_that_ends_leaves_what_is_being_typed_and_shows_its_end(
     note = page.get_by_label("Note", exact=True)
     note.click()
     page.keyboard.type("Half a sen")
-    from_elsewhere(page, "Cancel this run", complaints, shown)
+    from_elsewhere(page, "Cancel run", complaints, shown)
     expect(page.locator("#state")).to_have_text("cancelled")
     expect(page.locator("#time-left")).to_contain_text("ended")
     expect(page.get_by_role("button", name="Pause queue")).to_have_count(0)
@@ -226,7 +226,7 @@ def test_another_kind_of_topology_takes_along_what_was_typed(page: Page, shown: 
     preset = page.locator("a[data-sets*=mean_degree]").first
     preset.click()
     assert len(asked) == 1 and re.fullmatch(
-        r"The preset replaces what you typed for .*Mean degree.*\. Take it\?", asked[0]
+        r"The preset replaces what you typed for .*Mean degree.*\. Use it\?", asked[0]
     )
     expect(page.get_by_label("Mean degree")).to_have_value("4.5")
     kinds.get_by_role("link", name="Custom", exact=True).click()
