@@ -14,7 +14,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-BOUND_S = 600
+BOUND_S = 240
 BOUND_MS = 1000 * BOUND_S
 
 

@@ -144,7 +144,7 @@ def test_the_rows_of_bytes_are_the_datagram(data: bytes) -> None:
         (f"8|{NOW}|127.0.0.1:7000", Judgement.REFUSED, 201, "I_ERROR for BrokerJoining"),
         ("9|5|Ctx_Broker|localhost:80", Judgement.IGNORED, None, "Answers are never answered"),
         (f"9|{NOW}|Ctx_Broker|127.0.0.1:80", Judgement.IGNORED, None, "answers nothing that the broker asked"),
-        (f"7|{NOW}|*", Judgement.IGNORED, None, "not from a neighbour"),
+        (f"7|{NOW}|*", Judgement.IGNORED, None, "its sender is not the neighbour concerned"),
     ],
 )
 def test_the_verdict_is_a_brokers(text: str, judgement: Judgement, status: int | None, sentence: str) -> None:

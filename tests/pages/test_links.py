@@ -171,7 +171,7 @@ def test_impaired_links_are_set_up_by_the_form_and_shown_again(olga: Client, bad
         ({"fault-rate_bytes_per_s": "fast"}, "Rate must be a number, not &#x27;fast&#x27;."),
         (
             {"fault-partition": "", "fault-duplication": "", "fault-rate_bytes_per_s": ""},
-            "This has no effect on links",
+            "The fault has no effect on links",
         ),
         ({"fault-where": "0-2"}, "Links brokers 0 and 2 are not linked."),
         ({"fault-where": "0>1, 1-2"}, "Links cannot mix one-way and two-way links in one fault; add a second fault."),

@@ -34,7 +34,7 @@ def holder(tmp_path):
 
 def test_a_second_one_says_who_is_there(tmp_path, holder):
     home = Home(tmp_path)
-    with pytest.raises(AlreadyRunning, match=rf"pid {holder.pid}\); `make down` ends it"), home.claim():
+    with pytest.raises(AlreadyRunning, match=rf"pid {holder.pid}\); stop it with `make down`"), home.claim():
         pass
     assert home.owner() == holder.pid
 
@@ -64,7 +64,7 @@ def test_a_port_in_use_is_said_with_a_way_out():
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(WaxwingError, match=rf"port {port} is in use by another program; .*make up PORT={port + 1}"):
+        with pytest.raises(WaxwingError, match=rf"port {port} is in use by another program. .*make up PORT={port + 1}"):
             check_port(port)
     assert check_port(0) > 0
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from overlay.core.errors import InvalidSetting
 from overlay.journal.counters import growth
 from overlay.journal.facts import Tick
+from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.lake.storage import plain
 from telemetry.statistics import metrics
 from telemetry.statistics.intervals import SIGNED, interval
@@ -45,7 +46,7 @@ def tick(at_us, cpu_us=0, **counters):
 
 def test_counts_between_two_instants_take_the_ticks_around_them():
     ticks = [tick(0, forwards=1), tick(1_000, forwards=4), tick(2_000, forwards=9), tick(3_000, forwards=20)]
-    assert processes.counters_between(ticks, 1_100, 1_900) == {"forwards": 5}
+    assert processes.counters_between(SYSTEMS[FIRST], ticks, 1_100, 1_900) == {"forwards": 5}
     assert processes.cores_used([tick(0), tick(1_000, cpu_us=250)], 0, 1_000) == 0.25
     assert processes.cores_used([tick(0)], 0, 1_000) is None
 
