@@ -52,7 +52,7 @@ def test_an_estimate_that_a_newer_one_replaces_is_no_error(page: Page, shown: Sh
 @both_widths
 def test_settings_come_and_go_with_the_choice_that_uses_them(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/experiments/new/?preset=rare-data")
-    page.get_by_text(re.compile("^Settings of the brokers")).click()
+    page.get_by_text(re.compile("^Broker settings")).click()
     walkers, flood = page.locator("[data-setting=settings-walkers]"), page.locator("[data-setting=settings-flood_ttl]")
     expect(walkers).to_be_hidden()
     page.get_by_label("k-walkers", exact=True).check()
