@@ -24,7 +24,7 @@ def test_thresholds_of_runs_that_are_done_are_tried_set_and_taken_away_by_keyboa
     page.goto(shown.url + shown.addresses["experiment"])
     page.get_by_role("link", name="Set thresholds").press("Enter")
     told, lines = page.locator("#thresholds-preview"), page.get_by_label("Thresholds")
-    expect(told).to_have_text("Runs are not evaluated.")
+    expect(told).to_have_text("No thresholds: runs are not evaluated.")
     lines.fill("p95 < 1us")
     expect(told).to_contain_text("0 would pass and 8 would fail.")
     lines.fill("p59 < 1us")

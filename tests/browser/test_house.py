@@ -61,7 +61,7 @@ def test_what_a_rule_would_remove_is_told_before_it_is_saved_and_taken_back(page
 def test_the_queue_is_paused_and_goes_on(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/runs/")
     page.get_by_role("button", name="Pause queue").click()
-    expect(page.get_by_text("queue paused")).to_be_visible()
+    expect(page.get_by_text("queue paused", exact=True)).to_be_visible()
     page.get_by_role("button", name="Resume queue").click()
     expect(page.get_by_role("button", name="Pause queue")).to_be_visible()
 

@@ -53,7 +53,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
 
     page.get_by_label("Broker", exact=True).select_option("1")
     page.get_by_role("button", name="Query", exact=True).click()
-    expect(answer).to_contain_text(re.compile(r"Asked broker\s*1"))
+    expect(answer).to_contain_text(re.compile(r"Broker queried\s*1"))
     walk = page.locator("#context-walk")
     expect(walk.get_by_role("heading", name="Walk of this query")).to_be_visible()
     expect(walk.locator("#sequence svg")).to_contain_text("broker 1")

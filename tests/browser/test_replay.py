@@ -31,7 +31,7 @@ def test_a_run_is_replayed_and_its_address_leads_back_to_the_same_message(page: 
         page.keyboard.press("ArrowRight")
         if "request, from broker" in told.inner_text():
             break
-    expect(told).to_contain_text(re.compile(r"request, from broker \d to broker \d, .*under way for 4\.00.ms"))
+    expect(told).to_contain_text(re.compile(r"request, from broker \d to broker \d, .*in transit for 4\.00.ms"))
     now.get_by_role("button", name="Follow").click()
     expect(page.locator("#following")).to_be_visible()
     expect(page.locator("#messages .follow")).to_have_count(0)

@@ -133,7 +133,7 @@ def test_a_chart_is_taken_away_as_svg_png_and_csv(page: Page, shown: Shown) -> N
 def test_an_event_leads_to_its_second_and_kinds_are_filtered(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["run-measuring"])
     events = page.locator("#events li:visible")
-    began = page.locator("#events li", has_text="start of measuring").get_by_role("button")
+    began = page.locator("#events li", has_text="measuring began").get_by_role("button")
     began.focus()
     expect(page.locator(".cursor-time").first).to_have_text(re.compile(r"at 3\ss"))
     count = events.count()
