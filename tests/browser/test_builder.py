@@ -31,6 +31,7 @@ def test_a_preset_becomes_a_sweep_of_one_s_own_by_keyboard_alone(page: Page, sho
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("10, 20")
     expect(sentence).to_have_count(0)
+    expect(bar).to_contain_text("Launch 2 runs")
 
     page.get_by_role("button", name=re.compile("^Save without launching")).focus()
     page.keyboard.press("Enter")
@@ -64,7 +65,7 @@ def test_settings_come_and_go_with_the_choice_that_uses_them(page: Page, shown: 
     page.get_by_label("flood", exact=True).check()
     expect(walkers).to_be_hidden()
     expect(flood).to_be_visible()
-    page.get_by_text(re.compile("settings not shown")).click()
+    page.get_by_text(re.compile("unused settings? hidden")).click()
     expect(page.locator("#unused")).to_contain_text("Walkers with search k-walkers; value 8")
     page.get_by_label("k-walkers", exact=True).check()
     expect(walkers.locator("input")).to_have_value("8")

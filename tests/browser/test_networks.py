@@ -72,7 +72,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     expect(brokers.locator(".state-up")).to_have_count(3)
 
     expect(page.locator("#memory-scale")).to_contain_text("MB")
-    brokers.get_by_role("button", name=re.compile("^Broker 1")).press("Enter")
+    brokers.get_by_role("button", name="Show broker 1").press("Enter")
     expect(page.get_by_role("heading", name="Broker 1")).to_be_visible()
     panel = page.get_by_role("complementary", name="Broker details")
     expect(panel).to_contain_text("Reported by the broker")
