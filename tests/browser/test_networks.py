@@ -86,8 +86,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     page.wait_for_url(f"{stack.url}/networks/")
     expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
     assert asked == [
-        "Restart broker 0? The data that it holds in memory are lost, and it joins its neighbours again at the same "
-        "address.",
+        "Restart broker 0? It loses the data in its memory and rejoins its neighbours at the same address.",
         f"Stop the network {name}? Its brokers lose the data in their memory.",
         f"Delete the network {name}?",
     ]
