@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from overlay.core.addresses import parse_address
 from overlay.journal.counters import growth
 from overlay.runtime.usage import sizes_in
 from overlay.systems.registry import SYSTEMS
-from telemetry.live.loads import Load, rates
+from telemetry.live.loads import Load, rates, totals
 from telemetry.systems.contract import Counters
 from telemetry.systems.registry import telemetry_of
 
@@ -75,13 +75,8 @@ class Glance:
             loads.append({"index": index, **_load(self._seen.get(index), seen[index], shown)})
             memories.append({"index": index, **_memory(pid), "table_bytes": said[index].get("bytes")})
         self._seen = seen
-        totals = {
-            "load_per_s": _sum(row.get("load_per_s") for row in loads),
-            "cores": _sum(row.get("cores") for row in loads),
-            **{name: _sum(row.get(name) for row in loads) for name in shown.totals},
-            "private_bytes": _sum(row.get("uss_bytes") for row in memories),
-        }
-        return {"memory": {"brokers": memories}, "load": {"brokers": loads}, "totals": totals}
+        private = (row.get("uss_bytes") for row in memories)
+        return {"memory": {"brokers": memories}, "load": {"brokers": loads}, "totals": totals(loads, private, shown)}
 
 
 def _load(before: _Seen | None, now: _Seen, shown: Counters) -> Load:
@@ -111,9 +106,3 @@ def _cpu_s(pid: int | None) -> float | None:
         return sum(map(int, behind_its_name[_PROCESSOR])) / _TICKS_PER_S if behind_its_name else None
     except (OSError, ValueError):
         return None
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    """Sum of the known values; ``None`` if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

@@ -7,7 +7,7 @@ no basis for a rate per second, so rates are over full seconds or the complete m
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from overlay.journal.counters import growth
@@ -44,6 +44,19 @@ def rates(counts: Mapping[str, int], elapsed_s: float, shown: Counters) -> Load:
         "sent_per_s": sum(rate for name, rate in per_s.items() if name.startswith("out_")),
         **{f"{name}_per_s": per_s.get(name, 0.0) for name in (*shown.load, *shown.rates)},
     }
+
+
+def totals(loads: Sequence[Load], private_bytes: Iterable[float | None], shown: Counters) -> Load:
+    """Sums over all servers; ``None`` where nothing is known."""
+    names = ("load_per_s", "cores", *shown.totals)
+    found = {name: _sum(load.get(name) for load in loads) for name in names}
+    return {**found, "private_bytes": _sum(private_bytes)}
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Sum of the known values; ``None`` if there are none."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 class ServerLoad:

@@ -11,7 +11,7 @@ after the start of measuring, while the summary counts those *intended* in it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from overlay.systems.contract import System
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import plain
 from telemetry.live.event_words import EventWords
-from telemetry.live.loads import ServerLoad
+from telemetry.live.loads import ServerLoad, totals
 from telemetry.live.marks import Marks
 from telemetry.statistics import histograms
 from telemetry.statistics.metrics import answer_ratio, outcome_counts, rate
@@ -244,12 +244,7 @@ class LiveWindow:
         """The sums over all brokers; ``None`` if unknown."""
         loads = [load for _, name in self._brokers() if (load := self._loads[name].told())]
         memories = [processes.memory_of(self._last[name]) for _, name in self._brokers()]
-        return {
-            "load_per_s": _sum(load["load_per_s"] for load in loads),
-            "cores": _sum(load["cores"] for load in loads),
-            **{name: _sum(load.get(name) for load in loads) for name in self._counters.totals},
-            "private_bytes": _sum(processes.private(memory) for memory in memories),
-        }
+        return totals(loads, (processes.private(memory) for memory in memories), self._counters)
 
     def _brokers(self) -> list[tuple[int, str]]:
         indexed = [(self._servers.index(process), process) for process in self._last]
@@ -285,9 +280,3 @@ def _grown(before: Tick | None, tick: Tick, system: System) -> dict[str, int]:
     earlier = before.counters if before is not None else {}
     names = tick.counters.keys() - system.gauges - CLIENT_GAUGES
     return {name: growth([earlier.get(name, 0), tick.counters[name]]) for name in names}
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    """The sum of known values; ``None`` if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
