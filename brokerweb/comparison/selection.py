@@ -122,7 +122,8 @@ def figures(row: Sequence[Any], metrics: Sequence[str]) -> Figures:
     """A run's figures, from the values of ``columns_of`` these measures."""
     run, configuration, seed, engine, verdict = row[: len(_TOLD)]
     values, made = row[len(_TOLD) : len(_TOLD) + len(metrics)], iter(row[len(_TOLD) + len(metrics) :])
-    requests = tuple(next(made) if measures()[name].of_path else None for name in metrics)
+    known = measures()
+    requests = tuple(next(made) if known[name].of_path else None for name in metrics)
     return Figures(run, configuration, seed, engine, verdict, tuple(values), requests)
 
 

@@ -97,8 +97,7 @@ class EventWords:
 
     def wording(self, kind: str) -> Wording:
         """The wording of a kind; without one, its name as words."""
-        plain = f"{{who}}: {_plain(kind)}"
-        return WORDINGS.get(kind) or self._telemetry.wordings.get(kind) or Wording(plain, plain)
+        return WORDINGS.get(kind) or self._telemetry.wordings.get(kind) or _unworded(kind)
 
     def is_marked(self, name: str, detail: Mapping[str, Any]) -> bool:
         """Whether charts mark it."""
@@ -190,6 +189,11 @@ def _named(process: str) -> str:
         role, number = process.split("-")
         return f"the generator of {role}" if number == "0" else f"generator {int(number) + 1} of {role}"
     return process
+
+
+def _unworded(kind: str) -> Wording:
+    plain = f"{{who}}: {_plain(kind)}"
+    return Wording(plain, plain)
 
 
 def _plain(name: str) -> str:
