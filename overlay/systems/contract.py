@@ -51,14 +51,6 @@ Plan = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A published figure that experiments with the system reproduce."""
-
-    id: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class Role:
     """A kind of server, and the number of its servers. Their processes are ``name-0``, ``name-1`` and so on."""
 
@@ -246,7 +238,6 @@ class System(ABC):
     role_names: ClassVar[tuple[str, ...]]
     """The names of its roles."""
     engines: ClassVar[tuple[str, ...]] = tuple(ENGINES)
-    figures: ClassVar[tuple[Figure, ...]] = ()
     network_profile: ClassVar[str] = ""
     """The default profile of networks; empty: that of the settings."""
     network_profile_help: ClassVar[str] = ""

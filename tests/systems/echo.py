@@ -16,7 +16,7 @@ from overlay.core.settings import check, setting
 from overlay.journal.facts import Delivery, Sample
 from overlay.load.expectations import Expected
 from overlay.load.tally import Tally
-from overlay.systems.contract import Figure, Role, System
+from overlay.systems.contract import Role, System
 
 GIVE_UP = SECOND
 
@@ -166,7 +166,6 @@ class Fleet:
 
 class Echo(System):
     name, title, seed, summary = "echo", "Echo", "T00", "Servers say back what callers say."
-    figures = (Figure("T1", "Response time by number of callers"),)
     role_names, asking_role = ("echo",), "caller"
     gauges = frozenset({"kept"})
     client_fields, measure_names = ("callers",), ("repeated",)

@@ -26,7 +26,7 @@ from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
 from overlay.systems.context_broker.wire.table import CODES, AnyMessage
-from overlay.systems.contract import UNKNOWN, Figure, Meter, Place, Role, System
+from overlay.systems.contract import UNKNOWN, Meter, Place, Role, System
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
@@ -78,12 +78,6 @@ class ContextBroker(System):
     summary = (
         "Brokers in an unstructured overlay store context data. A random walk finds data that a broker lacks and "
         "leaves replicas on the way back."
-    )
-    figures = (
-        Figure("4.3", "Response time by number of consumers, 50 providers"),
-        Figure("4.4", "Response time by number of providers, 1000 consumers"),
-        Figure("4.5", "Memory by number of consumers, 50 providers"),
-        Figure("4.6", "Memory by number of providers, 1000 consumers"),
     )
     role_names = ("broker",)
     updating_role = "provider"
