@@ -27,11 +27,12 @@ from overlay.core.addresses import parse_address
 from overlay.core.node import SECOND
 from overlay.journal.facts import Sample, Tick
 from overlay.journal.journal import read_journal
-from overlay.load.windows import measured_between
 from overlay.programs.context_broker.client import ContextClient
 from overlay.runtime.load_generator import run_fleet
 from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload, entity_name, make_payload, plan_clients
+from overlay.systems.contract import Setup
+from overlay.topologies import Graph
 
 TITLE = "The load generator: 1,000 clients on one core"
 CLIENTS = 1000
@@ -146,7 +147,8 @@ def window(server: Server, exchange: str, rate: float, clients: int = CLIENTS) -
         if status:
             raise Unavailable(f"a fleet of {clients} clients ended with status {status}")
         facts = list(read_journal(journal))
-    begin, end = (at // 1000 for at in measured_between(workload, 0))
+    begin_s = workload.ramp_s()
+    begin, end = (round(at) // 1000 for at in (begin_s * SECOND, (begin_s + WINDOW_S) * SECOND))
     samples = [fact for fact in facts if isinstance(fact, Sample) and fact.phase == "measuring"]
     ticks = [fact for fact in facts if isinstance(fact, Tick) and begin <= fact.at_us <= end]
     return _summed_up(samples, ticks)
@@ -162,8 +164,7 @@ def _be_fleet(server: Server, workload: Workload, journal: Path, zero: int) -> N
             SYSTEM,
             plan_clients(workload, 1, seed=1),
             [parse_address(server.address)],
-            workload,
-            seed=1,
+            Setup(None, workload, Graph(1, ()), seed=1),
             start_ns=zero,
             zero_ns=zero,
             journal=journal,

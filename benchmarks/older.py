@@ -38,30 +38,43 @@ BEFORE: dict[str, str | tuple[str, ...]] = {
     "telemetry.statistics.intervals": "telemetry.intervals",
 }
 """Old names by new ones, of several the newest first: of all modules that the benchmark imports, and of no other."""
-THEN = {
+BEFORE_SETUPS = {
+    "from overlay.systems.contract import Setup\n": "",
+    "from overlay.topologies import Graph\n": "",
+    "Setup(None, workload, Graph(1, ()), seed=1)": "workload,\n            seed=1",
+}
+"""Other differences of trees without ``Setup``: old text by new."""
+BEFORE_SYSTEMS = {
+    **BEFORE_SETUPS,
     "from overlay.systems.context_broker.system import SYSTEM\n": "",
     "run_fleet(\n            SYSTEM,": "run_fleet(",
 }
-"""What else was otherwise when there was one system: old text by new."""
+"""Other differences of trees with one system: old text by new."""
 
 
 def package_for(tree: Path, scratch: Path) -> Path:
     """The directory of a benchmark that finds its imports in ``tree``: ``scratch``, which has today's, or a copy."""
-    old = _old_names(tree)
+    old, replaced = _old_names(tree), _replaced(tree)
     directory = scratch / f"for-{tree.name}"
-    if not old:
+    if not old and not replaced:
         return scratch
     if directory.exists():
         return directory
     shutil.copytree(scratch / NAME, directory / NAME, ignore=shutil.ignore_patterns("__pycache__"))
-    pattern = re.compile(rf"\b({'|'.join(re.escape(name) for name in sorted(old, key=len, reverse=True))})\b")
-    replaced = {} if (tree / "overlay" / "systems").is_dir() else THEN
+    pattern = re.compile(rf"\b({'|'.join(map(re.escape, sorted(old, key=len, reverse=True))) or '(?!)'})\b")
     for path in directory.rglob("*.py"):
         text = path.read_text()
         for today, then in replaced.items():
             text = text.replace(today, then)
         path.write_text(pattern.sub(lambda found: old[found[0]], text))
     return directory
+
+
+def _replaced(tree: Path) -> dict[str, str]:
+    if not (tree / "overlay" / "core").is_dir():
+        return BEFORE_SYSTEMS
+    contract = tree / "overlay" / "systems" / "contract.py"
+    return BEFORE_SETUPS if contract.is_file() and "class Setup" not in contract.read_text() else {}
 
 
 def _old_names(tree: Path) -> dict[str, str]:

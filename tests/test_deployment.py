@@ -12,7 +12,7 @@ from overlay.core.node import SECOND
 from overlay.deployment import fleet
 from overlay.deployment.deployment import Deployment
 from overlay.deployment.phases import (
-    DRAIN_LIMIT_S,
+    DRAIN_GRACE_S,
     LAUNCH_LIMIT_S,
     TRANSITIONS,
     Move,
@@ -54,8 +54,8 @@ def changed(path, value):
 
 def test_a_document_is_read_and_written_back_equal():
     deployment = Deployment.from_json(RUN)
-    assert deployment.links == (Link(0, 1, 2, 1, 0.1),)
-    assert (deployment.settings.broker.walk_ttl, deployment.settings.monitoring) == (8, False)
+    assert deployment.graph.links == (Link(0, 1, 2, 1, 0.1),)
+    assert (deployment.setup.settings.broker.walk_ttl, deployment.setup.settings.monitoring) == (8, False)
     assert deployment.server_names == ("broker-0", "broker-1")
     assert deployment.fleet_names == ("providers-0", "consumers-0")
     assert Deployment.from_json(deployment.to_json()) == deployment
@@ -65,7 +65,7 @@ def test_a_document_is_read_and_written_back_equal():
 def test_positions_may_travel_with_the_topology_and_need_not():
     placed = changed("topology.positions", [[0, 0.5], [1, 0.25]])
     deployment = Deployment.from_json(placed)
-    assert deployment.positions == ((0, 0.5), (1, 0.25))
+    assert deployment.graph.positions == ((0, 0.5), (1, 0.25))
     assert deployment.to_json()["topology"]["positions"] == [[0, 0.5], [1, 0.25]]
     assert Deployment.from_json(deployment.to_json()) == deployment
     assert Deployment.from_json(changed("topology.positions", None)) == Deployment.from_json(RUN)
@@ -189,7 +189,7 @@ def test_a_run_goes_from_launching_to_finished():
         ("measuring", {"processes": {"consumers-0": DONE}}, 2, "consumers-0 ended before the measurement did"),
         ("launching", {"trouble": "broker 0 could not join broker 1: no answer"}, 0, "broker 0 could not join"),
         ("launching", {"is_assembled": False, "renewed": 10**15}, LAUNCH_LIMIT_S + 1, "the overlay was not assembled"),
-        ("draining", {"renewed": 10**15}, DRAIN_LIMIT_S + 1, "clients did not end within 20 s"),
+        ("draining", {"renewed": 10**15}, 10 + DRAIN_GRACE_S + 1, "clients did not end within 20 s"),
     ],
 )
 def test_a_run_that_cannot_go_on_fails_with_the_reason(phase, changes, now_s, reason):

@@ -12,10 +12,15 @@ from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.profiles import PROFILES, SUMMARIES, differing, resolved
 from overlay.systems.registry import SYSTEMS
+from overlay.topologies import Graph
 from tests.runtime.daemons import overlay
 from tests.test_deployment import RUN
 
 SYSTEM = SYSTEMS["context-broker"]
+
+
+def check(settings: dict[str, object], brokers: int) -> None:
+    SYSTEM.check(SYSTEM.setup(SYSTEM.whole(settings), None, Graph(brokers, ())))
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -25,7 +30,7 @@ def test_every_profile_is_made_of_settings_and_makes_a_broker(profile: str) -> N
     Broker(config, ("127.0.0.1", 7000), Chances.streams(1)).check_invariants()
     assert SUMMARIES[profile]
     for brokers in (1, 10):
-        SYSTEM.check(SYSTEM.whole({"profile": profile}), None, brokers)
+        check({"profile": profile}, brokers)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -54,13 +59,13 @@ def test_what_is_given_goes_before_the_profile() -> None:
 @pytest.mark.parametrize("wrong", ["fast", 3, None, ["plain"]])
 def test_a_profile_that_there_is_not_is_refused_by_name(wrong: object) -> None:
     with pytest.raises(InvalidSetting) as caught:
-        SYSTEM.check(SYSTEM.whole({"profile": wrong}), None, 3)
-    assert caught.value.field == "profile"
+        check({"profile": wrong}, 3)
+    assert caught.value.field == "settings.profile"
 
 
 def test_a_deployment_runs_the_settings_that_its_profile_stands_for() -> None:
     deployment = Deployment.from_json({**RUN, "settings": {"profile": "improved", "walk_ttl": 8}})
-    assert deployment.settings.broker == BrokerConfig(**{**PROFILES["improved"], "walk_ttl": 8})
+    assert deployment.setup.settings.broker == BrokerConfig(**{**PROFILES["improved"], "walk_ttl": 8})
     assert Deployment.from_json(deployment.to_json()) == deployment
     with pytest.raises(InvalidSetting) as caught:
         Deployment.from_json({**RUN, "settings": {"profile": "fast"}})
@@ -69,9 +74,9 @@ def test_a_deployment_runs_the_settings_that_its_profile_stands_for() -> None:
 
 def test_several_walks_from_a_single_broker_are_refused() -> None:
     with pytest.raises(InvalidSetting) as caught:
-        SYSTEM.check({"search": "k-walkers"}, None, 1)
-    assert caught.value.field == "search"
-    SYSTEM.check({"search": "k-walkers"}, None, 2)
+        check({"search": "k-walkers"}, 1)
+    assert caught.value.field == "settings.search"
+    check({"search": "k-walkers"}, 2)
 
 
 def test_what_profiles_set_is_known_setting_by_setting() -> None:

@@ -4,15 +4,20 @@ import pytest
 
 from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import SYSTEMS
+from overlay.topologies import Graph
 
 BROKER = SYSTEMS["context-broker"]
+
+
+def check(settings, workload, brokers) -> None:
+    BROKER.check(BROKER.setup(settings, workload, Graph(brokers, ())))
 
 
 def test_the_defaults_it_describes_pass_its_own_check() -> None:
     settings = {info.name: info.default for info in BROKER.settings}
     workload = {info.name: info.default for info in BROKER.workload}
-    BROKER.check(settings, workload, 10)
-    BROKER.check({}, None, 1)
+    check(settings, workload, 10)
+    check({}, None, 1)
 
 
 def test_every_setting_is_explained() -> None:
@@ -25,15 +30,15 @@ def test_every_setting_is_explained() -> None:
 @pytest.mark.parametrize(
     ("settings", "workload", "brokers", "field"),
     [
-        ({"monitoring": "yes"}, None, 3, "monitoring"),
-        ({"walk_ttl": -1}, None, 3, "walk_ttl"),
-        ({"speed": 1}, None, 3, "speed"),
-        ({}, {"providers": -1}, 3, "providers"),
-        ({}, {"holders": 4}, 3, "holders"),
-        ({}, None, 0, "brokers"),
+        ({"monitoring": "yes"}, None, 3, "settings.monitoring"),
+        ({"walk_ttl": -1}, None, 3, "settings.walk_ttl"),
+        ({"speed": 1}, None, 3, "settings.speed"),
+        ({}, {"providers": -1}, 3, "workload.providers"),
+        ({}, {"holders": 4}, 3, "workload.holders"),
+        ({}, {"churn": "file", "churn_schedule": "1:down"}, 3, "workload.churn_schedule"),
     ],
 )
 def test_what_would_fail_in_a_launch_is_refused_before_it(settings, workload, brokers, field) -> None:
     with pytest.raises(InvalidSetting) as caught:
-        BROKER.check(settings, workload, brokers)
+        check(settings, workload, brokers)
     assert caught.value.field == field

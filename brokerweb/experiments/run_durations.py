@@ -12,8 +12,7 @@ from typing import Any
 
 from brokerweb.experiments.models import Run, RunState
 from overlay.core.engines import LIVE, SIMULATED
-from overlay.load.windows import estimate_s
-from overlay.systems.registry import SYSTEMS
+from overlay.experiment.definition import schedule_of
 from telemetry.lake.manifest import usable_cores
 from telemetry.sweep import costs
 
@@ -38,9 +37,7 @@ class Pace:
     def run_s(self, configuration: Mapping[str, Any]) -> float:
         """Seconds of a run from launch to result; for simulated runs, on one core."""
         if self.engine == LIVE:
-            return estimate_s(
-                SYSTEMS[configuration["system"]].read_workload(configuration["workload"])
-            ) + costs.collect_s(configuration)
+            return schedule_of(configuration).estimate_s + costs.collect_s(configuration)
         return costs.seconds(configuration) * self.slowness
 
     def all_s(self, runs_s: Sequence[float]) -> float:

@@ -58,4 +58,6 @@ def newest(network: Network) -> list[dict[str, Any]]:
 
 def _words(network: Network) -> EventWords:
     telemetry = telemetry_of({"system": network.system})
-    return EventWords(telemetry, Servers.of({"topology": {"brokers": len(network.brokers)}}, telemetry.system))
+    return EventWords(
+        telemetry, Servers.of({"topology": network.deployed, "settings": network.settings}, telemetry.system)
+    )

@@ -22,6 +22,7 @@ from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
+from overlay.experiment.definition import graph_of
 from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
@@ -61,10 +62,7 @@ def deploy(
         raise InvalidSetting("topology", " ".join(sentences))
     profile = {PROFILE: chosen.network_profile} if chosen.network_profile else {}
     whole = chosen.whole({**profile, **(settings or {})})
-    try:
-        chosen.check(whole, None, document["brokers"])
-    except InvalidSetting as error:
-        raise InvalidSetting(f"settings.{error.field}", error.sentence) from None
+    chosen.check(chosen.setup(whole, None, graph_of(document)))
     with transaction.atomic():  # IMMEDIATE: of two concurrent requests, the second finds the name taken
         network = Network.objects.create(
             name=_free_name(name),

@@ -10,7 +10,7 @@ from typing import Any
 
 from brokerweb.experiments.models import Run
 from overlay.core.engines import SIMULATED
-from overlay.experiment.inline import CUSTOM
+from overlay.experiment.definition import CUSTOM
 
 
 def definition_of(run: Run) -> dict[str, Any]:

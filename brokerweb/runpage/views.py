@@ -24,6 +24,7 @@ from brokerweb.systems.registry import web_of
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.engines import SIMULATED
+from overlay.experiment.definition import schedule_of
 from overlay.faults import fault_documents, faults
 from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
@@ -160,7 +161,7 @@ def _planned_faults(run: Run) -> list[dict[str, Any]]:
     documents, topology = run.configuration.get("faults") or [], run.configuration["topology"]
     links = [(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in topology["links"]] if documents else []
     return faults.timeline(
-        fault_documents.read(documents, topology["brokers"], links, run.configuration["workload"]["duration_s"])
+        fault_documents.read(documents, topology["brokers"], links, schedule_of(run.configuration).duration_s)
     )
 
 

@@ -5,6 +5,8 @@ that escapes a core is a bug of ours and is not caught.
 """
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -44,3 +46,12 @@ class InvalidSetting(WaxwingError):
         super().__init__(f"{field}: {sentence}")
         self.field = field
         self.sentence = sentence
+
+
+@contextmanager
+def within(field: str) -> Iterator[None]:
+    """Put ``field.`` before the names in the ``InvalidSetting`` raised inside."""
+    try:
+        yield
+    except InvalidSetting as error:
+        raise InvalidSetting(f"{field}.{error.field}", error.sentence) from None

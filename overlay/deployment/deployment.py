@@ -17,13 +17,14 @@ from functools import cached_property
 from typing import Any
 
 from overlay.core.engines import ENGINES, LIVE, Engine
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, within
 from overlay.core.links import LINK_SETTINGS, Link
 from overlay.faults import fault_documents
 from overlay.faults.churn import Change
 from overlay.faults.faults import Fault
 from overlay.load.assignment import Position
-from overlay.systems.contract import Plan, Role, System, server_names
+from overlay.load.windows import Schedule
+from overlay.systems.contract import Plan, Role, Setup, System, server_names
 from overlay.systems.registry import RECORD, SYSTEMS, check_record_mb
 from overlay.topologies import Graph
 
@@ -43,19 +44,11 @@ class Deployment:
     epoch: int
     directory: str
     """Absolute path of the directory for journals and the last output of processes."""
-    seed: int
     system: System
-    brokers: int
-    """Nodes of the topology."""
-    links: tuple[Link, ...]
-    settings: Any
-    """The result of ``system.read_settings``."""
-    workload: Any
-    """The result of ``system.read_workload``; ``None`` for a network."""
+    setup: Setup
+    """Its topology, settings and workload; networks have no workload."""
     lease_s: float | None
     """A run whose lease is not renewed for this long is stopped. Networks have no lease."""
-    positions: tuple[Position, ...] | None = None
-    """The position of each broker in the unit square, for assignments that use it; ``None`` if unknown."""
     faults: tuple[Fault, ...] = ()
     """Faults during measuring."""
     record_mb: int = 0
@@ -76,31 +69,25 @@ class Deployment:
         positions = _positions(topology.get("positions"), brokers)
         links = _links(topology["links"], brokers, ENGINES[engine])
         system = SYSTEMS[_one_of(document, "system", tuple(SYSTEMS))]
-        settings = _settings(system, document["settings"])
-        seed = _whole(document["seed"], "seed", 0, 2**64 - 1)
-        workload = _workload(system, document["workload"], kind, Graph(brokers, links, positions), seed)
+        setup = _setup(system, document, kind, Graph(brokers, links, positions))
         return cls(
             id=_identifier(document["id"]),
             kind=kind,
             epoch=_whole(document["epoch"], "epoch", 0, 2**53),
             directory=_directory(document["directory"]),
-            seed=seed,
             system=system,
-            brokers=brokers,
-            links=links,
-            settings=settings,
-            workload=workload,
+            setup=setup,
             lease_s=_lease(document["lease_s"], kind),
-            positions=positions,
-            faults=_faults(document.get("faults", []), workload, brokers, links),
+            faults=_faults(document.get("faults", []), system, setup),
             record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, brokers),
         )
 
     def to_json(self) -> dict[str, Any]:
         """The JSON document; ``from_json`` of it is equal."""
-        topology: dict[str, Any] = {"brokers": self.brokers, "links": [link.to_json() for link in self.links]}
-        if self.positions is not None:
-            topology["positions"] = [list(place) for place in self.positions]
+        graph, workload = self.setup.graph, self.setup.workload
+        topology: dict[str, Any] = {"brokers": graph.brokers, "links": [link.to_json() for link in graph.links]}
+        if graph.positions is not None:
+            topology["positions"] = [list(place) for place in graph.positions]
         return {
             "id": self.id,
             "kind": self.kind,
@@ -109,22 +96,25 @@ class Deployment:
             "seed": self.seed,
             "system": self.system.name,
             "topology": topology,
-            "settings": self.system.settings_document(self.settings),
-            "workload": self.system.workload_document(self.workload) if self.workload else None,
+            "settings": self.system.settings_document(self.setup.settings),
+            "workload": None if workload is None else self.system.workload_document(workload),
             "lease_s": self.lease_s,
             "faults": [fault.to_json() for fault in self.faults],
             "record_mb": self.record_mb,
         }
 
-    @cached_property
+    @property
     def graph(self) -> Graph:
-        """Its topology."""
-        return Graph(self.brokers, self.links, self.positions)
+        return self.setup.graph
+
+    @property
+    def seed(self) -> int:
+        return self.setup.seed
 
     @cached_property
     def roles(self) -> tuple[Role, ...]:
         """The roles of its servers."""
-        return tuple(self.system.roles(self.graph))
+        return tuple(self.system.roles(self.setup))
 
     @cached_property
     def server_names(self) -> tuple[str, ...]:
@@ -134,16 +124,20 @@ class Deployment:
     @cached_property
     def fleet_names(self) -> tuple[str, ...]:
         """The names of the client fleets' processes."""
-        return tuple(self.client_plans()) if self.workload else ()
+        return tuple(self.client_plans()) if self.kind == RUN else ()
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The times of a run."""
+        return self.system.schedule(self.setup)
 
     def client_plans(self) -> Mapping[str, Sequence[Plan]]:
         """All clients of its workload, by process."""
-        assert self.workload is not None
-        return self.system.plan_clients(self.workload, self.graph, self.seed)
+        return self.system.plan_clients(self.setup)
 
     def churn(self) -> tuple[Change, ...]:
         """Departures and returns of servers during measuring."""
-        return self.system.churn(self.workload, self.graph, self.seed) if self.workload else ()
+        return self.system.churn(self.setup) if self.kind == RUN else ()
 
 
 def run_document(
@@ -211,30 +205,23 @@ def _directory(value: object) -> str:
     return value
 
 
-def _settings(system: System, values: object) -> Any:
-    _require_object(values, "settings")
-    assert isinstance(values, Mapping)
-    return _within("settings", lambda: system.read_settings(values))
+def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph) -> Setup:
+    settings, workload = document["settings"], document["workload"]
+    _require_object(settings, "settings")
+    if kind == RUN:
+        _require_object(workload, "workload")
+    elif workload is not None:
+        raise InvalidSetting("workload", "a network has none; it must be null")
+    setup = system.setup(settings, workload, graph, _whole(document["seed"], "seed", 0, 2**64 - 1))
+    system.check(setup)
+    return setup
 
 
-def _workload(system: System, values: object, kind: str, graph: Graph, seed: int) -> Any:
-    if kind == NETWORK:
-        if values is not None:
-            raise InvalidSetting("workload", "a network has none; it must be null")
-        return None
-    _require_object(values, "workload")
-    assert isinstance(values, Mapping)
-    workload = _within("workload", lambda: system.read_workload(values))
-    _within("workload", lambda: system.plan_clients(workload, graph, seed))
-    _within("workload", lambda: system.churn(workload, graph, seed))
-    return workload
-
-
-def _faults(documents: object, workload: Any, brokers: int, links: tuple[Link, ...]) -> tuple[Fault, ...]:
-    if workload is None and documents:
+def _faults(documents: object, system: System, setup: Setup) -> tuple[Fault, ...]:
+    if setup.workload is None and documents:
         raise InvalidSetting("faults", "a network has none; they belong to a run")
-    duration_s = workload.duration_s if workload else 0.0
-    return fault_documents.read(documents, brokers, (link.ends for link in links), duration_s)
+    duration_s = 0.0 if setup.workload is None else system.schedule(setup).duration_s
+    return fault_documents.read(documents, setup.graph.brokers, (link.ends for link in setup.graph.links), duration_s)
 
 
 def _record_mb(value: Any, kind: str, brokers: int) -> int:
@@ -293,16 +280,9 @@ def _link(value: object, field: str, brokers: int) -> Link:
     if a == b:
         raise InvalidSetting(field, f"joins broker {a} to itself")
     link = Link(**value)
-    _within(field, link.shape)
+    with within(field):
+        link.shape()
     return link
-
-
-def _within(field: str, check: Any) -> Any:
-    """The result of ``check``, with ``field`` prepended to the names in its errors."""
-    try:
-        return check()
-    except InvalidSetting as error:
-        raise InvalidSetting(f"{field}.{error.field}", error.sentence) from None
 
 
 def _shown(value: object) -> str:

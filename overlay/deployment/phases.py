@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from overlay.core.node import SECOND
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
 from overlay.deployment.fleet import GIVEN_UP, UP, Lifetime, Process
-from overlay.load.windows import measured_between
 
 LAUNCHING, WARMING, MEASURING, DRAINING, FINISHED = "launching", "warming", "measuring", "draining", "finished"
 RUNNING, DEGRADED = "running", "degraded"
@@ -30,8 +29,8 @@ LAUNCH_LIMIT_S = 120.0
 """A thousand brokers start and join within this time on two cores. After it, launching has failed."""
 FLEET_LEAD_S = 2.0
 """From forking the fleets to the start of the first client, for imports and opening sockets."""
-DRAIN_LIMIT_S = 20.0
-"""Clients give up a request after 10 s; a fleet that is still running after twice that time hangs."""
+DRAIN_GRACE_S = 10.0
+"""A fleet that is still running this long after the schedule's drain hangs."""
 
 _ALIVE = {RUN: (LAUNCHING, WARMING, MEASURING, DRAINING), NETWORK: (LAUNCHING, RUNNING, DEGRADED)}
 
@@ -97,8 +96,7 @@ def wanted(deployment: Deployment, phase: str, away: Set[int] = frozenset()) -> 
 
 def schedule(deployment: Deployment, workload_start: int) -> tuple[int, int]:
     """The start and end of measuring, given the start of the first client. Nanoseconds."""
-    assert deployment.workload is not None
-    return measured_between(deployment.workload, workload_start)
+    return deployment.schedule.measured_between(workload_start)
 
 
 def next_move(deployment: Deployment, seen: Seen, now: int) -> Move | None:
@@ -134,8 +132,9 @@ def _failure(deployment: Deployment, seen: Seen, now: int) -> str:
         return (
             f"{ended[0]} ended before the measurement did" if now < schedule(deployment, seen.workload_start)[1] else ""
         )
-    if seen.phase == DRAINING and now > seen.since + DRAIN_LIMIT_S * SECOND:
-        return f"clients did not end within {DRAIN_LIMIT_S:g} s after the measurement"
+    limit_s = deployment.schedule.drain_s + DRAIN_GRACE_S if seen.phase == DRAINING else 0.0
+    if seen.phase == DRAINING and now > seen.since + limit_s * SECOND:
+        return f"clients did not end within {limit_s:g} s after the measurement"
     return ""
 
 

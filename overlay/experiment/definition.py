@@ -15,8 +15,10 @@ from overlay.core.links import Link
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
 from overlay.faults import fault_documents
+from overlay.load.windows import Schedule
 from overlay.systems.contract import System
 from overlay.systems.registry import FIRST, RECORD, SYSTEMS, check_record_mb
+from overlay.topologies import Graph
 
 FIELDS: dict[str, Any] = {
     "name": None,
@@ -33,8 +35,10 @@ FIELDS: dict[str, Any] = {
     "replicates": 1,
     "seed": 0,
 }
-"""Every field with its default; fields with ``None`` are required."""
+"""Every field with its default. The name is required, and the topology unless its system has a default."""
 
+CUSTOM = "custom"
+"""The kind of a topology that no generator made."""
 MAX_SEED = 2**63 - 1
 MAX_REPLICATES = 1_000
 MAX_RUNS = 5_000
@@ -66,15 +70,17 @@ def checked(body: Mapping[str, Any], find_topology: FindTopology) -> Checked:
 def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
     """The complete configurations, checked. Raises ``InvalidSetting``."""
     found = expanded(definition, find_topology)
+    graphs: dict[int, Graph] = {}
     for configuration in found:
-        check_configuration(configuration)
+        topology = configuration["topology"]
+        check_configuration(configuration, graphs.setdefault(id(topology), graph_of(topology)))
     return found
 
 
 def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:
     """The complete configurations: topology with links, every setting and workload field.
 
-    They are not checked again, because that takes some milliseconds each: clients must be assigned to brokers. Raises
+    They are not checked again, because that takes some milliseconds each: clients must be assigned to servers. Raises
     ``InvalidSetting`` for a deleted topology and for values that cannot be read.
     """
     definition = {**FIELDS, **definition}  # a stored definition from an earlier version may lack a field
@@ -82,15 +88,19 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
     documents: dict[str, dict[str, Any]] = {}
     found = {}
     for choice in sweeps.choices(definition):
+        settings, workload = system.whole(choice["settings"]), _whole(system.workload, choice["workload"])
         topology_id = choice["topology"]
-        if topology_id not in documents:
-            documents[topology_id] = _topology(topology_id, find_topology)
+        if topology_id is None:
+            topology = _default_topology(system, settings, workload)
+        else:
+            topology = documents.get(topology_id) or _topology(topology_id, find_topology)
+            documents[topology_id] = topology
         configuration = {
-            "topology": documents[topology_id],
+            "topology": topology,
             "system": definition["system"],
             "engine": definition["engine"],
-            "settings": system.whole(choice["settings"]),
-            "workload": _whole(system.workload, choice["workload"]),
+            "settings": settings,
+            "workload": workload,
             "faults": definition["faults"],
         }
         if definition["engine"] == SIMULATED:
@@ -102,23 +112,33 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
     return list(found.values())
 
 
-def check_configuration(configuration: Mapping[str, Any]) -> None:
-    """Find errors before a launch. Raises ``InvalidSetting``."""
+def check_configuration(configuration: Mapping[str, Any], graph: Graph | None = None) -> None:
+    """Find errors before a launch; ``graph`` is its topology, if known. Raises ``InvalidSetting``."""
+    system, topology = SYSTEMS[configuration["system"]], configuration["topology"]
+    ENGINES[configuration["engine"]].check_size("topology", topology["brokers"], len(topology["links"]))
+    graph = graph or graph_of(topology)
+    setup = system.setup(configuration["settings"], configuration["workload"], graph)
+    system.check(setup)
+    check_record_mb(configuration.get(RECORD.name, 0), graph.brokers)
+    duration_s = system.schedule(setup).duration_s
+    fault_documents.read(configuration["faults"], graph.brokers, (link.ends for link in graph.links), duration_s)
+
+
+def schedule_of(configuration: Mapping[str, Any]) -> Schedule:
+    """The times of a run of this configuration."""
     system = SYSTEMS[configuration["system"]]
-    brokers, links, positions = (configuration["topology"].get(name) for name in ("brokers", "links", "positions"))
-    ENGINES[configuration["engine"]].check_size("topology", brokers, len(links))
-    for group, workload in (("settings", None), ("workload", configuration["workload"])):
-        try:
-            system.check(configuration["settings"], workload, brokers, positions)
-        except InvalidSetting as error:
-            raise InvalidSetting(f"{group}.{error.field}", error.sentence) from None
-    check_record_mb(configuration.get(RECORD.name, 0), brokers)
-    duration_s = configuration["workload"]["duration_s"]
-    fault_documents.read(configuration["faults"], brokers, (_ends(link) for link in links), duration_s)
+    graph = graph_of(configuration["topology"])
+    return system.schedule(system.setup(configuration["settings"], configuration["workload"], graph))
 
 
-def _ends(link: Mapping[str, Any]) -> tuple[int, int]:
-    return Link(link["a"], link["b"]).ends
+def graph_of(topology: Mapping[str, Any]) -> Graph:
+    """The topology of a configuration."""
+    places = topology.get("positions")
+    return Graph(
+        topology["brokers"],
+        tuple(Link(**link) for link in topology["links"]),
+        tuple((x, y) for x, y in places) if places else None,
+    )
 
 
 def _whole(described: Iterable[SettingInfo], chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,17 +156,10 @@ def _with_defaults(body: Mapping[str, Any]) -> dict[str, Any]:
     definition = {name: body.get(name, default) for name, default in FIELDS.items()}
     for name, default in FIELDS.items():
         if definition[name] is None:
-            if default is None:
-                if name == "topology" and all("topology" in block for block in _dicts(body.get("blocks"))):
-                    continue
-                raise InvalidSetting(name, "is required")
             definition[name] = default
+    if definition["name"] is None:
+        raise InvalidSetting("name", "is required")
     return definition
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    """``value`` if it is a non-empty list of objects, otherwise a list of one empty object."""
-    return value if isinstance(value, list) and value and all(isinstance(one, dict) for one in value) else [{}]
 
 
 def _check_frame(definition: Mapping[str, Any]) -> System:
@@ -214,6 +227,25 @@ def _check_size(definition: Mapping[str, Any]) -> None:
     runs = sweeps.count(definition) * definition["replicates"]
     if runs > MAX_RUNS:
         raise InvalidSetting("replicates", f"defines {runs} runs; at most {MAX_RUNS} are allowed per launch")
+
+
+def _default_topology(system: System, settings: Mapping[str, Any], workload: Mapping[str, Any]) -> dict[str, Any]:
+    graph = system.default_topology(settings, workload)
+    if graph is None:
+        raise InvalidSetting("topology", "is required")
+    return topology_document(graph, system.title)
+
+
+def topology_document(graph: Graph, name: str, kind: str = CUSTOM) -> dict[str, Any]:
+    """A topology as part of a configuration, for one that is not stored."""
+    return {
+        "id": "",
+        "name": name,
+        "kind": kind,
+        "brokers": graph.brokers,
+        "links": [link.to_json() for link in graph.links],
+        "positions": [list(place) for place in graph.positions] if graph.positions else None,
+    }
 
 
 def _topology(topology_id: Any, find_topology: FindTopology) -> dict[str, Any]:

@@ -15,12 +15,11 @@ from typing import Any
 
 from overlay.core.engines import ENGINES, LIVE, SIMULATED
 from overlay.core.errors import InvalidSetting
-from overlay.experiment.definition import Checked, FindTopology, checked, checked_name
+from overlay.experiment.definition import Checked, FindTopology, checked, checked_name, topology_document
 from overlay.experiment.files import parse_definition
 from overlay.topologies import Graph, Limits, generate
 
 FIELDS = ("name", "kind", "brokers", "params", "seed", "links")
-CUSTOM = "custom"
 
 
 def simulated(data: bytes, file: str, **instead: Any) -> Checked:
@@ -42,7 +41,7 @@ def separated(body: Mapping[str, Any]) -> tuple[dict[str, Any], FindTopology]:
     engine = ENGINES.get(str(body.get("engine", LIVE)), ENGINES[LIVE])
     found = _Topologies(Limits(brokers=engine.brokers, links=engine.links))
     separate = dict(body)
-    if "topology" in body:
+    if body.get("topology") is not None:
         separate["topology"] = found.named("topology", body["topology"])
     if isinstance(blocks := body.get("blocks"), list):
         separate["blocks"] = [
@@ -85,14 +84,8 @@ class _Topologies:
                 raise InvalidSetting(f"{field}.{name}", "is required")
         kind, brokers, params = value["kind"], value["brokers"], value.get("params") or {}
         graph = self._graph(field, kind, brokers, params, value.get("seed", 0), value.get("links"))
-        return {
-            "id": "",
-            "name": checked_name(f"{field}.name", value.get("name") or f"{kind}-{brokers}"),
-            "kind": kind,
-            "brokers": graph.brokers,
-            "links": [link.to_json() for link in graph.links],
-            "positions": [list(place) for place in graph.positions] if graph.positions else None,
-        }
+        name = checked_name(f"{field}.name", value.get("name") or f"{kind}-{brokers}")
+        return topology_document(graph, name, kind)
 
     def _graph(self, field: str, kind: Any, brokers: Any, params: Any, seed: Any, links: Any) -> Graph:
         if not isinstance(params, dict):

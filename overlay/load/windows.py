@@ -9,25 +9,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from overlay.core.node import SECOND
 
 OVERHEAD_S = 8.0
-"""The overhead of a run: starting and joining brokers, draining, collecting. Measured and rounded."""
+"""The overhead of a run: starting and joining servers, draining, collecting. Measured and rounded."""
+DRAIN_S = 10.0
+"""The deadline of an exchange, unless its system has another."""
 
 
-class Timed(Protocol):
-    """A workload with times."""
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The times of a run, in seconds."""
+
+    ramp_s: float
+    """From the start of the workload until its last client has started."""
+    duration_s: float
+    """Duration of measuring."""
+    drain_s: float = DRAIN_S
+    """Maximum time to wait for the end of exchanges and deliveries after measuring."""
+
+    def measured_between(self, start: int) -> tuple[int, int]:
+        """The start and end of measuring, given the start of the workload. Nanoseconds of any clock."""
+        begin = start + round(self.ramp_s * SECOND)
+        return begin, begin + round(self.duration_s * SECOND)
 
     @property
-    def duration_s(self) -> float:
-        """Duration of measuring."""
-        ...
-
-    def ramp_s(self) -> float:
-        """Seconds from the start of the workload until its last client has started."""
-        ...
+    def estimate_s(self) -> float:
+        """Duration of a run in seconds, from its launch to its collected result."""
+        return self.ramp_s + self.duration_s + OVERHEAD_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +50,10 @@ class Windows:
     measuring: int
     end: int
     """The end of intended messages."""
+    drained: int
+    """When clients give up what is unfinished, at the latest."""
 
     @classmethod
-    def of(cls, workload: Timed, zero: int, start: int) -> Windows:
-        return cls(zero, start, *measured_between(workload, start))
-
-
-def measured_between(workload: Timed, start: int) -> tuple[int, int]:
-    """The start and end of measuring, given the start of the workload. Nanoseconds of any clock."""
-    begin = start + round(workload.ramp_s() * SECOND)
-    return begin, begin + round(workload.duration_s * SECOND)
-
-
-def estimate_s(workload: Timed) -> float:
-    """Duration of a run of this workload in seconds, from its launch to its collected result."""
-    return workload.ramp_s() + workload.duration_s + OVERHEAD_S
+    def of(cls, schedule: Schedule, zero: int, start: int) -> Windows:
+        measuring, end = schedule.measured_between(start)
+        return cls(zero, start, measuring, end, end + round(schedule.drain_s * SECOND))

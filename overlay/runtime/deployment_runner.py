@@ -79,11 +79,11 @@ class DeploymentRunner:
         self._stop_reason: str | None = None
         self._workload_start: int | None = None
         self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
-        workload = deployment.workload
-        self._course = Course(deployment.churn(), deployment.faults, workload.ramp_s() if workload else 0.0)
+        ramp_s = deployment.schedule.ramp_s if deployment.kind == RUN else 0.0
+        self._course = Course(deployment.churn(), deployment.faults, ramp_s)
         self._link_faults = SharedFaults(deployment.faults) if deployment.faults else None
         self._children: dict[str, Child] = {}
-        self._assembly = deployment.system.make_assembly(deployment.settings, deployment.graph)
+        self._assembly = deployment.system.make_assembly(deployment.setup)
         self._orders = orders
         self._lifeline = lifeline
         self._forked = forked

@@ -64,7 +64,7 @@ def faulty_directions(deployment: Deployment, broker: int, addresses: tuple[Addr
 
     Datagrams in other directions need no check.
     """
-    linked = {other for link in deployment.links if broker in link.ends for other in link.ends}
+    linked = {other for link in deployment.graph.links if broker in link.ends for other in link.ends}
     others = {other for fault in deployment.faults for other in linked if fault.strikes((broker, other))}
     for fault in deployment.faults:
         if any(broker in island for island in fault.islands):

@@ -14,10 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from overlay.core.addresses import Address
-from overlay.core.node import SECOND
 from overlay.journal.facts import ClientFact, Sample
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
@@ -25,7 +23,7 @@ from overlay.load.windows import Windows
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.ports import FleetDriver
 from overlay.runtime.reporting import make_tick, open_journal
-from overlay.systems.contract import Fleet, Plan, System
+from overlay.systems.contract import Fleet, Plan, Setup, System
 
 SPARE_FILES = 64
 """File descriptors reserved for other uses than clients' ports."""
@@ -63,9 +61,8 @@ def run_fleet(
     system: System,
     plans: Sequence[Plan],
     servers: Sequence[Address],
-    workload: Any,
+    setup: Setup,
     *,
-    seed: int,
     start_ns: int,
     zero_ns: int,
     journal: Path,
@@ -76,18 +73,16 @@ def run_fleet(
     """Run these clients until all their intended exchanges have ended. Returns the exit code of the process.
 
     ``start_ns`` is the monotonic time at which the workload starts in all its processes, ``zero_ns`` the origin of
-    samples and ticks. Exchanges that are open at the end of the drain (the deadline of one exchange after the end)
-    are reported as timed out. SIGTERM or a closed lifeline ends it at once and keeps the measurements. Raises
-    ``OSError`` if the journal cannot be written.
+    samples and ticks. Exchanges that are open at the end of the drain are reported as timed out. SIGTERM or a closed
+    lifeline ends it at once and keeps the measurements. Raises ``OSError`` if the journal cannot be written.
     """
     files = _raise_file_limit()
-    windows = Windows.of(workload, zero_ns, start_ns)
+    windows = Windows.of(system.schedule(setup), zero_ns, start_ns)
     fleet = system.make_fleet(
         plans,
         servers,
-        workload,
+        setup,
         windows,
-        seed=seed,
         wall_offset_ns=wall_offset_ns(),
         most_lanes=max(1, (files - SPARE_FILES) // max(1, len(plans))),
     )
@@ -107,7 +102,7 @@ def run_fleet(
     gc.disable()  # requests leave no cycles; the reporter collects others once a second
     on_ready()
     try:
-        driver.run(until=windows.end + round(fleet.give_up_s * SECOND), stay=windows.end)
+        driver.run(until=windows.drained, stay=windows.end)
         driver.close()
         reporter.report_second(time.monotonic_ns())
     finally:

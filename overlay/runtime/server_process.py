@@ -57,14 +57,15 @@ class ServerProcess:
         seed: int,
         journal: Path | None = None,
         traces: Path | None = None,
-        process: str = "server",
+        process: str = "",
         zero_ns: int = 0,
         lifeline_fd: int | None = None,
         address: Address | None = None,
         record_mb: int = 0,
         life: int = 1,
     ) -> None:
-        """``config`` is the result of ``system.config_of``, ``index`` the server's index in ``servers``.
+        """``config`` is the result of ``system.config_of``, ``index`` the server's index in ``servers``,
+        ``process`` its name; by default the first of the system's first role.
 
         ``bind`` may have port 0. ``address`` is the address that others use, if different.
 
@@ -73,7 +74,7 @@ class ServerProcess:
         this ``life`` next to it. Without one, traces go to ``traces``. Raises ``CannotBind``, and ``OSError`` if the
         journal cannot be written.
         """
-        self._system, self._process, self._zero_ns = system, process, zero_ns
+        self._system, self._process, self._zero_ns = system, process or f"{system.role_names[0]}-0", zero_ns
         self._recorder: Recorder | None = None
         self._traces: TraceLog | None = None
         if traces and system.is_traced(config):
@@ -88,7 +89,7 @@ class ServerProcess:
         known_as = address or bound_address(self._sock)
         walks_seed, offset = derive_seed(seed, "walks"), wall_offset_ns()
         chances = Chances.of_one(random.Random(walks_seed))
-        place = Place(index, known_as, servers or (known_as,))
+        place = Place(self._process, index, known_as, servers or (known_as,))
         self._server: Server = system.make_server(config, place, chances, offset)
         if journal and record_mb:
             # Imported here to save memory in other servers.
@@ -104,7 +105,6 @@ class ServerProcess:
                 offset,
                 path=recording_path(journal, life),
                 most_mb=record_mb,
-                process=process,
                 life=life,
                 zero_ns=zero_ns,
             )

@@ -32,7 +32,7 @@ def rehearse(directory: Path) -> None:
 
 
 def _rehearse(system: System, journal: Path) -> None:
-    config = system.config_of(system.read_settings({}), Graph(1, ()))
+    config = system.config_of(system.setup({}, None, Graph(1, ())))
     with suppress(OSError):
         process = ServerProcess(system, config, ("127.0.0.1", 0), seed=0, journal=journal)
         process.run(lambda server: _play_clients(system, server), until=monotonic_ns() + LONG_ENOUGH)

@@ -44,7 +44,7 @@ class Job:
         try:
             process = ServerProcess(
                 deployment.system,
-                deployment.system.config_of(deployment.settings, deployment.graph),
+                deployment.system.config_of(deployment.setup),
                 self.addresses[index],
                 index=index,
                 servers=self.addresses,
@@ -70,7 +70,7 @@ class Job:
 
     def _link_shapes(self, index: int) -> dict[Address, LinkShape]:
         """The shapes of this server's datagrams, for all destinations that can be impaired."""
-        links = [link for link in self.deployment.links if index in link.ends]
+        links = [link for link in self.deployment.graph.links if index in link.ends]
         shapes = {self.addresses[link.b if link.a == index else link.a]: link.shape() for link in links}
         faulty = faulty_directions(self.deployment, index, self.addresses)
         unclear = {address: shape for address, shape in shapes.items() if not shape.is_clear}
@@ -90,8 +90,6 @@ class Job:
     def fleet(self, start_ns: int) -> Work:
         """The work of the client fleet ``name``, whose first client starts at ``start_ns``."""
         deployment = self.deployment
-        assert deployment.workload is not None
-        workload = deployment.workload
 
         def do(on_ready: Ready) -> int:
             from overlay.runtime.load_generator import run_fleet
@@ -100,8 +98,7 @@ class Job:
                 deployment.system,
                 deployment.client_plans()[self.name],
                 self.addresses,
-                workload,
-                seed=deployment.seed,
+                deployment.setup,
                 start_ns=start_ns,
                 zero_ns=self.zero_ns,
                 journal=self.journal,

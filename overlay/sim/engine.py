@@ -31,7 +31,7 @@ from overlay.sim.recorders import Recorders, fresh_server
 from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.sim.world import World, plain_client, server_address
-from overlay.systems.contract import Client, Fleet, Server
+from overlay.systems.contract import Client, Server
 
 ORDERED = 1_000
 """Up to this many brokers are ordered to join each other, like live ones. More are introduced at once, since the
@@ -118,9 +118,8 @@ class _Run:
         on_progress: Callable[[Progress], None],
         should_stop: Callable[[], bool],
     ) -> None:
-        assert deployment.kind == RUN and deployment.workload is not None, "only runs come to an end"
+        assert deployment.kind == RUN, "only runs come to an end"
         self._deployment = deployment
-        self._workload = deployment.workload
         self._on_progress = on_progress
         self._should_stop = should_stop
         self._phase = phases.LAUNCHING
@@ -133,11 +132,10 @@ class _Run:
         self._journal = RunJournal(path, self._world, memory)
         self.collector = Collector()
         self._next_tick = 0
-        self._course = Course(deployment.churn(), deployment.faults, self._workload.ramp_s())
+        self._course = Course(deployment.churn(), deployment.faults, deployment.schedule.ramp_s)
         self._struck: dict[Direction, LinkShape] = {}
         """The links changed by faults."""
         self._unfinished: list[Client] = []
-        self._fleets: list[Fleet] = []
 
     def run(self) -> Outcome:
         was_stopped = False
@@ -159,7 +157,7 @@ class _Run:
             self._recorders.close()
         return Outcome(
             digest=simulator.digest,
-            brokers=self._deployment.brokers,
+            brokers=self._deployment.graph.brokers,
             delivered=simulator.delivered,
             events=simulator.delivered + simulator.stepped,
             simulated_s=simulator.now / SECOND,
@@ -172,13 +170,13 @@ class _Run:
     @property
     def _are_introduced(self) -> bool:
         deployment = self._deployment
-        return deployment.brokers > ORDERED and deployment.system.can_introduce(deployment.settings)
+        return deployment.graph.brokers > ORDERED and deployment.system.can_introduce(deployment.setup)
 
     def _launch(self) -> None:
         world, limit = self._world, round(phases.LAUNCH_LIMIT_S * SECOND)
         if self._are_introduced:
             world.introduce()
-            self._advance(self._deployment.system.settling_ns(self._deployment.settings))
+            self._advance(self._deployment.system.settling_ns(self._deployment.setup))
             return
         for index in range(len(world.names)):
             world.restart(index)
@@ -189,22 +187,20 @@ class _Run:
             self._advance(world.simulator.now + SLICE)
 
     def _warm(self) -> None:
-        world, workload = self._world, self._workload
+        world = self._world
         self._enter(phases.WARMING)
         self._start = world.simulator.now + round(phases.FLEET_LEAD_S * SECOND)
-        windows = Windows.of(workload, 0, self._start)
+        windows = Windows.of(self._deployment.schedule, 0, self._start)
         deployment, servers = self._deployment, [server_address(index) for index in range(len(world.names))]
         for process, plans in deployment.client_plans().items():
             fleet = deployment.system.make_fleet(
                 plans,
                 servers,
-                workload,
+                deployment.setup,
                 windows,
-                seed=deployment.seed,
                 wall_offset_ns=WALL_OFFSET_NS,
                 most_lanes=MOST_LANES,
             )
-            self._fleets.append(fleet)
             self._journal.add_fleet(process, fleet, world.add_fleet(process, fleet))
             self._unfinished += fleet.clients
         self._expect_course()
@@ -218,8 +214,7 @@ class _Run:
         """Continue until every request has ended, at the latest when clients would give up."""
         self._enter(phases.DRAINING)
         simulator = self._world.simulator
-        give_up_s = max((fleet.give_up_s for fleet in self._fleets), default=0.0)
-        limit = simulator.now + round(give_up_s * SECOND)
+        limit = simulator.now + round(self._deployment.schedule.drain_s * SECOND)
         while self._has_unfinished() and simulator.now < limit:
             self._advance(min(limit, simulator.now + SLICE))
         for client in self._world.clients:
@@ -251,9 +246,9 @@ class _Run:
         self._on_progress(self._progress())
 
     def _progress(self) -> Progress:
-        workload, now_s = self._workload, self._world.simulator.now / SECOND
+        schedule, now_s = self._deployment.schedule, self._world.simulator.now / SECOND
         start_s = self._start / SECOND if self._start else now_s + phases.FLEET_LEAD_S
-        return Progress(self._phase, now_s, start_s + workload.ramp_s() + workload.duration_s)
+        return Progress(self._phase, now_s, start_s + schedule.ramp_s + schedule.duration_s)
 
     # ---- churn and faults
 
@@ -276,7 +271,7 @@ class _Run:
         self._expect_course()
 
     def _lay_links(self) -> None:
-        for link in self._deployment.links:
+        for link in self._deployment.graph.links:
             for way, back in (((link.a, link.b), False), ((link.b, link.a), True)):
                 wanted = self._course.shape(link, back=back)
                 if wanted != self._struck.get(way, link.shape()):
@@ -300,9 +295,7 @@ def _world(deployment: Deployment, services: ServiceModel | None, recorders: Rec
         make_client = served.client
     return World(
         deployment.system,
-        deployment.settings,
-        deployment.graph,
-        deployment.seed,
+        deployment.setup,
         local=LinkShape() if services else LOCAL,  # the model includes delivery times
         strict=False,
         make_actor=make_actor,

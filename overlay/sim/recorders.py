@@ -15,11 +15,11 @@ from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.systems.contract import Place, Server, System
 from overlay.systems.recordings import recorder_of
 
-MakeServer = Callable[[System, Any, Place, str, int], Server]
-"""Creates a server from its system, configuration, place, process name and random seed."""
+MakeServer = Callable[[System, Any, Place, int], Server]
+"""Creates a server from its system, configuration, place and random seed."""
 
 
-def fresh_server(system: System, config: Any, place: Place, process: str, seed: int) -> Server:
+def fresh_server(system: System, config: Any, place: Place, seed: int) -> Server:
     """A server without recording."""
     return system.make_server(config, place, Chances.streams(seed), WALL_OFFSET_NS, is_simulated=True)
 
@@ -40,7 +40,7 @@ class Recorders:
         self._lives = Counter[Address]()
         self._recorders: list[Recorder] = []
 
-    def __call__(self, system: System, config: Any, place: Place, process: str, seed: int) -> Server:
+    def __call__(self, system: System, config: Any, place: Place, seed: int) -> Server:
         self._lives[place.address] += 1
         life = self._lives[place.address]
         recorder = recorder_of(
@@ -49,13 +49,12 @@ class Recorders:
             place,
             ("streams", seed),
             WALL_OFFSET_NS,
-            path=recording_path(self._directory / f"{process}.journal", life),
+            path=recording_path(self._directory / f"{place.name}.journal", life),
             most_mb=self._most_mb,
-            process=process,
             life=life,
         )
         self._recorders.append(recorder)
-        return RecordedServer(fresh_server(system, config, place, process, seed), recorder, self._clock)
+        return RecordedServer(fresh_server(system, config, place, seed), recorder, self._clock)
 
     def close(self) -> None:
         """Ends the run's recordings. Raises ``OSError`` if the disk is full."""

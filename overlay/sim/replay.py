@@ -203,7 +203,7 @@ def _make(begin: Begin, system: System) -> Server:
         raise BadRecording(
             f"the recording of {begin.name} has settings that this version does not accept: {error}"
         ) from None
-    place = Place(begin.index, begin.address, begin.servers or (begin.address,))
+    place = Place(begin.process, begin.index, begin.address, begin.servers or (begin.address,))
     return system.make_server(config, place, chances, begin.wall_offset_ns)
 
 

@@ -2,7 +2,7 @@
 
 ::
 
-    world = World(system, settings, generate("ring", 10), seed=7)
+    world = World(system, Setup(settings, workload, generate("ring", 10), seed=7))
     world.start()                                       # with all orders of the system's assembly
     world.add_fleet("consumers-0", fleet)
     world.kill(3)
@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,8 +26,7 @@ from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeA
 from overlay.sim.network import LOCAL, Network
 from overlay.sim.recorders import MakeServer, fresh_server
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
-from overlay.systems.contract import Client, Fleet, Place, Server, System, server_names
-from overlay.topologies import Graph
+from overlay.systems.contract import Client, Fleet, Place, Server, Setup, System, server_names
 
 START_LIMIT = 120 * SECOND
 CONTROLLER_HOST = "127.2.0.1"
@@ -52,14 +52,10 @@ def _host(network: int, number: int) -> str:
 
 
 class World:
-    """``settings`` are the result of ``system.read_settings``."""
-
     def __init__(
         self,
         system: System,
-        settings: Any,
-        graph: Graph,
-        seed: int = 0,
+        setup: Setup,
         *,
         local: LinkShape = LOCAL,
         strict: bool = True,
@@ -71,23 +67,23 @@ class World:
         ``make_client`` creates those of clients. ``make_server`` creates the server itself from a seed, at each start.
         """
         self.system = system
-        self.settings = settings
-        self.graph = graph
-        self.config = system.config_of(settings, graph)
-        self.seed = seed
-        self.names = server_names(system.roles(graph))
+        self.setup = setup
+        self.graph = setup.graph
+        self.config = system.config_of(setup)
+        self.seed = setup.seed
+        self.names = server_names(system.roles(setup))
         """The names of the servers' processes, by index."""
         self._make_actor = make_actor
         self._make_client = make_client
         self._make_server = make_server
-        self.simulator = Simulator(Network(derive_seed(seed, "network"), local), strict=strict)
+        self.simulator = Simulator(Network(derive_seed(setup.seed, "network"), local), strict=strict)
         self.brokers: dict[int, NodeActor] = {}
         self.clients: list[ClientActor] = []
         self.happened: list[Event] = []
         """Ends and starts of brokers, as reported by a supervisor."""
         self._addresses = [server_address(i) for i in range(len(self.names))]
         self._index_of = {address: i for i, address in enumerate(self._addresses)}
-        assembly = system.make_assembly(settings, graph)
+        assembly = system.make_assembly(setup)
         self.controller = ControllerActor(self.simulator, assembly, self._addresses, CONTROLLER_HOST)
         self._incarnations = [0] * len(self.names)
         self.leaving: dict[int, NodeActor] = {}
@@ -96,7 +92,7 @@ class World:
         """Brokers that are stopped; they are also in ``brokers``."""
         self._awaited: set[int] = set()
         """Leaving brokers that restart at once."""
-        for link in graph.links:
+        for link in setup.graph.links:
             self.simulator.network.lay(self._addresses[link.a], self._addresses[link.b], link.shape())
 
     # ---- brokers
@@ -112,7 +108,7 @@ class World:
 
         No messages are sent, so a large network is up at once. Raises an error if the settings do not allow it.
         """
-        if not self.system.can_introduce(self.settings):
+        if not self.system.can_introduce(self.setup):
             raise ValueError("servers with these settings cannot be introduced to their neighbours")
         now, addresses = self.simulator.now, self._addresses
         for index in range(len(self.names)):
@@ -120,7 +116,7 @@ class World:
         for index, neighbours in enumerate(self.graph.neighbours()):
             known = [addresses[other] for other in neighbours]
             server = self.brokers[index].node
-            self.system.introduce(self.settings, server, known, (CONTROLLER_HOST, 1), now)
+            self.system.introduce(self.setup, server, known, (CONTROLLER_HOST, 1), now)
         self.controller.assembly.assume(self.controller.up)
 
     def restart(self, index: int) -> None:
@@ -133,8 +129,8 @@ class World:
     def _begin(self, index: int) -> None:
         address = self._addresses[index]
         seed = derive_seed(self.seed, "broker", index, self._incarnations[index])
-        place = Place(index, address, self._addresses)
-        server = self._make_server(self.system, self.config, place, self.names[index], seed)
+        place = Place(self.names[index], index, address, self._addresses)
+        server = self._make_server(self.system, self.config, place, seed)
         actor = self.brokers[index] = self._make_actor(address, server)
         self.simulator.listen(address, actor)
         self._incarnations[index] += 1
@@ -189,7 +185,7 @@ class World:
 
     def add_churn(self, workload: Any) -> tuple[Change, ...]:
         """Schedule the churn of a workload that starts now. Returns the changes."""
-        now, changes = self.simulator.now, self.system.churn(workload, self.graph, self.seed)
+        now, changes = self.simulator.now, self.system.churn(replace(self.setup, workload=workload))
         for change in changes:
             self.at(now + round(change.at_s * SECOND), partial(self.follow, change))
         return changes

@@ -6,9 +6,9 @@ time and randomness are passed as arguments.
 
 ::
 
-    settings ─ config_of ──> make_server ──> Server   one for each of ``roles``, driven live or simulated
-    workload ─ plan_clients ─> make_fleet ──> Client, Client, ...   the clients of one process
-    graph ──── make_assembly ─> Order ──> Order ...   from started servers to a working overlay
+    Setup ─ config_of ───> make_server ──> Server   one for each of ``roles``, driven live or simulated
+          ─ plan_clients ─> make_fleet ──> Client, Client, ...   the clients of one process
+          ─ make_assembly ─> Order ──> Order ...   from started servers to a working overlay
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.engines import ENGINES
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import within
 from overlay.core.node import Node
 from overlay.core.service_times import Work
 from overlay.core.settings import SettingInfo, Value, build, describe
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # imported for annotations only, to save memory in broker pro
     from overlay.journal.facts import ClientFact, Fact
     from overlay.load.expectations import Expected
     from overlay.load.tally import Tally
-    from overlay.load.windows import Windows
+    from overlay.load.windows import Schedule, Windows
     from overlay.topologies import Graph
     from overlay.topologies.walks import WalkEstimate
 
@@ -59,15 +59,39 @@ class Role:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The identity of a server: its index and address, and the addresses of all servers."""
+class Setup:
+    """A run or network before it starts. Equal setups have equal servers, clients, churn and orders."""
 
+    settings: Any
+    """The result of ``System.read_settings``."""
+    workload: Any
+    """The result of ``System.read_workload``; ``None`` for a network."""
+    graph: Graph
+    """Its topology."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The identity of a server: its name, index and address, and the addresses of all servers."""
+
+    name: str
+    """The name of its process: ``gateway-1``."""
     index: int
     """Index among all servers, role by role."""
     address: Address
     """The address that others use."""
     servers: Sequence[Address]
     """The addresses of all servers, its own included."""
+
+    @property
+    def role(self) -> str:
+        return self.name.rpartition("-")[0]
+
+    @property
+    def number(self) -> int:
+        """Its number within its role."""
+        return int(self.name.rpartition("-")[2])
 
 
 class Server(Node, Protocol):
@@ -142,11 +166,6 @@ class Fleet(Protocol):
     def clients(self) -> Sequence[Client]: ...
     @property
     def tally(self) -> Tally: ...
-    @property
-    def give_up_s(self) -> float:
-        """Maximum time to wait for answers after the end of measuring, seconds."""
-        ...
-
     def set_wall_clock(self, offset_ns: int) -> None: ...
 
 
@@ -258,7 +277,7 @@ class System(ABC):
     Settings: ClassVar[type]
     """A dataclass of settings, with fields from ``overlay.core.settings.setting``."""
     Workload: ClassVar[type]
-    """The same for the workload, with the fields of ``overlay.load.windows.Timed``."""
+    """The same for the workload."""
 
     telemetry: ClassVar[str] = ""
     """``MODULE:CLASS`` of the telemetry of a system from another package; empty: none."""
@@ -303,49 +322,56 @@ class System(ABC):
         """The document of a workload; ``read_workload`` of it is equal."""
         return asdict(workload)
 
-    def check(
-        self,
-        settings: Mapping[str, Any],
-        workload: Mapping[str, Any] | None,
-        brokers: int,
-        positions: Sequence[Any] | None = None,
-    ) -> None:
-        """Find errors before a launch. Raises ``InvalidSetting``.
+    def setup(
+        self, settings: Mapping[str, Any], workload: Mapping[str, Any] | None, graph: Graph, seed: int = 0
+    ) -> Setup:
+        """A setup from documents; ``workload`` is ``None`` for a network. Raises ``InvalidSetting``, with the names of
+        fields below ``settings.`` and ``workload.``."""
+        with within("settings"):
+            read = self.read_settings(settings)
+        with within("workload"):
+            return Setup(read, None if workload is None else self.read_workload(workload), graph, seed)
 
-        ``workload`` is ``None`` for a network; ``positions`` is each broker's position in the drawing, if known.
+    def check(self, setup: Setup) -> None:
+        """Find errors before a launch, such as a workload that does not fit the topology; as fast as possible, since
+        thousands of setups may be checked at once.
+
+        Raises ``InvalidSetting`` with the names of fields below ``settings.``, ``workload.`` or ``topology.``.
         """
-        self.read_settings(settings)
-        if brokers < 1:
-            raise InvalidSetting("brokers", f"must be at least 1, not {brokers}")
-        if workload is not None:
-            from overlay.topologies import Graph
-
-            places = tuple(tuple(place) for place in positions) if positions is not None else None
-            self.check_clients(self.read_workload(workload), Graph(brokers, (), places))
+        if setup.workload is not None:
+            with within("workload"):
+                self.plan_clients(setup)
+                self.churn(setup)
 
     # ---- plan
 
-    @abstractmethod
-    def roles(self, graph: Graph) -> Sequence[Role]:
-        """Its servers. The nodes of ``graph`` come first, in their order."""
+    def default_topology(self, settings: Mapping[str, Any], workload: Mapping[str, Any] | None) -> Graph | None:
+        """The topology of a definition that names none; ``None`` if it must name one."""
+        return None
 
     @abstractmethod
-    def plan_clients(self, workload: Any, graph: Graph, seed: int) -> Mapping[str, Sequence[Plan]]:
-        """All clients, by process. Equal arguments give equal plans. Raises ``InvalidSetting``."""
+    def roles(self, setup: Setup) -> Sequence[Role]:
+        """Its servers. If the topology's nodes are servers, they come first, in the order of ``setup.graph``."""
 
-    def check_clients(self, workload: Any, graph: Graph) -> None:
-        """Raise the errors of ``plan_clients``, faster if possible."""
-        self.plan_clients(workload, graph, 0)
+    @abstractmethod
+    def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[Plan]]:
+        """All clients, by process. Raises ``InvalidSetting``."""
 
-    def churn(self, workload: Any, graph: Graph, seed: int) -> tuple[Change, ...]:
+    def schedule(self, setup: Setup) -> Schedule:
+        """The times of a run; by default those of its workload."""
+        from overlay.load.windows import Schedule
+
+        return Schedule(setup.workload.ramp_s(), setup.workload.duration_s)
+
+    def churn(self, setup: Setup) -> tuple[Change, ...]:
         """Departures and returns of servers during measuring, in chronological order. Raises ``InvalidSetting``."""
         return ()
 
     # ---- cores
 
-    def config_of(self, settings: Any, graph: Graph) -> Any:
-        """The configuration of each server, without its place."""
-        return settings
+    def config_of(self, setup: Setup) -> Any:
+        """The configuration of every server, without its place."""
+        return setup.settings
 
     def config_document(self, config: Any) -> dict[str, Any]:
         """The configuration as plain values, for a recording."""
@@ -366,10 +392,9 @@ class System(ABC):
         self,
         plans: Sequence[Plan],
         servers: Sequence[Address],
-        workload: Any,
+        setup: Setup,
         windows: Windows,
         *,
-        seed: int,
         wall_offset_ns: int,
         most_lanes: int,
     ) -> Fleet:
@@ -377,20 +402,20 @@ class System(ABC):
 
     # ---- assembly
 
-    def make_assembly(self, settings: Any, graph: Graph) -> Assembly:
-        return NoOrders(sum(role.count for role in self.roles(graph)))
+    def make_assembly(self, setup: Setup) -> Assembly:
+        return NoOrders(sum(role.count for role in self.roles(setup)))
 
-    def can_introduce(self, settings: Any) -> bool:
+    def can_introduce(self, setup: Setup) -> bool:
         """Whether servers in virtual time can be assigned their neighbours at once, without orders."""
         return False
 
     def introduce(
-        self, settings: Any, server: Any, neighbours: Iterable[Address], controller: Address, now: int
+        self, setup: Setup, server: Any, neighbours: Iterable[Address], controller: Address, now: int
     ) -> None:
         """Put ``server`` into the state after all orders; only if ``can_introduce``."""
         raise NotImplementedError(f"{self.name} cannot introduce its servers to each other")
 
-    def settling_ns(self, settings: Any) -> int:
+    def settling_ns(self, setup: Setup) -> int:
         """The pause between introducing servers and the start of the load."""
         return 0
 

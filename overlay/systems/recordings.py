@@ -30,13 +30,12 @@ def recorder_of(
     *,
     path: Path,
     most_mb: int,
-    process: str,
     life: int = 1,
     zero_ns: int = 0,
 ) -> Recorder:
     """The recorder of a server that is made with the same; ``chance`` is the kind of its chances and their seed."""
     begin = Begin(
-        process=process,
+        process=place.name,
         life=life,
         address=place.address,
         config=system.config_document(config),

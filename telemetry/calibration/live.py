@@ -20,7 +20,7 @@ from typing import Any
 
 from overlay.core.addresses import Address, parse_address
 from overlay.deployment.phases import ENDED, FINISHED, MEASURING, WARMING
-from overlay.load.windows import estimate_s
+from overlay.experiment.definition import schedule_of
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import (
     Status,
@@ -31,7 +31,6 @@ from overlay.runtime.supervisor_client import (
     reason_of,
 )
 from overlay.runtime.usage import sizes_in
-from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import RunFiles
@@ -88,7 +87,7 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
     )
     files.directory.mkdir(parents=True, exist_ok=True)
     files.write_manifest(manifest)
-    limit_s = estimate_s(SYSTEMS[document["system"]].read_workload(document["workload"])) + LATE_S
+    limit_s = schedule_of(document).estimate_s + LATE_S
     status = _until(client, document, _is_over, limit_s)
     if status["phase"] != FINISHED:
         raise TelemetryError(f"{document['id']}: {reason_of(status) or status['phase']}")

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -15,6 +16,7 @@ from typing import Any
 import psutil
 
 import overlay
+from overlay.experiment.definition import schedule_of
 from overlay.runtime.datagrams import choose
 
 LIBRARIES = ("hdrhistogram", "msgpack", "networkx", "numpy", "psutil", "pyarrow", "pyspark")
@@ -46,6 +48,9 @@ def make_manifest(
         "topology": dict(topology),
         "settings": dict(settings),
         "workload": dict(workload),
+        "schedule": asdict(
+            schedule_of({"system": system, "topology": topology, "settings": settings, "workload": workload})
+        ),
         "started": now.astimezone(UTC).isoformat(),
         "code": code_version(),
         "python": platform.python_version(),

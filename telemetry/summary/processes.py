@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from overlay.core.errors import InvalidSetting
+from overlay.experiment.definition import graph_of
 from overlay.journal.counters import growth
 from overlay.journal.facts import ALL_BROKERS, CLIENT_GAUGES, SUPERVISOR, Tick
 from overlay.systems.contract import System, server_names
 from overlay.systems.registry import SYSTEMS
-from overlay.topologies import Graph
 
 MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes")
 
@@ -39,8 +40,13 @@ class Servers:
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any], system: System) -> Servers:
-        brokers = (manifest.get("topology") or {}).get("brokers")
-        return cls(system, server_names(system.roles(Graph(brokers, ()))) if isinstance(brokers, int) else ())
+        """Without their names for a manifest with a topology or settings that this version cannot read."""
+        try:
+            topology, workload = manifest["topology"], manifest.get("workload")
+            setup = system.setup(manifest["settings"], workload, graph_of(topology))
+        except (KeyError, TypeError, InvalidSetting):
+            return cls(system)
+        return cls(system, server_names(system.roles(setup)))
 
     def index(self, process: str) -> int | None:
         """``None`` for another kind of process."""

@@ -20,8 +20,8 @@ def measured_us(manifest: Mapping[str, Any], events: Iterable[Event] = ()) -> in
     """
     if (collected := (manifest.get("summary") or {}).get("measured_us")) is not None:
         return int(collected)
-    planned_s = (manifest.get("workload") or {}).get("duration_s")
-    planned_us = None if planned_s is None else round(planned_s * 1e6)
+    planned = manifest.get("schedule") or manifest.get("workload") or {}  # early manifests have no schedule
+    planned_us = None if planned.get("duration_s") is None else round(planned["duration_s"] * 1e6)
     told = sorted((event for event in events if event.name == "phase"), key=lambda event: event.at_us)
     began_us = next((event.at_us for event in told if event.detail.get("phase") == MEASURING), None)
     end = next((event for event in told if event.detail.get("phase") in AFTER_MEASURING), None)

@@ -22,7 +22,7 @@ from overlay.systems.context_broker.workload import ClientPlan, Workload
 BROKER = ("127.0.0.1", 9000)
 ME = ("127.0.0.1", 5000)
 DAY_MS = 86_400_000
-WINDOWS = Windows(zero=0, start=0, measuring=0, end=20 * SECOND)
+WINDOWS = Windows(zero=0, start=0, measuring=0, end=20 * SECOND, drained=30 * SECOND)
 
 
 class Network:
@@ -179,7 +179,7 @@ def test_a_dead_broker_never_slows_the_schedule_and_no_port_is_used_twice() -> N
 
 
 def test_phases_follow_the_intended_instant_and_nothing_is_intended_after_the_end() -> None:
-    windows = Windows(zero=0, start=0, measuring=5 * SECOND, end=10 * SECOND)
+    windows = Windows(zero=0, start=0, measuring=5 * SECOND, end=10 * SECOND, drained=20 * SECOND)
     samples = Network(CONSUMER, prompt, EACH_SECOND, windows).run(60)
     assert Counter(s.phase for s in samples) == {"warming": 5, "measuring": 5}
 

@@ -24,6 +24,8 @@ from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledFleet
 from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload, fleets, plan_clients
+from overlay.systems.contract import Setup
+from overlay.topologies import Graph
 from tests.runtime.daemons import Daemon, ring
 
 SEED = 3
@@ -32,6 +34,7 @@ SEED = 3
 def run_fleets(workload: Workload, brokers: list[Address], directory: Path) -> dict[str, list]:
     """The facts of each process of a workload that was run to its end."""
     start = time.monotonic_ns() + SECOND // 2
+    setup = Setup(None, workload, Graph(len(brokers), ()), SEED)
     children = {}
     for name, plans in fleets(plan_clients(workload, len(brokers), SEED)).items():
         journal = directory / f"{name}.journal"
@@ -40,7 +43,7 @@ def run_fleets(workload: Workload, brokers: list[Address], directory: Path) -> d
             code = 1
             try:
                 code = run_fleet(
-                    SYSTEM, plans, brokers, workload, seed=SEED, start_ns=start, zero_ns=start,
+                    SYSTEM, plans, brokers, setup, start_ns=start, zero_ns=start,
                     journal=journal, process=name, on_ready=lambda: None,
                 )  # fmt: skip
             finally:
@@ -115,7 +118,7 @@ def test_of_more_ports_than_are_named_at_once_none_is_forgotten_and_none_is_pref
 
 def test_response_times_are_binned_as_the_histogram_would(tmp_path: Path) -> None:
     times = [0, 1, 255, 256, 257, 511, 513, 4096, 4111, 999_999, LONGEST_US, 10 * LONGEST_US]
-    fleet = ScheduledFleet([], Fleet(Workload(), Windows(0, 0, 0, 1), WallClock(), Tally()))
+    fleet = ScheduledFleet([], Fleet(Workload(), Windows(0, 0, 0, 1, 1), WallClock(), Tally()))
     writer = JournalWriter(tmp_path / "a.journal", Start("consumers-0", 1, 0, ""))
     reporter = FleetReporter(writer, "consumers-0", 0, fleet)
     wanted = HdrHistogram(1, LONGEST_US, HISTOGRAM_DIGITS)

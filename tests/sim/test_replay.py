@@ -44,7 +44,7 @@ from tests.waiting import BOUND_S
 
 HERE, CONSUMER = ("127.0.0.1", 7000), ("127.0.0.1", 5000)
 NEIGHBOURS = ("127.0.0.1", 7001), ("127.0.0.1", 7002)
-PLACE = Place(0, HERE, (HERE,))
+PLACE = Place("broker-0", 0, HERE, (HERE,))
 BEGIN = Begin("broker-0", 1, HERE, {}, "streams", 1, 0, 0, "0", "", "3")
 UPDATE = b"2|%d|5|A|p|room|r%d|climate|1|9999999999999|a=1.0"
 REQUEST = b"3|%d|room|r%d|climate"
@@ -54,7 +54,7 @@ def recorded(path: Path, seed: int = 1) -> Path:
     """One broker that two joined, that was told of three rooms, asked for nine, and told to leave, in virtual time."""
     now = 0
     config = BrokerConfig(walk_ttl=8)
-    recorder = recorder_of(SYSTEM, config, PLACE, ("streams", 1), 0, path=path, most_mb=1, process="broker-0")
+    recorder = recorder_of(SYSTEM, config, PLACE, ("streams", 1), 0, path=path, most_mb=1)
     node = RecordedServer(SYSTEM.make_server(config, PLACE, Chances.streams(seed), 0), recorder, lambda: now)
     said = [(b"8|1|127.0.0.1:%d|*" % other[1], other) for other in NEIGHBOURS]
     said += [(UPDATE % (10 + room, room), CONSUMER) for room in range(3)]
@@ -153,7 +153,7 @@ def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path: Path, capsys: p
 
 def test_when_the_room_is_used_up_it_says_so_and_what_is_there_replays(tmp_path: Path) -> None:
     path = tmp_path / "a.1.recording"
-    recorder = recorder_of(SYSTEM, BrokerConfig(), PLACE, ("streams", 1), 0, path=path, most_mb=1, process="broker-0")
+    recorder = recorder_of(SYSTEM, BrokerConfig(), PLACE, ("streams", 1), 0, path=path, most_mb=1)
     node = RecordedServer(SYSTEM.make_server(BrokerConfig(), PLACE, Chances.streams(1), 0), recorder, lambda: 0)
     for number in range(30):
         node.receive_datagram((UPDATE % (number, 1)).replace(b"5|A", b"59999|A") + b"x" * 59_996, CONSUMER, number + 1)

@@ -159,7 +159,6 @@ class Caller:
 class Fleet:
     clients: list
     tally: Tally
-    give_up_s: float = GIVE_UP / SECOND
 
     def set_wall_clock(self, offset_ns): ...
 
@@ -172,10 +171,11 @@ class Echo(System):
     telemetry = "tests.systems.echo_telemetry:EchoTelemetry"
     Settings, Workload = Settings, Workload
 
-    def roles(self, graph):
-        return (Role("echo", graph.brokers),)
+    def roles(self, setup):
+        return (Role("echo", setup.graph.brokers),)
 
-    def plan_clients(self, workload, graph, seed):
+    def plan_clients(self, setup):
+        workload, graph = setup.workload, setup.graph
         if workload.callers < graph.brokers:
             raise InvalidSetting("callers", f"{workload.callers} cannot call {graph.brokers} servers")
         return {"callers-0": [(number, number % graph.brokers) for number in range(workload.callers)]}
@@ -183,9 +183,9 @@ class Echo(System):
     def make_server(self, config, place, chances, wall_offset_ns, *, is_simulated=False):
         return Server(config, place.address)
 
-    def make_fleet(self, plans, servers, workload, windows, *, seed, wall_offset_ns, most_lanes):
+    def make_fleet(self, plans, servers, setup, windows, *, wall_offset_ns, most_lanes):
         tally = Tally()
-        return Fleet([Caller(plan, servers, workload, windows, tally, seed) for plan in plans], tally)
+        return Fleet([Caller(plan, servers, setup.workload, windows, tally, setup.seed) for plan in plans], tally)
 
     def expected(self, configuration):
         workload = Workload(**configuration["workload"])

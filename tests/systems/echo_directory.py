@@ -12,8 +12,8 @@ class EchoWithDirectory(Echo):
     name, title = "echo-directory", "Echo with a directory"
     role_names = ("echo", "directory")
 
-    def roles(self, graph):
-        return (*super().roles(graph), Role("directory", 1))
+    def roles(self, setup):
+        return (*super().roles(setup), Role("directory", 1))
 
     def expected(self, configuration):
         found = super().expected(configuration)

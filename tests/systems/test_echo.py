@@ -19,6 +19,7 @@ from overlay.runtime.calibrated import REFERENCE
 from overlay.runtime.own_supervisor import document_of, own_supervisor
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
+from overlay.topologies import Graph
 from tests.waiting import wait_for
 
 CONFIGURATION = {
@@ -41,15 +42,15 @@ def asked(facts):
 def test_it_says_of_itself_what_can_be_set_and_refuses_what_cannot(echo):
     assert [info.name for info in echo.settings] == ["repeats"]
     assert echo.whole({}) == {"repeats": 1}
-    echo.check({"repeats": 3}, {"callers": 9}, 1)
+    echo.check(echo.setup({"repeats": 3}, {"callers": 9}, Graph(1, ())))
     for settings, workload, brokers, field in (
-        ({"repeats": 10}, None, 1, "repeats"),
-        ({"walk_ttl": 4}, None, 1, "walk_ttl"),
-        ({}, {"callers": 0}, 1, "callers"),
-        ({}, {}, 4, "callers"),
+        ({"repeats": 10}, None, 1, "settings.repeats"),
+        ({"walk_ttl": 4}, None, 1, "settings.walk_ttl"),
+        ({}, {"callers": 0}, 1, "workload.callers"),
+        ({}, {}, 4, "workload.callers"),
     ):
         with pytest.raises(InvalidSetting) as caught:
-            echo.check(settings, workload, brokers)
+            echo.check(echo.setup(settings, workload, Graph(brokers, ())))
         assert caught.value.field == field
 
 

@@ -61,8 +61,12 @@ def write_run(directory: Path, script: Script = Script(), **manifest: object) ->
     """Write the journals and the manifest of one run under ``directory``."""
     files = RunFiles(directory)
     topology = {"name": f"{script.topology} of 3", "kind": script.topology, "brokers": script.brokers, "links": []}
-    workload = {"providers": script.providers, "consumers": script.consumers, "update_interval_s": 1.0}
-    workload |= {"request_interval_s": 1 / script.per_second, "duration_s": float(script.seconds), "stagger_ms": 1.0}
+    workload = {"providers": script.providers, "consumers": script.consumers or 1, "update_interval_s": 1.0}
+    workload |= {
+        "request_interval_s": max(0.01, 1 / script.per_second),
+        "duration_s": float(script.seconds),
+        "stagger_ms": 1.0,
+    }
     described = {
         "seed": script.seed,
         "system": "context-broker",

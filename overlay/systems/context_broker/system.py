@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
-from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.errors import InvalidSetting, WireError, within
 from overlay.core.service_times import Work
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.systems.context_broker import broker as broker_package
@@ -26,7 +26,7 @@ from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
 from overlay.systems.context_broker.wire.table import CODES, AnyMessage
-from overlay.systems.contract import UNKNOWN, Meter, Place, Role, System
+from overlay.systems.contract import UNKNOWN, Meter, Place, Role, Setup, System
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
@@ -146,43 +146,37 @@ class ContextBroker(System):
 
         return build(Workload, values)
 
-    def check(
-        self,
-        settings: Mapping[str, Any],
-        workload: Mapping[str, Any] | None,
-        brokers: int,
-        positions: Sequence[Any] | None = None,
-    ) -> None:
-        config = self.read_settings(settings).broker
-        if brokers == 1 and config.arm == "unstructured" and config.search == "k-walkers":
-            raise InvalidSetting("search", "k-walkers needs several brokers; choose walk for a single broker")
-        super().check(settings, workload, brokers, positions)
+    def check(self, setup: Setup) -> None:
+        from overlay.systems.context_broker.workload import check_clients
+
+        graph, config = setup.graph, setup.settings.broker
+        if graph.brokers == 1 and config.arm == "unstructured" and config.search == "k-walkers":
+            raise InvalidSetting("settings.search", "k-walkers needs several brokers; choose walk for a single broker")
+        if setup.workload is not None:
+            with within("workload"):
+                check_clients(setup.workload, graph.brokers, graph.positions)
+                self.churn(setup)
 
     # ---- plan
 
-    def roles(self, graph: Graph) -> Sequence[Role]:
-        return (Role(self.role_names[0], graph.brokers),)
+    def roles(self, setup: Setup) -> Sequence[Role]:
+        return (Role(self.role_names[0], setup.graph.brokers),)
 
-    def plan_clients(self, workload: Any, graph: Graph, seed: int) -> Mapping[str, Sequence[ClientPlan]]:
+    def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[ClientPlan]]:
         from overlay.systems.context_broker.workload import fleets, plan_clients
 
-        return fleets(plan_clients(workload, graph.brokers, seed, graph.positions))
+        return fleets(plan_clients(setup.workload, setup.graph.brokers, setup.seed, setup.graph.positions))
 
-    def check_clients(self, workload: Any, graph: Graph) -> None:
-        from overlay.systems.context_broker.workload import check_clients
-
-        check_clients(workload, graph.brokers, graph.positions)
-        self.churn(workload, graph, 0)
-
-    def churn(self, workload: Any, graph: Graph, seed: int) -> tuple[Change, ...]:
+    def churn(self, setup: Setup) -> tuple[Change, ...]:
         from overlay.faults.churn import schedule
 
-        return schedule(workload, graph.brokers, seed)
+        return schedule(setup.workload, setup.graph.brokers, setup.seed)
 
     # ---- cores
 
-    def config_of(self, settings: Settings, graph: Graph) -> BrokerConfig:
-        return settings.broker.among(graph.brokers)
+    def config_of(self, setup: Setup) -> BrokerConfig:
+        config: BrokerConfig = setup.settings.broker
+        return config.among(setup.graph.brokers)
 
     def read_config(self, document: Mapping[str, Any]) -> BrokerConfig:
         return build(BrokerConfig, document)
@@ -199,46 +193,52 @@ class ContextBroker(System):
         self,
         plans: Sequence[ClientPlan],
         servers: Sequence[Address],
-        workload: Any,
+        setup: Setup,
         windows: Windows,
         *,
-        seed: int,
         wall_offset_ns: int,
         most_lanes: int,
     ) -> ScheduledFleet:
         from overlay.systems.context_broker.clients.scheduled import fleet_of_plans
 
         return fleet_of_plans(
-            plans, servers, workload, windows, seed=seed, wall_offset_ns=wall_offset_ns, most_lanes=most_lanes
+            plans,
+            servers,
+            setup.workload,
+            windows,
+            seed=setup.seed,
+            wall_offset_ns=wall_offset_ns,
+            most_lanes=most_lanes,
         )
 
     # ---- assembly
 
-    def make_assembly(self, settings: Settings, graph: Graph) -> Assembly:
+    def make_assembly(self, setup: Setup) -> Assembly:
         from overlay.systems.context_broker.assembly import Assembly
 
+        settings, graph = setup.settings, setup.graph
         searching = settings.broker.membership != GIVEN
         return Assembly(graph.brokers, graph.links, monitoring=settings.monitoring, searching=searching)
 
-    def can_introduce(self, settings: Settings) -> bool:
+    def can_introduce(self, setup: Setup) -> bool:
         """Brokers that choose their neighbours cannot be assigned any."""
-        return settings.broker.membership == GIVEN
+        return bool(setup.settings.broker.membership == GIVEN)
 
     def introduce(
-        self, settings: Settings, server: Broker, neighbours: Iterable[Address], controller: Address, now: int
+        self, setup: Setup, server: Broker, neighbours: Iterable[Address], controller: Address, now: int
     ) -> None:
         from overlay.systems.context_broker.introduction import introduce
 
         introduce(server, neighbours, now)
-        if settings.monitoring:
+        if setup.settings.monitoring:
             server.receive_datagram(b"0|1", controller, now)
             server.datagrams_to_send()  # discard an acknowledgement
         server.events()
 
-    def settling_ns(self, settings: Settings) -> int:
+    def settling_ns(self, setup: Setup) -> int:
         from overlay.systems.context_broker.introduction import SETTLING, STRUCTURED
 
-        return SETTLING if settings.broker.arm == STRUCTURED else 0
+        return SETTLING if setup.settings.broker.arm == STRUCTURED else 0
 
     # ---- life and facts
 

@@ -13,7 +13,7 @@ from typing import Any
 from overlay.core.errors import WaxwingError
 from overlay.core.node import SECOND
 from overlay.core.settings import build
-from overlay.load.windows import measured_between
+from overlay.load.windows import Schedule
 from overlay.systems.context_broker.workload import ClientPlan, Workload, plan_clients
 
 
@@ -34,7 +34,7 @@ def due_in_measuring(manifest: Mapping[str, Any]) -> dict[str, int] | None:
 def _due(plan: ClientPlan, workload: Workload) -> int:
     interval_s = workload.update_interval_s if plan.role == "provider" else workload.request_interval_s
     interval, start = round(interval_s * SECOND), plan.start_us * 1000
-    begin, end = measured_between(workload, 0)
+    begin, end = Schedule(workload.ramp_s(), workload.duration_s).measured_between(0)
     return _before(end, start, interval) - _before(begin, start, interval)
 
 

@@ -278,7 +278,6 @@ class ScheduledFleet:
     def __init__(self, clients: Sequence[ScheduledClient], fleet: Fleet) -> None:
         self.clients = clients
         self.tally = fleet.tally
-        self.give_up_s = fleet.retry.give_up_s
         self._wall = fleet.wall
 
     def set_wall_clock(self, offset_ns: int) -> None:

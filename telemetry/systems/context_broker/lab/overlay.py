@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from overlay.core.node import SECOND
@@ -31,6 +32,7 @@ from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledFle
 from overlay.systems.context_broker.system import SYSTEM, Settings
 from overlay.systems.context_broker.wire.messages import Key
 from overlay.systems.context_broker.workload import Workload
+from overlay.systems.contract import Setup
 from overlay.topologies import Graph
 
 ASKER_HOST = "127.2.0.2"
@@ -51,7 +53,7 @@ class Overlay(World):
         monitoring: bool = True,
         **options: Any,
     ) -> None:
-        super().__init__(SYSTEM, Settings(config or BrokerConfig(), monitoring), graph, seed, **options)
+        super().__init__(SYSTEM, Setup(Settings(config or BrokerConfig(), monitoring), None, graph, seed), **options)
         self._ports = Ports(ASKER_HOST)
         self._timestamps = Timestamps(WallClock(WALL_OFFSET_NS))
 
@@ -93,8 +95,9 @@ class Overlay(World):
     def add_clients(self, workload: Workload) -> Tally:
         """The clients of a workload that starts now."""
         now, tally = self.simulator.now, Tally()
-        windows = Windows.of(workload, 0, now)
-        for process, plans in self.system.plan_clients(workload, self.graph, self.seed).items():
+        setup = replace(self.setup, workload=workload)
+        windows = Windows.of(self.system.schedule(setup), 0, now)
+        for process, plans in self.system.plan_clients(setup).items():
             shared = Fleet(workload, windows, WallClock(WALL_OFFSET_NS), tally, max_lanes=MAX_LANES)
             clients = make_clients(plans, self._addresses, shared, self.seed)
             self.add_fleet(process, ScheduledFleet(clients, shared))
