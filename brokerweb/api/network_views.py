@@ -32,7 +32,8 @@ class NetworkViewSet(Resource):
     def create(self, request: Request) -> Response:
         """Deploy a topology as a network that runs until it is stopped."""
         body = self.parsed(shapes.NetworkBody)
-        topology = chosen(Topology.objects.all(), [body.pop("topology")], "topology")[0]
+        id = body.pop("topology")
+        topology = chosen(Topology.objects.all(), [id], "topology")[0] if id is not None else None
         return self.shown(networks.deploy(**body, topology=topology, owner=self.user), 201)
 
     @extend_schema(request=None, responses=shapes.NetworkSerializer)

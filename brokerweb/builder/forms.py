@@ -183,7 +183,8 @@ class ExperimentForm:
     def body(self) -> dict[str, Any]:
         """The definition. Raises ``InvalidSetting`` for the first invalid field."""
         body = self.draft()
-        if self.mode == FORM and not self.topologies and not _all_name_topologies(self.blocks):
+        is_missing = not self.topologies and not _all_name_topologies(self.blocks)
+        if self.mode == FORM and is_missing and self.system.needs_topology:
             raise InvalidSetting("topology", "select at least one")
         return body
 

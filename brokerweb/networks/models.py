@@ -61,7 +61,14 @@ class Network(models.Model):
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
     name = models.CharField(max_length=100, unique=True)
-    topology = models.ForeignKey(Topology, on_delete=models.PROTECT, related_name="networks")
+    topology = models.ForeignKey(
+        Topology,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="networks",
+        help_text="None: the default topology of the system",
+    )
     system = models.CharField(max_length=40, default=FIRST, editable=False)
     deployed = models.JSONField(default=dict, editable=False, help_text="Brokers and links as deployed")
     settings = models.JSONField(default=dict, blank=True, help_text="Settings of every broker")

@@ -22,7 +22,7 @@ from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
-from overlay.experiment.definition import graph_of
+from overlay.experiment.definition import default_topology, graph_of
 from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
@@ -49,19 +49,22 @@ def profiles(system: str = FIRST) -> Profiles:
 def deploy(
     *,
     name: str,
-    topology: Topology,
+    topology: Topology | None = None,
     system: str = FIRST,
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     owner: User | None = None,
 ) -> Network:
-    """Deploy a topology as a network. Its brokers start within seconds. Raises ``InvalidSetting``."""
+    """Deploy a network. Its servers start within seconds. Without a topology it has its system's default.
+
+    Raises ``InvalidSetting``.
+    """
     chosen = system_of(system)
-    document = topologies.document(topology)
-    if sentences := topologies.problems(topology, must_connect=False):
+    if topology is not None and (sentences := topologies.problems(topology, must_connect=False)):
         raise InvalidSetting("topology", " ".join(sentences))
     profile = {PROFILE: chosen.network_profile} if chosen.network_profile else {}
     whole = chosen.whole({**profile, **(settings or {})})
+    document = topologies.document(topology) if topology else default_topology(chosen, whole)
     chosen.check(chosen.setup(whole, None, graph_of(document)))
     with transaction.atomic():  # IMMEDIATE: of two concurrent requests, the second finds the name taken
         network = Network.objects.create(

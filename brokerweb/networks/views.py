@@ -19,6 +19,7 @@ from brokerweb.systems.registry import web_of
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
+from overlay.systems.registry import FIRST, SYSTEMS
 
 
 @login_required
@@ -33,21 +34,23 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @form_page
 def new(request: HttpRequest) -> HttpResponse:
-    infos = services.described()
+    asked = request.POST if request.method == "POST" else request.GET
+    system = SYSTEMS.get(asked.get("system", ""), SYSTEMS[FIRST])
+    sent: dict[str, Any] = {"name": asked.get("name", ""), "topology": asked.get("topology", ""), "system": system}
+    infos, profiles = services.described(system.name), services.profiles(system.name)
     if request.method != "POST":
-        sent = {"name": "", "topology": request.GET.get("topology", "")}
-        return _form(request, setting_forms.shown(infos, "settings-", sweeps=False, profiles=services.profiles()), sent)
-    inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False, profiles=services.profiles())
-    sent = {"name": request.POST.get("name", ""), "topology": request.POST.get("topology", "")}
+        return _form(request, setting_forms.shown(infos, "settings-", sweeps=False, profiles=profiles), sent)
+    inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False, profiles=profiles)
     try:
         if inputs.wrong:
             raise InvalidSetting("settings", "some values are invalid; see below")
         topology = Topology.objects.filter(pk=sent["topology"]).first()
-        if topology is None:
+        if topology is None and (system.needs_topology or sent["topology"]):
             raise InvalidSetting("topology", "select a topology")
         network = services.deploy(
             name=sent["name"],
             topology=topology,
+            system=system.name,
             settings=inputs.changed(),
             owner=person(request),
         )
@@ -58,9 +61,10 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 def _form(
-    request: HttpRequest, inputs: setting_forms.Inputs, sent: dict[str, str], error: InvalidSetting | None = None
+    request: HttpRequest, inputs: setting_forms.Inputs, sent: dict[str, Any], error: InvalidSetting | None = None
 ) -> HttpResponse:
     context = {"inputs": inputs, "sent": sent, "error": error, "topologies": Topology.objects.all()}
+    context |= {"systems": SYSTEMS.values()}
     return render(request, "networks/form.html", context, status=400 if error else 200)
 
 

@@ -91,7 +91,7 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
         settings, workload = system.whole(choice["settings"]), _whole(system.workload, choice["workload"])
         topology_id = choice["topology"]
         if topology_id is None:
-            topology = _default_topology(system, settings, workload)
+            topology = default_topology(system, settings, workload)
         else:
             topology = documents.get(topology_id) or _topology(topology_id, find_topology)
             documents[topology_id] = topology
@@ -229,7 +229,13 @@ def _check_size(definition: Mapping[str, Any]) -> None:
         raise InvalidSetting("replicates", f"defines {runs} runs; at most {MAX_RUNS} are allowed per launch")
 
 
-def _default_topology(system: System, settings: Mapping[str, Any], workload: Mapping[str, Any]) -> dict[str, Any]:
+def default_topology(
+    system: System, settings: Mapping[str, Any], workload: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The document of the topology of a definition that names none; networks have no workload.
+
+    Raises ``InvalidSetting`` if the system requires one.
+    """
     graph = system.default_topology(settings, workload)
     if graph is None:
         raise InvalidSetting("topology", "is required")

@@ -346,8 +346,13 @@ class System(ABC):
     # ---- plan
 
     def default_topology(self, settings: Mapping[str, Any], workload: Mapping[str, Any] | None) -> Graph | None:
-        """The topology of a definition that names none; ``None`` if it must name one."""
+        """The topology of a definition that names none; by default it must name one."""
         return None
+
+    @property
+    def needs_topology(self) -> bool:
+        """Whether a definition must name a topology."""
+        return type(self).default_topology is System.default_topology
 
     @abstractmethod
     def roles(self, setup: Setup) -> Sequence[Role]:

@@ -1,6 +1,6 @@
 """The toy system through REST and the pages: set up, launched, measured, shown, filtered and compared.
 
-``test_echo_everywhere`` runs these in a process of their own, which learns of the system by its environment as an
+``test_toys_everywhere`` runs these in a process of their own, which learns of the system by its environment as an
 installation does: forms, filters and columns are made from the registry when they are imported.
 """
 

@@ -17,7 +17,9 @@ from overlay.systems.registry import FIRST
 
 class NetworkBody(Body):
     name = serializers.CharField(max_length=100)
-    topology = serializers.CharField(help_text="A topology's id")
+    topology = serializers.CharField(
+        required=False, allow_null=True, default=None, help_text="A topology's id; none: the default of the system"
+    )
     system = serializers.CharField(required=False, default=FIRST, help_text="Name of a system, see /api/systems/")
     settings = ObjectField(required=False)
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
@@ -35,7 +37,7 @@ class BrokerSerializer(serializers.Serializer):
 
 
 class NetworkSerializer(serializers.ModelSerializer):
-    topology: Any = serializers.CharField(source="topology_id")
+    topology: Any = serializers.CharField(source="topology_id", allow_null=True)
     owner: Any = serializers.CharField(source="owner.username", default="")
     settings = ObjectField(read_only=True)
     brokers = BrokerSerializer(many=True, read_only=True)

@@ -1,0 +1,68 @@
+"""The pushing toy through REST and the pages: nothing asks, nothing is answered, and there is no topology to choose.
+
+``test_toys_everywhere`` runs these in a process of their own.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from brokerweb.experiments.models import Run
+from brokerweb.networks.models import Network
+from brokerweb.simulations import job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LINKS = re.compile(r'(?:href|hx-get)="(/(?!static|admin|accounts/logout)[^"#]*)')
+
+
+@pytest.fixture
+def looking(operator):
+    browser = Client()
+    browser.force_login(operator)
+    return browser
+
+
+@pytest.fixture
+def runs(api, looking):
+    body = {"name": "news", "system": "herald", "settings": {"relays": [1, 3]}, "engine": "simulated", "seed": 1}
+    made = api.post("/api/experiments/", body, format="json")
+    assert made.status_code == 201, made.content
+    assert api.post(f"/api/experiments/{made.json()['id']}/launch/").status_code == 201
+    job.compute()
+    return list(Run.objects.order_by("position"))
+
+
+def test_an_experiment_needs_no_topology_in_rest_or_form(looking, runs):
+    assert [(run.state, run.reason) for run in runs] == [("done", "")] * 2
+    page = looking.get("/experiments/new/?system=herald").content.decode()
+    assert "Runs use the default topology of Herald" in page or "runs use the default of Herald" in page
+    sent = {"name": "by form", "system": "herald", "engine": "simulated", "replicates": "1", "seed": "1"}
+    assert looking.post("/experiments/new/", {**sent, "do": "save"}).status_code == 302
+    refused = looking.post("/experiments/new/", {**sent, "system": "context-broker", "do": "save"})
+    assert refused.status_code == 400
+
+
+def test_no_page_of_it_is_broken(looking, runs):
+    pages = [f"/runs/{runs[0].pk}/", f"/experiments/{runs[0].experiment_id}/", "/runs/", "/compare/", "/"]
+    found = {link for page in pages for link in LINKS.findall(looking.get(page).content.decode())}
+    wrong = {link: looking.get(link).status_code for link in sorted(found)}
+    assert {link: status for link, status in wrong.items() if status >= 500 or status == 404} == {}
+
+
+def test_a_network_of_it_is_deployed_without_a_topology(api, looking):
+    page = looking.get("/networks/new/?system=herald").content.decode()
+    assert "Default of Herald" in page
+    assert 'name="settings-relays"' in page
+    sent = {"name": "town", "system": "herald", "topology": "", "settings-relays": "3"}
+    assert looking.post("/networks/new/", sent).status_code == 302
+    made = api.post("/api/networks/", {"name": "city", "system": "herald"}, format="json")
+    assert (made.status_code, made.json()["topology"]) == (201, None)
+    assert {(one.name, one.settings["relays"]) for one in Network.objects.all()} == {("town", 3), ("city", 2)}
+    for network in Network.objects.all():
+        assert looking.get(f"/networks/{network.pk}/").status_code == 200
+    refused = api.post("/api/networks/", {"name": "walks"}, format="json")
+    assert (refused.status_code, refused.json()["field"]) == (400, "topology")

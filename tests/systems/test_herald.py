@@ -1,0 +1,68 @@
+"""A system without requests: servers and clients get the whole setup, and its deliveries are measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
+from overlay.deployment.deployment import Deployment, run_document
+from overlay.experiment.inline import simulated
+from overlay.journal.facts import Delivery, Event, Sample, Start
+from overlay.journal.journal import read_journal
+from overlay.sim.engine import journal_path, simulate
+from overlay.sim.replay import replay_all
+from overlay.systems.registry import SYSTEMS
+from tests.systems.herald import SYSTEM
+
+DEFINITION = b"system: herald\nsettings: {relays: [1, 3], copies: 2}\nworkload: {listeners: 6, seconds: 2}\n"
+
+
+@pytest.fixture(autouse=True)
+def herald(monkeypatch):
+    monkeypatch.setitem(SYSTEMS, SYSTEM.name, SYSTEM)
+
+
+def test_a_definition_may_leave_out_the_topology_if_its_system_has_a_default():
+    definition, configurations = simulated(DEFINITION, "news.yaml")
+    assert definition["topology"] is None
+    assert [one["topology"]["brokers"] for one in configurations] == [1, 1]
+    assert {one["topology"]["name"] for one in configurations} == {"Herald"}
+    with pytest.raises(InvalidSetting) as caught:
+        simulated(b"system: context-broker\n", "walks.yaml")
+    assert (caught.value.field, caught.value.sentence) == ("topology", "is required")
+
+
+def run(configuration, directory, **more):
+    document = run_document({**configuration, **more}, run="r1", seed=3, directory=str(directory))
+    deployment = Deployment.from_json(document, SIMULATED)
+    return deployment, simulate(deployment)
+
+
+def test_its_relays_follow_a_setting_and_its_news_the_workload(tmp_path):
+    for configuration in simulated(DEFINITION, "news.yaml")[1]:
+        relays = configuration["settings"]["relays"]
+        deployment, _ = run(configuration, tmp_path / str(relays))
+        assert deployment.server_names == ("herald-0", *(f"relay-{number}" for number in range(relays)))
+        facts = list(read_journal(journal_path(tmp_path / str(relays))))
+        assert {"herald-0", "relay-0", "listeners-0"} < {fact.process for fact in facts if isinstance(fact, Start)}
+        assert not [fact for fact in facts if isinstance(fact, Sample)]
+        measured = [fact for fact in facts if isinstance(fact, Delivery) and fact.phase == "measuring"]
+        assert set(Counter((one.client, one.publication) for one in measured).values()) == {2}
+        assert len({one.publication for one in measured}) == pytest.approx(20, abs=1)
+        assert {one.server for one in measured} == set(range(1, 1 + relays))
+
+
+def test_a_run_waits_as_long_as_its_schedule_says(tmp_path):
+    run(simulated(DEFINITION, "news.yaml")[1][0], tmp_path)
+    facts = read_journal(journal_path(tmp_path))
+    at = {fact.detail["phase"]: fact.at_us for fact in facts if isinstance(fact, Event) and fact.name == "phase"}
+    assert (at["draining"] - at["measuring"], at["finished"] - at["draining"]) == (2_000_000, 500_000)
+
+
+def test_recordings_of_both_roles_replay_to_the_byte(tmp_path):
+    run(simulated(DEFINITION, "news.yaml")[1][0], tmp_path, record_mb=1)
+    replayed = {one.begin.process: one.difference for one in replay_all(tmp_path / "journal")}
+    assert replayed == {"herald-0": None, "relay-0": None}
