@@ -78,11 +78,11 @@ def examine(graph: Graph, policy: str) -> dict[str, Any]:
 
     Raises ``InvalidSetting`` for an unknown policy.
     """
-    systems = walk_policies()
-    if policy not in systems:
-        raise InvalidSetting("policy", f"must be one of {', '.join(systems)}, not {policy!r:.40}")
+    policies = walk_policies()
+    if policy not in policies:
+        raise InvalidSetting("policy", f"must be one of {', '.join(policies)}, not {policy!r:.40}")
     measures = overlay_topologies.measures(graph)
-    found = systems[policy].estimate_walk(graph, policy)
+    found = policies[policy].estimate(graph)
     return {
         "warnings": list(filter(None, [parts.sentence(graph)])),
         "measures": measures,
@@ -93,7 +93,7 @@ def examine(graph: Graph, policy: str) -> dict[str, Any]:
 
 def walk_choices() -> list[tuple[str, str]]:
     """Walk policies for a form: names and labels, the default first."""
-    return [(name, system.walk_policies[name]) for name, system in walk_policies().items()]
+    return [(name, policy.label) for name, policy in walk_policies().items()]
 
 
 def usual_policy() -> str:

@@ -60,6 +60,6 @@ class RecordedServer:
         counters: dict[str, int] = self._server.statistics(now)
         return counters
 
-    def leave(self, now: int) -> None:
+    def leave(self, now: int) -> int:
         self.recorder.write(What.LEAVING, now)
-        self._server.leave(now)
+        return int(self._server.leave(now))

@@ -182,7 +182,7 @@ class ServerProcess:
     def _leave(self) -> None:
         """Leave gracefully for as long as the system needs."""
         now = time.monotonic_ns()
-        farewell_ns = self._system.leave(self._server, now)
+        farewell_ns = self._server.leave(now)
         if farewell_ns:
             self._driver.is_stopping = False  # a second SIGTERM ends the leave
             self._driver.run(until=now + farewell_ns)

@@ -7,7 +7,7 @@ caches of types and functions are filled. If this happens before the fork, the m
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
+import traceback
 from pathlib import Path
 from time import monotonic_ns
 
@@ -25,19 +25,23 @@ LONG_ENOUGH = 100 * MILLISECOND
 def rehearse(directory: Path) -> None:
     """Run a server of each system for a moment, with a temporary journal in ``directory``.
 
-    Errors, such as a full disk, are ignored here; the real servers will report them.
+    Errors, such as a full disk or a bug of a system from another package, must not end the supervisor: the real
+    servers will report them.
     """
     for system in SYSTEMS.values():
-        _rehearse(system, directory / "rehearsal.journal")
+        try:
+            _rehearse(system, directory / "rehearsal.journal")
+        except Exception:  # noqa: BLE001  see above
+            traceback.print_exc()
 
 
 def _rehearse(system: System, journal: Path) -> None:
     config = system.config_of(system.setup({}, None, Graph(1, ())))
-    with suppress(OSError):
+    try:
         process = ServerProcess(system, config, ("127.0.0.1", 0), seed=0, journal=journal)
         process.run(lambda server: _play_clients(system, server), until=monotonic_ns() + LONG_ENOUGH)
-    with suppress(OSError):
-        journal.unlink()
+    finally:
+        journal.unlink(missing_ok=True)
 
 
 def _play_clients(system: System, server: Address) -> None:

@@ -123,6 +123,8 @@ class _Run:
         self._on_progress = on_progress
         self._should_stop = should_stop
         self._phase = phases.LAUNCHING
+        is_large = deployment.graph.brokers > ORDERED
+        self._introduction = deployment.system.introduction(deployment.setup) if is_large else None
         self._start = 0
         """The start of the workload, simulated nanoseconds."""
         path = journal_path(Path(deployment.directory))
@@ -161,22 +163,17 @@ class _Run:
             delivered=simulator.delivered,
             events=simulator.delivered + simulator.stepped,
             simulated_s=simulator.now / SECOND,
-            were_introduced=self._are_introduced,
+            were_introduced=self._introduction is not None,
             was_stopped=was_stopped,
         )
 
     # ---- phases
 
-    @property
-    def _are_introduced(self) -> bool:
-        deployment = self._deployment
-        return deployment.graph.brokers > ORDERED and deployment.system.can_introduce(deployment.setup)
-
     def _launch(self) -> None:
         world, limit = self._world, round(phases.LAUNCH_LIMIT_S * SECOND)
-        if self._are_introduced:
+        if self._introduction is not None:
             world.introduce()
-            self._advance(self._deployment.system.settling_ns(self._deployment.setup))
+            self._advance(self._introduction.settling_ns)
             return
         for index in range(len(world.names)):
             world.restart(index)

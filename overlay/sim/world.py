@@ -108,7 +108,8 @@ class World:
 
         No messages are sent, so a large network is up at once. Raises an error if the settings do not allow it.
         """
-        if not self.system.can_introduce(self.setup):
+        introduction = self.system.introduction(self.setup)
+        if introduction is None:
             raise ValueError("servers with these settings cannot be introduced to their neighbours")
         now, addresses = self.simulator.now, self._addresses
         for index in range(len(self.names)):
@@ -116,7 +117,7 @@ class World:
         for index, neighbours in enumerate(self.graph.neighbours()):
             known = [addresses[other] for other in neighbours]
             server = self.brokers[index].node
-            self.system.introduce(self.setup, server, known, (CONTROLLER_HOST, 1), now)
+            introduction.introduce(server, known, (CONTROLLER_HOST, 1), now)
         self.controller.assembly.assume(self.controller.up)
 
     def restart(self, index: int) -> None:
@@ -168,13 +169,13 @@ class World:
         """Like SIGTERM: the broker sends its leave to every neighbour a few times, then ends. Resumes a stopped
         broker."""
         self.resume(index)
+        leaving_ns = self.server(index).leave(self.simulator.now)
         actor = self.brokers.pop(index)
-        farewell_ns = self.system.leave(actor.node, self.simulator.now)
         self.simulator.wake(actor)
         del self.controller.up[index]
         self.leaving[index] = actor
         self._tell("process_ended", index)
-        self.at(self.simulator.now + farewell_ns, lambda: self._finish_leaving(index, actor))
+        self.at(self.simulator.now + leaving_ns, lambda: self._finish_leaving(index, actor))
 
     def _finish_leaving(self, index: int, actor: NodeActor) -> None:
         if self.leaving.get(index) is not actor:

@@ -116,8 +116,8 @@ class Server(Node, Protocol):
         """Steps of traced requests since the last call; ``System.facts`` converts them to facts."""
         ...
 
-    def leave(self, now: int) -> None:
-        """Begin a graceful leave."""
+    def leave(self, now: int) -> int:
+        """Begin a graceful leave. Returns for how many nanoseconds it must still be driven."""
         ...
 
 
@@ -208,6 +208,27 @@ class Assembly(Protocol):
     def assume(self, up: Mapping[int, int]) -> None:
         """Mark all orders of these incarnations as done by other means."""
         ...
+
+
+class Introduction(Protocol):
+    """Replaces the orders of an assembly in virtual time, where they would take longer than a run."""
+
+    settling_ns: int
+    """The pause between introducing servers and the start of the load."""
+
+    def introduce(self, server: Any, neighbours: Iterable[Address], controller: Address, now: int) -> None:
+        """Put ``server`` into the state after all orders."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WalkPolicy:
+    """A policy of walks, for the editor of topologies."""
+
+    label: str
+    """The continuation of *a walk that …*."""
+    estimate: Callable[[Graph], WalkEstimate]
+    """Estimates the length of walks on a checked topology."""
 
 
 class NoOrders:
@@ -410,26 +431,11 @@ class System(ABC):
     def make_assembly(self, setup: Setup) -> Assembly:
         return NoOrders(sum(role.count for role in self.roles(setup)))
 
-    def can_introduce(self, setup: Setup) -> bool:
-        """Whether servers in virtual time can be assigned their neighbours at once, without orders."""
-        return False
-
-    def introduce(
-        self, setup: Setup, server: Any, neighbours: Iterable[Address], controller: Address, now: int
-    ) -> None:
-        """Put ``server`` into the state after all orders; only if ``can_introduce``."""
-        raise NotImplementedError(f"{self.name} cannot introduce its servers to each other")
-
-    def settling_ns(self, setup: Setup) -> int:
-        """The pause between introducing servers and the start of the load."""
-        return 0
+    def introduction(self, setup: Setup) -> Introduction | None:
+        """How servers in virtual time reach the state after all orders at once; ``None`` if they need the orders."""
+        return None
 
     # ---- life and facts
-
-    def leave(self, server: Any, now: int) -> int:
-        """Start a graceful leave. Returns for how many nanoseconds the server must still be driven."""
-        server.leave(now)
-        return 0
 
     def is_traced(self, config: Any) -> bool:
         """Whether servers trace single requests."""
@@ -480,14 +486,8 @@ class System(ABC):
 
     # ---- topologies
 
-    walk_policies: ClassVar[Mapping[str, str]] = {}
-    """The walk policies of its requests, by name, as continuations of *a walk that …* in forms; the default first.
-    Empty for systems without walks."""
-
-    def estimate_walk(self, graph: Graph, policy: str) -> WalkEstimate:
-        """An estimate of the length of walks on a checked ``graph``. Raises ``InvalidSetting`` for an unknown
-        policy."""
-        raise NotImplementedError(f"{self.name} has no walks")
+    walk_policies: ClassVar[Mapping[str, WalkPolicy]] = {}
+    """The walk policies of its requests, by name, the default first. Empty for systems without walks."""
 
     # ---- figures
 

@@ -11,7 +11,7 @@ from functools import cache
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
-from overlay.systems.contract import System
+from overlay.systems.contract import System, WalkPolicy
 
 SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,)}
 """By name, in the order of menus."""
@@ -53,12 +53,11 @@ def asking_roles() -> list[str]:
     return sorted({system.asking_role for system in SYSTEMS.values()})
 
 
-def walk_policies() -> dict[str, System]:
-    """The walk policies and their systems, the default first."""
-    found: dict[str, System] = {}
+def walk_policies() -> dict[str, WalkPolicy]:
+    """The walk policies of all systems, the default first."""
+    found: dict[str, WalkPolicy] = {}
     for system in SYSTEMS.values():
-        for policy in system.walk_policies:
-            found.setdefault(policy, system)
+        found = {**found, **{name: one for name, one in system.walk_policies.items() if name not in found}}
     return found
 
 

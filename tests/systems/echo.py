@@ -77,7 +77,9 @@ class Server:
     def statistics(self, now):
         return dict(self._counters)
 
-    def leave(self, now): ...
+    def leave(self, now):
+        return 0
+
     def check_invariants(self):
         assert self._counters["said"] <= 9 * self._counters["heard"]
 

@@ -17,6 +17,7 @@ from overlay.journal.journal import read_journal
 from overlay.plugins import VARIABLE, register_systems
 from overlay.runtime.calibrated import REFERENCE
 from overlay.runtime.own_supervisor import document_of, own_supervisor
+from overlay.runtime.warm_up import rehearse
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
 from overlay.topologies import Graph
@@ -129,3 +130,13 @@ def test_a_network_of_it_stays_up_and_is_pinged(tmp_path):
 def test_an_environment_that_names_no_system_is_refused(text, sentence):
     with pytest.raises(InvalidSetting, match=sentence):
         register_systems({VARIABLE: text})
+
+
+def test_a_bug_in_a_system_does_not_end_the_supervisor_that_warms_it_up(echo, monkeypatch, tmp_path, capsys):
+    def fails(*_, **__):
+        raise ZeroDivisionError("a bug of a plug-in")
+
+    monkeypatch.setattr(type(echo), "make_server", fails)
+    rehearse(tmp_path)
+    assert "a bug of a plug-in" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

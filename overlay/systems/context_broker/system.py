@@ -5,8 +5,9 @@ Every broker process imports this module, so imports that only other processes n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from overlay.core.settings import SettingInfo, build, describe
 from overlay.systems.context_broker import broker as broker_package
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS
 from overlay.systems.context_broker.broker.membership import GIVEN
 from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
 from overlay.systems.context_broker.broker.walks import POLICIES
@@ -26,7 +26,7 @@ from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
 from overlay.systems.context_broker.wire.table import CODES, AnyMessage
-from overlay.systems.contract import UNKNOWN, Meter, Place, Role, Setup, System
+from overlay.systems.contract import UNKNOWN, Meter, Place, Role, Setup, System, WalkPolicy
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
@@ -36,15 +36,26 @@ if TYPE_CHECKING:
     from overlay.load.windows import Windows
     from overlay.systems.context_broker.assembly import Assembly
     from overlay.systems.context_broker.clients.scheduled import ScheduledFleet
+    from overlay.systems.context_broker.introduction import Introduction
     from overlay.systems.context_broker.workload import ClientPlan
     from overlay.topologies import Graph
     from overlay.topologies.walks import WalkEstimate
 
+
+def _estimate(policy: str, graph: Graph) -> WalkEstimate:
+    from overlay.systems.context_broker import walking
+
+    return walking.estimate(graph, policy)
+
+
 WALK_POLICIES = {
-    "backtrack": "backtracks",
-    "avoid": "avoids visited brokers",
-    "uniform": "goes anywhere",
-    "noback": "does not turn back",
+    name: WalkPolicy(label, partial(_estimate, name))
+    for name, label in (
+        ("backtrack", "backtracks"),
+        ("avoid", "avoids visited brokers"),
+        ("uniform", "goes anywhere"),
+        ("noback", "does not turn back"),
+    )
 }
 assert WALK_POLICIES.keys() == POLICIES.keys() and next(iter(WALK_POLICIES)) == BrokerConfig.walk_policy
 MONITORING = SettingInfo(
@@ -89,6 +100,7 @@ class ContextBroker(System):
         )
     )
     client_fields = ("providers", "consumers")
+    walk_policies = WALK_POLICIES
     has_traces = has_messages = True
     network_profile = "improved"
     network_profile_help = (
@@ -220,32 +232,13 @@ class ContextBroker(System):
         searching = settings.broker.membership != GIVEN
         return Assembly(graph.brokers, graph.links, monitoring=settings.monitoring, searching=searching)
 
-    def can_introduce(self, setup: Setup) -> bool:
+    def introduction(self, setup: Setup) -> Introduction | None:
         """Brokers that choose their neighbours cannot be assigned any."""
-        return bool(setup.settings.broker.membership == GIVEN)
+        from overlay.systems.context_broker.introduction import Introduction
 
-    def introduce(
-        self, setup: Setup, server: Broker, neighbours: Iterable[Address], controller: Address, now: int
-    ) -> None:
-        from overlay.systems.context_broker.introduction import introduce
-
-        introduce(server, neighbours, now)
-        if setup.settings.monitoring:
-            server.receive_datagram(b"0|1", controller, now)
-            server.datagrams_to_send()  # discard an acknowledgement
-        server.events()
-
-    def settling_ns(self, setup: Setup) -> int:
-        from overlay.systems.context_broker.introduction import SETTLING, STRUCTURED
-
-        return SETTLING if setup.settings.broker.arm == STRUCTURED else 0
+        return Introduction(setup.settings) if setup.settings.broker.membership == GIVEN else None
 
     # ---- life and facts
-
-    def leave(self, server: Broker, now: int) -> int:
-        farewell_ns = FAREWELLS * FAREWELL_GAP if server.neighbours else 0
-        server.leave(now)
-        return farewell_ns
 
     def is_traced(self, config: BrokerConfig) -> bool:
         return bool(config.trace_one_in)
@@ -287,13 +280,6 @@ class ContextBroker(System):
         from overlay.systems.context_broker.costs import costs
 
         return costs(counters, asked)
-
-    walk_policies = WALK_POLICIES
-
-    def estimate_walk(self, graph: Graph, policy: str) -> WalkEstimate:
-        from overlay.systems.context_broker import walking
-
-        return walking.estimate(graph, policy)
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.context_broker.expectations import expected

@@ -18,7 +18,7 @@ from overlay.core.node import MILLISECOND, NEVER, NodeEvent
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.departures import Departures
 from overlay.systems.context_broker.broker.hops import AcknowledgedDelivery
-from overlay.systems.context_broker.broker.joining import Joining
+from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS, Joining
 from overlay.systems.context_broker.broker.members import Members
 from overlay.systems.context_broker.broker.membership import MEMBERSHIPS
 from overlay.systems.context_broker.broker.mutual import Mutual
@@ -276,11 +276,16 @@ class Broker:
         input."""
         self._storing.table.spare_scans()
 
-    def leave(self, now: int) -> None:
-        """The effect of a controller's BrokerLeaving, for a driver whose process must end."""
+    def leave(self, now: int) -> int:
+        """The effect of a controller's BrokerLeaving, for a driver whose process must end.
+
+        Returns how many nanoseconds its repetitions take.
+        """
+        repeats_ns = FAREWELLS * FAREWELL_GAP if self.neighbours else 0
         self._next_timer = UNKNOWN_TIMER
         self._neighbour_search.stop(now)
         self._joining.leave(self._station.wall_ms(now), now)
+        return repeats_ns
 
     def _handle(self, message: AnyMessage, source: Address, now: int) -> None:
         """Pass a message to its part, and count unexpected answers."""
