@@ -58,8 +58,9 @@ def summarise(facts: Iterable[Fact], system: System) -> Summary:
     response_us: list[int] = []
     counters: dict[str, list[dict[str, int]]] = defaultdict(list)
     phases: dict[str, int] = {}
+    asking = system.asking_roles
     for fact in facts:
-        if isinstance(fact, Sample) and fact.role == system.asking_role and fact.phase == "measuring":
+        if isinstance(fact, Sample) and fact.role in asking and fact.phase == "measuring":
             outcomes[fact.outcome] += 1
             if fact.outcome == "answered":
                 response_us.append(fact.ended_us - fact.intended_us)

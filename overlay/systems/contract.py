@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
@@ -56,6 +56,20 @@ class Role:
 
     name: str
     count: int
+
+
+REQUESTS: Final = "requests"
+UPDATES: Final = "updates"
+"""What the exchanges of clients can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRole:
+    """A kind of client. Its processes are ``processes-0``, ``processes-1`` and so on."""
+
+    processes: str
+    exchanges: Literal["requests", "updates", ""] = ""
+    """What its ``Sample`` facts are; empty if its clients only receive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,15 +505,12 @@ class System(ABC):
 
     # ---- figures
 
-    asking_role: ClassVar[str] = "consumer"
-    """The role of clients whose exchanges count as requests."""
+    client_roles: ClassVar[Mapping[str, ClientRole]] = {}
+    """Its kinds of clients, by the ``role`` of their facts. A system without clients that request has no requests."""
     cost_words: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """For each of ``costs``: its label and its format, such as ``hops``, ``{hops:.2f} per answer``."""
     measure_names: ClassVar[tuple[str, ...]] = ()
     """The names of measures that only its runs have, as declared in ``telemetry``."""
-
-    updating_role: ClassVar[str] = ""
-    """The role of clients whose exchanges update data; empty if there is none."""
 
     @abstractmethod
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
@@ -517,9 +528,24 @@ class System(ABC):
         """Whether a journal's process is one of its servers, or the sum of all."""
         return process == ALL_BROKERS or process.rpartition("-")[0] in self.role_names
 
+    @property
+    def asking_roles(self) -> tuple[str, ...]:
+        """The roles of clients whose exchanges are requests."""
+        return tuple(name for name, role in self.client_roles.items() if role.exchanges == REQUESTS)
+
+    @property
+    def updating_roles(self) -> tuple[str, ...]:
+        """The roles of clients whose exchanges update data."""
+        return tuple(name for name, role in self.client_roles.items() if role.exchanges == UPDATES)
+
+    def client_role(self, process: str) -> str:
+        """The role of the clients in a process; empty for another kind of process."""
+        kind = process.rpartition("-")[0]
+        return next((name for name, role in self.client_roles.items() if role.processes == kind), "")
+
     def asks(self, process: str) -> bool:
-        """Whether a process contains clients of ``asking_role``."""
-        return process.startswith(f"{self.asking_role}s-")
+        """Whether a process contains clients that request."""
+        return self.client_role(process) in self.asking_roles
 
     def costs(self, counters: Mapping[str, int], asked: int) -> Mapping[str, float | None]:
         """Means by name, from the counters of all servers and the number of requests; ``None`` without counts."""

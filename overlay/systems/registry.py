@@ -50,7 +50,7 @@ def _settings_by_name(systems: tuple[System, ...]) -> Mapping[str, SettingInfo]:
 
 def asking_roles() -> list[str]:
     """The roles of all systems whose exchanges are requests; sorted."""
-    return sorted({system.asking_role for system in SYSTEMS.values()})
+    return sorted({role for system in SYSTEMS.values() for role in system.asking_roles})
 
 
 def walk_policies() -> dict[str, WalkPolicy]:

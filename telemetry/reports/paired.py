@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from overlay.systems.registry import asking_roles
-from telemetry.lake.runs import Lake
+from telemetry.lake.runs import Lake, read_manifest
 from telemetry.statistics import shares
 from telemetry.statistics.intervals import SHARE, SIGNED, between, interval, mean_and_half, median_ranks, student
+from telemetry.systems.registry import telemetry_of
 
 _COLUMNS = ["role", "client", "phase", "outcome", "intended_us", "ended_us", "entity"]
 CURVE = tuple(i / 100 for i in range(101))
@@ -83,7 +83,8 @@ def compare(lake: Lake, before: str, after: str) -> Paired | None:
     paths = [lake.part("samples", run) for run in (before, after)]
     if not all(path.is_file() for path in paths):
         return None
-    filters = [("role", "in", asking_roles())]
+    asking = telemetry_of(read_manifest(lake.manifest_path(before))).system.asking_roles
+    filters = pc.field("role").isin(pa.array(asking, pa.string()))
     first, second = (pq.read_table(path, partitioning=None, columns=_COLUMNS, filters=filters) for path in paths)
     return pair(first, second)
 

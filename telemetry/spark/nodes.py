@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from overlay.journal.facts import OUTCOMES
-from overlay.systems.registry import SYSTEMS, asking_roles
+from overlay.systems.registry import SYSTEMS
 from telemetry.reports.comparison import STARTS
 from telemetry.summary.processes import MEMORY
 from telemetry.summary.truths import TRUTHS
@@ -28,7 +28,12 @@ CELL = "value - value % shiftleft(1L, greatest(0, int(log2(value)) - 6))"
 MEASURED = "phase = 'measuring'"
 SERVERS = f"^({'|'.join(sorted({name for system in SYSTEMS.values() for name in system.role_names}))})-[0-9]+$"
 """Server processes of any system."""
-REQUESTED = f"{MEASURED} AND role IN ({', '.join(repr(role) for role in asking_roles())})"
+REQUESTED = f"{MEASURED} AND is_request"
+
+
+def marked(samples: DataFrame, asking: Sequence[str]) -> DataFrame:
+    """``samples`` of one system with ``is_request``, true for those of its roles ``asking``."""
+    return samples.withColumn("is_request", F.col("role").isin(*asking))
 
 
 def values(samples: DataFrame) -> DataFrame:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from telemetry.spark import nodes
 from telemetry.spark.schema import table_schema
 from telemetry.statistics.metrics import PERCENTILES, STATISTICS
 from telemetry.statistics.quantiles import Counts
+from telemetry.systems.registry import telemetry_of
 
 SHARES = tuple(percent / 100 for percent in PERCENTILES)
 """The percentiles of runs and configurations, as shares."""
@@ -31,7 +33,7 @@ Key = tuple[str, str]
 
 def measure(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> Measured:
     """The data for a comparison of ``runs``. Raises ``TelemetryError`` if no request was answered."""
-    samples, ticks = (_read(spark, lake, name, runs) for name in ("samples", "ticks"))
+    samples, ticks = _samples(spark, lake, runs), _read(spark, lake, "ticks", runs)
     tallies = nodes.tallies(samples).persist()
     tallied = {row["run"]: row for row in tallies.collect()}
     memory = nodes.run_memory(nodes.broker_memory(ticks, tallies)).collect()
@@ -114,6 +116,20 @@ def _curves(groups: Mapping[str, Sequence[str]], exact: Mapping[Key, Counts]) ->
 def _truths(row: Row, stale: Counts | None) -> dict[str, Any]:
     median = stale.percentiles([0.5])[0] if stale else None
     return {**row["truth"].asDict(), "existed": row["existed"], nodes.STALE: median}
+
+
+def _samples(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> DataFrame:
+    """The samples of all runs, marked by what the roles of their systems are."""
+    by_system: dict[str, list[ChosenRun]] = defaultdict(list)
+    for run in runs:
+        by_system[run.system].append(run)
+    return reduce(
+        DataFrame.unionByName,
+        (
+            nodes.marked(_read(spark, lake, "samples", some), telemetry_of({"system": system}).system.asking_roles)
+            for system, some in by_system.items()
+        ),
+    )
 
 
 def _read(spark: SparkSession, lake: Lake, name: str, runs: Sequence[ChosenRun]) -> DataFrame:

@@ -49,8 +49,8 @@ class Collected:
 def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
     """The summary of ``run``, as used by its page and returned by REST as ``summary``."""
     system, servers = telemetry.system, Servers.of(manifest, telemetry.system)
-    requests = _measured(run.samples, system.asking_role)
-    updates = _measured(run.samples, system.updating_role)
+    requests = _measured(run.samples, system.asking_roles)
+    updates = _measured(run.samples, system.updating_roles)
     begin_us, end_us = measuring_window(run.samples)
     ticks = processes.by_process(run.ticks)
     zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
@@ -91,8 +91,9 @@ def measuring_window(samples: pa.Table) -> tuple[int, int]:
     return pc.min(measured["intended_us"]).as_py(), pc.max(measured["ended_us"]).as_py()
 
 
-def _measured(samples: pa.Table, role: str) -> pa.Table:
-    return samples.filter(pc.and_(pc.equal(samples["phase"], "measuring"), pc.equal(samples["role"], role)))
+def _measured(samples: pa.Table, roles: Sequence[str]) -> pa.Table:
+    is_of_roles = pc.is_in(samples["role"], pa.array(roles, pa.string()))
+    return samples.filter(pc.and_(pc.equal(samples["phase"], "measuring"), is_of_roles))
 
 
 def _numbers(table: pa.Table, column: str) -> metrics.Numbers:
@@ -223,9 +224,7 @@ def _unaccounted(
 ) -> int:
     """Requests and updates without a sample, of those due or, if that is unknown, of those begun."""
     if due is not None:
-        system = servers.system
-        measured = {system.asking_role: summary["requests"], system.updating_role: summary["updates"]["requests"]}
-        return sum(max(0, count - measured.get(role, 0)) for role, count in due.items())
+        return sum(max(0, count - _measured(run.samples, [role]).num_rows) for role, count in due.items())
     begun = [rows[-1].counters.get("requests", 0) for name, rows in ticks.items() if servers.is_fleet(name)]
     return max(0, sum(begun) - int(run.samples.num_rows))
 

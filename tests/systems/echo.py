@@ -16,7 +16,7 @@ from overlay.core.settings import check, setting
 from overlay.journal.facts import Delivery, Sample
 from overlay.load.expectations import Expected
 from overlay.load.tally import Tally
-from overlay.systems.contract import Role, System
+from overlay.systems.contract import REQUESTS, ClientRole, Role, System
 
 GIVE_UP = SECOND
 
@@ -167,7 +167,7 @@ class Fleet:
 
 class Echo(System):
     name, title, seed, summary = "echo", "Echo", "T00", "Servers say back what callers say."
-    role_names, asking_role = ("echo",), "caller"
+    role_names, client_roles = ("echo",), {"caller": ClientRole("callers", REQUESTS)}
     gauges = frozenset({"kept"})
     client_fields, measure_names = ("callers",), ("repeated",)
     telemetry = "tests.systems.echo_telemetry:EchoTelemetry"

@@ -15,7 +15,7 @@ from overlay.journal.facts import Delivery
 from overlay.load.expectations import Expected
 from overlay.load.tally import Tally
 from overlay.load.windows import Schedule
-from overlay.systems.contract import Role, System
+from overlay.systems.contract import ClientRole, Role, System
 from overlay.topologies import Graph
 
 SUBSCRIBE, PING = b"subscribe", b"?"
@@ -163,7 +163,7 @@ class Fleet:
 class Herald(System):
     name, title, seed, summary = "herald", "Herald", "T01", "A herald publishes news, which relays push to listeners."
     role_names = ("herald", "relay")
-    asking_role = ""
+    client_roles = {"listener": ClientRole("listeners")}
     gauges = frozenset({"subscribers"})
     client_fields = ("listeners",)
     Settings, Workload = Settings, Workload

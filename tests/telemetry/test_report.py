@@ -187,7 +187,7 @@ def test_only_requests_due_in_measuring_count(spark):
         ("a", "consumer", "warming", "answered", 100, 110, 150, "fresh", 0, True),
         ("a", "provider", "measuring", "answered", 100, 110, 150, None, None, None),
     ]
-    found = spark.createDataFrame(samples, columns)
+    found = nodes.marked(spark.createDataFrame(samples, columns), ["consumer"])
     assert sorted(rows(nodes.values(found))) == [
         ("a", "response_from_sent_us", 40, 40),
         ("a", "response_us", 50, 50),

@@ -26,7 +26,18 @@ from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
 from overlay.systems.context_broker.wire.table import CODES, AnyMessage
-from overlay.systems.contract import UNKNOWN, Meter, Place, Role, Setup, System, WalkPolicy
+from overlay.systems.contract import (
+    REQUESTS,
+    UNKNOWN,
+    UPDATES,
+    ClientRole,
+    Meter,
+    Place,
+    Role,
+    Setup,
+    System,
+    WalkPolicy,
+)
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
@@ -91,7 +102,7 @@ class ContextBroker(System):
         "leaves replicas on the way back."
     )
     role_names = ("broker",)
-    updating_role = "provider"
+    client_roles = {"consumer": ClientRole("consumers", REQUESTS), "provider": ClientRole("providers", UPDATES)}
     profiles = PROFILES
     gauges = frozenset(
         (
