@@ -57,12 +57,14 @@ STORED: dict[str, pa.Schema] = {table: pa.schema([*schema, *FOUND.get(table, ())
 def to_table(name: str, facts: Sequence[Any]) -> pa.Table:
     """``facts`` of the kind in table ``name`` as an Arrow table."""
     values_of = attrgetter(*SCHEMAS[name].names)
-    return rows_to_table(name, [values_of(fact) for fact in facts])
+    return to_columns(SCHEMAS[name], [values_of(fact) for fact in facts])
 
 
-def rows_to_table(name: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """The same from the facts' field values, in the order of the fields."""
-    schema = SCHEMAS[name]
+def to_columns(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """Rows of values in the order of ``schema`` as an Arrow table.
+
+    Raises pyarrow's errors for values that do not fit.
+    """
     columns = zip(*rows, strict=True) if rows else [()] * len(schema)
     return pa.table([_column(field, values) for field, values in zip(schema, columns, strict=True)], schema=schema)
 

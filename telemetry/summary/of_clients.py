@@ -6,60 +6,63 @@ the publication, so the delays caused by a stalled server are fully counted.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from overlay.journal.facts import CONNECTED, Connection, Delivery, HandOver
+from overlay.journal.facts import CONNECTED
 from telemetry.statistics import metrics
+from telemetry.statistics.metrics import Numbers
 
 
-def summarised(facts: Mapping[str, Sequence[Any]], duration_us: int) -> dict[str, Any]:
+def summarised(tables: Mapping[str, pa.Table], duration_us: int) -> dict[str, Any]:
     """``deliveries``, ``connections`` and ``handovers``, as far as the run has them; times in microseconds."""
     found: dict[str, Any] = {}
-    if deliveries := facts.get("deliveries"):
-        found["deliveries"] = _deliveries(deliveries, duration_us)
-    if connections := facts.get("connections"):
-        found["connections"] = _connections(connections)
-    if handovers := facts.get("handovers"):
-        found["handovers"] = _handovers(handovers)
+    for name, summed in (("deliveries", _deliveries), ("connections", _connections), ("handovers", _handovers)):
+        if tables[name].num_rows:
+            found[name] = summed(tables[name].filter(pc.equal(tables[name]["phase"], "measuring")), duration_us)
     return found
 
 
-def _deliveries(all_of_them: Sequence[Delivery], duration_us: int) -> dict[str, Any]:
-    measured = [one for one in all_of_them if one.phase == "measuring"]
-    first = [one for one in measured if one.copy == 1]
+def _deliveries(measured: pa.Table, duration_us: int) -> dict[str, Any]:
+    first = measured.filter(pc.equal(measured["copy"], 1))
     return {
-        "arrived": len(measured),
-        "delivered": len(first),
-        "duplicates": len(measured) - len(first),
-        "publications": len({one.publication for one in measured}),
-        "receivers": len({(one.role, one.client) for one in measured}),
-        "per_s": metrics.rate(len(first), duration_us),
-        "delay_us": metrics.spread(np.array([one.received_us - one.published_us for one in first], np.int64)),
+        "arrived": measured.num_rows,
+        "delivered": first.num_rows,
+        "duplicates": measured.num_rows - first.num_rows,
+        "publications": len(pc.unique(measured["publication"])),
+        "receivers": measured.group_by(["role", "client"]).aggregate([]).num_rows,
+        "per_s": metrics.rate(first.num_rows, duration_us),
+        "delay_us": metrics.spread(_between(first, "published_us", "received_us")),
     }
 
 
-def _connections(all_of_them: Sequence[Connection]) -> dict[str, Any]:
-    measured = [one for one in all_of_them if one.phase == "measuring"]
-    outcomes = Counter(one.outcome for one in measured)
-    opened = [one for one in measured if one.opened_us]
+def _connections(measured: pa.Table, duration_us: int) -> dict[str, Any]:
+    opened = measured.filter(pc.greater(measured["opened_us"], 0))
     return {
-        **{outcome: outcomes[outcome] for outcome in CONNECTED},
-        "connecting_us": metrics.spread(np.array([one.opened_us - one.intended_us for one in opened], np.int64)),
-        "lasted_us": metrics.spread(np.array([one.ended_us - one.opened_us for one in opened], np.int64)),
+        **{outcome: _count(measured, outcome) for outcome in CONNECTED},
+        "connecting_us": metrics.spread(_between(opened, "intended_us", "opened_us")),
+        "lasted_us": metrics.spread(_between(opened, "opened_us", "ended_us")),
     }
 
 
-def _handovers(all_of_them: Sequence[HandOver]) -> dict[str, Any]:
-    measured = [one for one in all_of_them if one.phase == "measuring"]
-    done = [one for one in measured if one.outcome == "done"]
-    told = [one.missed for one in measured if one.missed >= 0]
+def _handovers(measured: pa.Table, duration_us: int) -> dict[str, Any]:
+    done = measured.filter(pc.equal(measured["outcome"], "done"))
+    told = measured.filter(pc.greater_equal(measured["missed"], 0))
     return {
-        "done": len(done),
-        "failed": len(measured) - len(done),
-        "took_us": metrics.spread(np.array([one.ended_us - one.began_us for one in done], np.int64)),
-        "missed": sum(told) if told else None,
+        "done": done.num_rows,
+        "failed": measured.num_rows - done.num_rows,
+        "took_us": metrics.spread(_between(done, "began_us", "ended_us")),
+        "missed": pc.sum(told["missed"]).as_py(),
     }
+
+
+def _count(table: pa.Table, outcome: str) -> int:
+    return int(pc.sum(pc.equal(table["outcome"], outcome)).as_py() or 0)
+
+
+def _between(table: pa.Table, begin: str, end: str) -> Numbers:
+    times: Numbers = pc.subtract(table[end], table[begin]).to_numpy()
+    return times

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -26,39 +25,25 @@ from telemetry.summary import of_clients, processes
 from telemetry.summary.processes import Servers
 from telemetry.summary.schedule import measured_us
 from telemetry.summary.verdict import Evidence, judge
-from telemetry.systems.contract import Telemetry
+from telemetry.systems.contract import Journalled, Telemetry
 
 SILENT_US = 3_000_000
 """A process without a tick for this long before the end was down; ticks are written every second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """The content of a run's journals."""
-
-    samples: pa.Table
-    ticks: Sequence[Tick]
-    events: Sequence[Event]
-    starts: Sequence[Start]
-    lost: Sequence[str]
-    """One sentence per incomplete journal."""
-    of_clients: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Deliveries, connections and hand-overs, by the lake's table."""
-
-
-def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
+def summarise(run: Journalled, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
     """The summary of ``run``, as used by its page and returned by REST as ``summary``."""
     system, servers = telemetry.system, Servers.of(manifest, telemetry.system)
-    requests = _measured(run.samples, system.asking_roles)
-    updates = _measured(run.samples, system.updating_roles)
-    begin_us, end_us = measuring_window(run.samples)
+    requests = _measured(run.tables["samples"], system.asking_roles)
+    updates = _measured(run.tables["samples"], system.updating_roles)
+    begin_us, end_us = measuring_window(run.tables["samples"])
     ticks = processes.by_process(run.ticks)
     zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
     duration_us = measured_us(manifest, run.events)
     if duration_us is None:  # a manifest without a workload
         duration_us = end_us - begin_us
     response = _exchanges(requests, duration_us)
-    brokers = _broker_rows(servers, ticks, _clients_began(run.samples), begin_us, end_us)
+    brokers = _broker_rows(servers, ticks, _clients_began(run.tables["samples"]), begin_us, end_us)
     grown = {name: processes.counters_between(system, rows, begin_us, end_us) for name, rows in ticks.items()}
     counters = processes.summed(found for name, found in grown.items() if servers.has(name))
     asked = processes.summed(found for name, found in grown.items() if system.asks(name)).get("requests", 0)
@@ -72,7 +57,7 @@ def summarise(run: Collected, manifest: Mapping[str, Any], telemetry: Telemetry)
         "memory": {"brokers": brokers, "mean": processes.mean_memory(brokers)},
         "counters": counters,
         **system.costs(counters, asked),
-        **of_clients.summarised(run.of_clients, duration_us),
+        **of_clients.summarised(run.tables, duration_us),
         "processor": _processor(ticks, begin_us, min(end_us, begin_us + duration_us), manifest),
         "window_us": [begin_us, end_us],
         "measured_us": duration_us,
@@ -170,7 +155,7 @@ def _processor(
 
 
 def _evidence(
-    run: Collected,
+    run: Journalled,
     summary: Mapping[str, Any],
     ticks: Mapping[str, Sequence[Tick]],
     due: Mapping[str, int] | None,
@@ -216,7 +201,7 @@ def _clock_step_ms(starts: Sequence[Start], least_age_ms: float | None) -> float
 
 
 def _unaccounted(
-    run: Collected,
+    run: Journalled,
     summary: Mapping[str, Any],
     ticks: Mapping[str, Sequence[Tick]],
     due: Mapping[str, int] | None,
@@ -224,9 +209,9 @@ def _unaccounted(
 ) -> int:
     """Requests and updates without a sample, of those due or, if that is unknown, of those begun."""
     if due is not None:
-        return sum(max(0, count - _measured(run.samples, [role]).num_rows) for role, count in due.items())
+        return sum(max(0, count - _measured(run.tables["samples"], [role]).num_rows) for role, count in due.items())
     begun = [rows[-1].counters.get("requests", 0) for name, rows in ticks.items() if servers.is_fleet(name)]
-    return max(0, sum(begun) - int(run.samples.num_rows))
+    return max(0, sum(begun) - int(run.tables["samples"].num_rows))
 
 
 def _silent(servers: Servers, ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) -> list[str]:

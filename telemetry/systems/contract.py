@@ -18,7 +18,7 @@ from overlay.journal.facts import Event, Holdings, Start, Tick, Trace
 from overlay.systems.contract import System
 from telemetry.charts.charts import Chart
 from telemetry.errors import TelemetryError
-from telemetry.lake.records import FOUND, SOME
+from telemetry.lake.records import FOUND
 from telemetry.lake.runs import RunFiles
 from telemetry.measures import Measure
 from telemetry.studies.study import Study
@@ -43,15 +43,15 @@ class NoTraces:
 
 @dataclass(slots=True)
 class Journalled:
-    """All facts of a run's journals except samples, which are columns."""
+    """All facts of a run's journals."""
 
     traces: Traces = field(default_factory=NoTraces)
     ticks: list[Tick] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     starts: list[Start] = field(default_factory=list)
     holdings: list[Holdings] = field(default_factory=list)
-    of_clients: dict[str, list[Any]] = field(default_factory=lambda: {table: [] for table in SOME})
-    """Deliveries, connections and hand-overs, by the lake's table."""
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    """Samples, deliveries, connections and hand-overs, by the lake's table. Text is in dictionaries."""
     lost: list[str] = field(default_factory=list)
     """One sentence per incomplete journal."""
 
@@ -150,9 +150,10 @@ class Telemetry:
             samples = samples.append_column(column, pa.nulls(samples.num_rows, column.type))
         return samples
 
-    def verdicts(self, table: str, rows: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Array:
-        """The verdict on each row of ``deliveries``, ``connections`` or ``handovers``; ``null`` if unknown."""
-        return pa.nulls(rows.num_rows, pa.string())
+    def resolved(self, table: str, rows: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Table:
+        """The rows of ``deliveries``, ``connections`` or ``handovers`` as the summary counts them and the lake stores
+        them: with a column ``verdict`` if there are verdicts, with values corrected, or with rows left out."""
+        return rows
 
     def of_requests(self, requests: pa.Table, zero_unix_us: int) -> dict[str, Any]:
         """Further figures of the requests in measuring, for the run's summary."""

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from telemetry.charts.charts import axis
@@ -59,5 +58,5 @@ class EchoTelemetry(Telemetry):
     )
     studies = (STUDY,)
 
-    def verdicts(self, table, rows, manifest, journalled) -> pa.Array:
-        return pc.if_else(pc.equal(rows["copy"], 1), "first", "duplicate")
+    def resolved(self, table, rows, manifest, journalled):
+        return rows.append_column("verdict", pc.if_else(pc.equal(rows["copy"], 1), "first", "duplicate"))

@@ -5,14 +5,17 @@ import resource
 import signal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from overlay.journal.facts import Event, Sample, Start
+from overlay.journal.facts import Delivery, Event, Sample, Start
 from overlay.journal.journal import JournalWriter, read_journal
 from telemetry.collect import collect
 from telemetry.errors import StorageError, TelemetryError
 from telemetry.lake.runs import Lake, RunFiles, checked_run_id
+from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from tests.telemetry.synthetic import IDLE_BYTES, SECOND, ZERO_UNIX_US, Script, write_run
 
 
@@ -168,3 +171,23 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, lake):
 def test_a_run_that_cannot_be_a_directory_is_refused(run):
     with pytest.raises(TelemetryError, match="not a run's id"):
         checked_run_id(run)
+
+
+def test_the_oracle_of_a_system_sees_deliveries_before_they_are_counted(tmp_path, lake, monkeypatch):
+    files = write_run(tmp_path / "r1")
+    writer = JournalWriter(files.journal("listeners-0"), Start("listeners-0", 1, ZERO_UNIX_US, "0.1.0"))
+    for copy, received in ((1, 400), (1, 900), (1, 950)):
+        writer.write(Delivery("listener", 1, 0, "measuring", "news", 100, received, copy))
+    writer.close()
+
+    def resolved(self, table, rows, manifest, journalled):
+        """The last arrival was meant for another run; the second is a copy."""
+        rows = rows.filter(pc.less(rows["received_us"], 950))
+        return rows.set_column(rows.column_names.index("copy"), "copy", pa.array([1, 2]))
+
+    assert collect(files, lake)["deliveries"]["delivered"] == 3
+    monkeypatch.setattr(ContextBrokerTelemetry, "resolved", resolved)
+    found = collect(files, lake)["deliveries"]
+    assert (found["delivered"], found["duplicates"], found["delay_us"]["max"]) == (1, 1, 300)
+    stored = pq.read_table(lake.part("deliveries", "r1"), partitioning=None)
+    assert (stored["copy"].to_pylist(), stored["verdict"].to_pylist()) == ([1, 2], [None, None])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from overlay.journal.facts import CONNECTED, Connection, Delivery, HandOver, Start
 from overlay.journal.journal import JournalWriter, read_journal
-from telemetry.summary.of_clients import summarised
+from telemetry.lake.records import SOME, to_table
+from telemetry.summary import of_clients
 
 SECOND_US = 1_000_000
 
@@ -19,6 +20,10 @@ def connection(outcome, opened_us, phase="measuring"):
 
 def hand_over(outcome, missed, phase="measuring"):
     return HandOver("phone", 1, 0, 1, phase, outcome, 100, 400, missed)
+
+
+def summarised(facts, duration_us):
+    return of_clients.summarised({name: to_table(name, facts.get(name, [])) for name in SOME}, duration_us)
 
 
 def test_a_journal_keeps_them_as_they_were(tmp_path):
