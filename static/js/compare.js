@@ -74,14 +74,14 @@ class Comparison {
   }
 
   async readDistribution() {
-    this.say("Reading the samples of these runs…");
+    this.say("Loading the samples of these runs…");
     try {
       const answer = await fetch(figure.dataset.distribution, { headers: { Accept: "application/json" } });
       const found = await answer.json();
       if (answer.ok) this.charts.ecdf = found;
       this.say(answer.ok ? "" : found.sentence);
     } catch {
-      this.say("The samples could not be read just now; choose the chart again to retry.");
+      this.say("The samples could not be loaded. Select the chart again to retry.");
     }
   }
 
@@ -94,7 +94,7 @@ class Comparison {
     figure.querySelector("[data-scales]").hidden = !can;
     for (const button of figure.querySelectorAll("[data-scale]")) button.setAttribute("aria-pressed", String((button.dataset.scale === "log") === log));
     if (chart.series && !chart.series.length) {
-      this.say(chart.empty || "Nothing was measured that could be drawn here.");
+      this.say(chart.empty || "There are no measurements for this chart.");
       return;
     }
     if (chart.rows) this.plot = new RowsChart(figure, chart, log);

@@ -39,7 +39,7 @@ function draw(figure) {
     const { save } = event.target.dataset;
     if (save === "png") plot.ctx.canvas.toBlob((blob) => saveAs(`${name}.png`, blob));
     if (save === "svg") {
-      const series = [{ label: "requests with at most this difference; left of zero is faster", width: 2 }];
+      const series = [{ label: "requests with at most this difference; negative is faster", width: 2 }];
       const drawn = { plot, spec: { series }, data: [differences, shares], zero: true, stroke: () => colour("accent") };
       saveAs(`${name}.svg`, svgOf(drawn, `${figure.querySelector("h3").textContent}, run ${figure.dataset.difference.split("-")[0]}`), "image/svg+xml");
     }

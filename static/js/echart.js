@@ -138,7 +138,7 @@ export class EChart {
     const keys = this.keys(), legend = this.figure.querySelector("[data-legend]");
     legend.classList.toggle("many", keys.length > MANY_KEYS);
     legend.replaceChildren(this.hint(), ...keys.map(({ words, name, tone, shape, hollow, look }, at) => {
-      const button = Object.assign(document.createElement("button"), { type: "button", title: `Show only ${name}; again to show all` });
+      const button = Object.assign(document.createElement("button"), { type: "button", title: `Show only ${name}. Click again to show all.` });
       const key = look ? keyOf(look) : Object.assign(document.createElement("span"), { className: `key key-${shape}` });
       if (!look && hollow) key.style.boxShadow = `inset 0 0 0 2px ${tone}`;
       else if (!look) key.style.background = tone;

@@ -163,7 +163,7 @@ function configurationsOf(chart, text, width) {
   const { categories } = chart.x;
   const customValues = categories.map((_, x) => x);
   if (areNumbered(chart, width)) {
-    return { name: "Configuration, by its number in the tables", axisLabel: { ...text, customValues, hideOverlap: true, formatter: (x) => String(Math.round(x) + 1) } };
+    return { name: "Configuration (number in the tables)", axisLabel: { ...text, customValues, hideOverlap: true, formatter: (x) => String(Math.round(x) + 1) } };
   }
   return { name: "", axisLabel: { ...text, customValues, hideOverlap: false, formatter: (x) => categories[Math.round(x)] ?? "", width: roomOf(categories, width), overflow: "break", lineHeight: 15 } };
 }
@@ -225,7 +225,7 @@ export class EstimateChart extends EChart {
   }
 
   hint() {
-    return isCrowded(this.chart.series) ? Object.assign(document.createElement("p"), { className: "soft hint", textContent: `${this.chart.series.filter(joins).length} lines without marks: press one to see it alone, with them.` }) : "";
+    return isCrowded(this.chart.series) ? Object.assign(document.createElement("p"), { className: "soft hint", textContent: `${this.chart.series.filter(joins).length} lines, drawn without markers. Select one in the legend to show it alone, with markers.` }) : "";
   }
 
   option() {

@@ -53,7 +53,7 @@ export class LiveChart {
       button.append(key, series.label, value);
       button.type = "button";
       button.setAttribute("aria-pressed", String(this.isShown(at)));
-      button.title = `Show only ${series.label}; again to show all`;
+      button.title = `Show only ${series.label}. Click again to show all.`;
       button.addEventListener("click", () => this.isolate(at));
       return button;
     });

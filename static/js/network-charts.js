@@ -8,7 +8,7 @@ const SPECS = {
     { key: "p50_us", label: "p50", colour: "accent", width: 2.5 },
     { key: "p95_us", label: "p95", colour: "state-violet", width: 1.5, dash: "dashed" }] },
   answered: { format: "percent", clock: true, top: 1.05, series: [{ key: "share", label: "answered", colour: "state-green", width: 2 }] },
-  load: { format: "perSecond", clock: true, series: [{ key: "load_per_s", label: "came in", colour: "accent", width: 2 }] },
+  load: { format: "perSecond", clock: true, series: [{ key: "load_per_s", label: "incoming messages", colour: "accent", width: 2 }] },
   memory: { format: "size", clock: true, series: [{ key: "private_bytes", label: "private memory", colour: "accent", width: 2 }] },
 };
 const MOST_WAIT_MS = 15_000;

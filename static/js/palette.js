@@ -55,7 +55,7 @@ async function ask() {
     if (answer.ok) show(told.results);
     else say(answer.status === 401 || answer.status === 403 ? "You are logged out. Reload the page to log in." : told.sentence);
   } catch (error) {
-    if (error.name !== "AbortError") say("The search is unavailable. Typing tries again.");
+    if (error.name !== "AbortError") say("The search is unavailable. Type to try again.");
   }
 }
 

@@ -12,7 +12,7 @@ const DASHES = { lookahead: "2 3", answer: "6 4", refusal: "6 4" };
 const PRECISE_MS = 4;
 
 const name = (lane) => (lane === null ? "consumer" : `broker ${lane}`);
-const took = ({ ms }) => (ms === null ? "how long it took was not reported" : `took ${us(ms * 1000)}`);
+const took = ({ ms }) => (ms === null ? "duration not reported" : `took ${us(ms * 1000)}`);
 
 export class Sequence {
   constructor(box, data, onChoose) {
@@ -32,7 +32,7 @@ export class Sequence {
     const one = this.data.messages[at], { lanes } = this.data;
     const hop = one.number ? `Hop ${one.number}: ` : "";
     const text = `${hop}${WORDS[one.kind]} (code ${one.code}) from ${name(lanes[one.sender])} to ${name(lanes[one.receiver])}`;
-    return `${text}, ${us(one.sent_ms * 1000)} after the query came, ${one.is_lost ? "lost or never reported" : took(one)}.`;
+    return `${text}, ${us(one.sent_ms * 1000)} after the query arrived, ${one.is_lost ? "lost or not reported" : took(one)}.`;
   }
 
   // Where a moment stands.
@@ -51,7 +51,7 @@ export class Sequence {
     const x = (lane) => LEFT + lane * apart;
     const scale = this.scale();
     const width = Math.max(x(lanes.length - 1) + RIGHT, LEFT + RIGHT), height = TOP + scale.height + FOOT;
-    const svg = node("svg", { xmlns: NS, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": FONT, "font-size": 12, role: "img", "aria-label": "The query as a sequence diagram; the table of steps says the same" });
+    const svg = node("svg", { xmlns: NS, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": FONT, "font-size": 12, role: "img", "aria-label": "Sequence diagram of the query; the table of steps has the same data" });
     svg.append(node("rect", { width, height, fill: colour("surface") }));
     this.drawLanes(svg, x, height);
     this.drawTimes(svg, scale, width);

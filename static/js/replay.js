@@ -153,7 +153,7 @@ function flights() {
   const under = feed.between(state.now - Math.max(least, data.longest_us), state.now).filter((row) => isShown(row) && state.now < endOf(row, least));
   const every = Math.ceil(under.length / MOST_DOTS);
   by("thinned").hidden = every < 2;
-  by("thinned").textContent = `Too many at once: one in ${every} is drawn`;
+  by("thinned").textContent = `Too many messages at once: 1 in ${every} is drawn`;
   return under.filter((_, at) => at % every === 0).map((row) => ({ row, share: (state.now - row.at_us) / (endOf(row, least) - row.at_us) }));
 }
 

@@ -44,7 +44,7 @@ function tellFailure(event) {
     if (!told?.isConnected) told = toast(words, { kind: "warning", stays: true });
   } else {
     const words = event.type === "htmx:sendError" ? "The server does not respond." : sentenceOf(xhr);
-    toast(`Not done. ${words}`, { kind: "error" });
+    toast(`The action failed. ${words}`, { kind: "error" });
   }
 }
 

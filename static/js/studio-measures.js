@@ -46,7 +46,7 @@ export class Measures {
       : "A single broker has no walks.";
     this.warn(warnings);
     $("cycle").textContent = structure.cycle.length
-      ? `A cycle: ${names(this.drawing, structure.cycle)}${structure.cycle.length < 12 ? ` – ${names(this.drawing, structure.cycle.slice(0, 1))}` : " …"}. Searches do not mind cycles; brokers that pass every message on to all others need a tree, which has none.`
+      ? `A cycle: ${names(this.drawing, structure.cycle)}${structure.cycle.length < 12 ? ` – ${names(this.drawing, structure.cycle.slice(0, 1))}` : " …"}. Cycles do not affect searches. Brokers that forward every message to all neighbours need a tree, which has no cycles.`
       : "No cycles: a tree, which the failure of any link disconnects.";
     $("cycle").hidden = measures.components > 1;
     $("bridge").textContent = structure.bridges && structure.cycles ? `Bridges (links whose failure disconnects the topology): ${structure.bridge_ends.map((ends) => names(this.drawing, ends)).join(", ")}${structure.bridges > structure.bridge_ends.length ? " …" : "."}` : "";

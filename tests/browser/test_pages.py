@@ -75,7 +75,7 @@ def test_configurations_whose_names_have_no_room_under_the_axis_are_numbered(pag
     page.goto(shown.url + shown.addresses["report"])
     memory = page.locator("[data-report-chart=memory]")
     memory.scroll_into_view_if_needed()
-    numbered = memory.locator("text", has_text="Configuration, by its number in the tables")
+    numbered = memory.locator("text", has_text="Configuration (number in the tables)")
     expect(memory.locator("text", has_text="One central broker")).to_have_count(1)
     expect(memory.locator("text", has_text=re.compile(r"^2\sMB$"))).to_have_count(1)
     expect(numbered).to_have_count(0)

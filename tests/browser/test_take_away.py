@@ -27,7 +27,7 @@ def test_the_difference_to_another_run_and_its_copies_are_pictures(page: Page, s
     difference = saved(page, page.locator("[data-difference]"), "difference")
     words = [text.text or "" for text in difference.iter(f"{SVG}text")]
     assert words[0].startswith("Cumulative distribution of the difference, simulated, run ")
-    assert "requests with at most this difference; left of zero is faster" in words
+    assert "requests with at most this difference; negative is faster" in words
     assert any(line.get("stroke-dasharray") == "4 4" for line in difference.iter(f"{SVG}line")), "zero is marked"
     copies = saved(page, page.locator("[data-copies]"), "copies")
     legend = [text.text for text in copies.iter(f"{SVG}text")][-3:]
