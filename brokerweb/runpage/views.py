@@ -24,8 +24,8 @@ from brokerweb.systems.registry import web_of
 from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.engines import SIMULATED
-from overlay.experiment.definition import schedule_of
-from overlay.faults import fault_documents, faults
+from overlay.experiment.definition import faults_of
+from overlay.faults import faults
 from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.formatting import sig3
@@ -158,11 +158,7 @@ def log(request: HttpRequest, run_id: str) -> HttpResponseBase:
 
 def _planned_faults(run: Run) -> list[dict[str, Any]]:
     """``[{at_s, until_s, label}]`` of its configured faults, in seconds from the start of measuring."""
-    documents, topology = run.configuration.get("faults") or [], run.configuration["topology"]
-    links = [(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in topology["links"]] if documents else []
-    return faults.timeline(
-        fault_documents.read(documents, topology["brokers"], links, schedule_of(run.configuration).duration_s)
-    )
+    return faults.timeline(faults_of(run.configuration))
 
 
 def _topology_address(topology: dict[str, Any]) -> str:

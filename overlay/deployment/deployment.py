@@ -19,7 +19,6 @@ from typing import Any
 from overlay.core.engines import ENGINES, LIVE, Engine
 from overlay.core.errors import InvalidSetting, within
 from overlay.core.links import LINK_SETTINGS, Link
-from overlay.faults import fault_documents
 from overlay.faults.churn import Change
 from overlay.faults.faults import Fault
 from overlay.load.assignment import Position
@@ -220,8 +219,7 @@ def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph)
 def _faults(documents: object, system: System, setup: Setup) -> tuple[Fault, ...]:
     if setup.workload is None and documents:
         raise InvalidSetting("faults", "a network has none; they belong to a run")
-    duration_s = 0.0 if setup.workload is None else system.schedule(setup).duration_s
-    return fault_documents.read(documents, setup.graph.brokers, (link.ends for link in setup.graph.links), duration_s)
+    return system.read_faults(setup, documents)
 
 
 def _record_mb(value: Any, kind: str, brokers: int) -> int:

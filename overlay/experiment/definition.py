@@ -14,7 +14,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.links import Link
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
-from overlay.faults import fault_documents
+from overlay.faults.faults import Fault
 from overlay.load.windows import Schedule
 from overlay.systems.contract import System
 from overlay.systems.registry import FIRST, RECORD, SYSTEMS, check_record_mb
@@ -120,8 +120,7 @@ def check_configuration(configuration: Mapping[str, Any], graph: Graph | None = 
     setup = system.setup(configuration["settings"], configuration["workload"], graph)
     system.check(setup)
     check_record_mb(configuration.get(RECORD.name, 0), graph.brokers)
-    duration_s = system.schedule(setup).duration_s
-    fault_documents.read(configuration["faults"], graph.brokers, (link.ends for link in graph.links), duration_s)
+    system.read_faults(setup, configuration["faults"])
 
 
 def schedule_of(configuration: Mapping[str, Any]) -> Schedule:
@@ -129,6 +128,16 @@ def schedule_of(configuration: Mapping[str, Any]) -> Schedule:
     system = SYSTEMS[configuration["system"]]
     graph = graph_of(configuration["topology"])
     return system.schedule(system.setup(configuration["settings"], configuration["workload"], graph))
+
+
+def faults_of(configuration: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """The faults of a run of this configuration."""
+    documents = configuration.get("faults")
+    if not documents:
+        return ()
+    system = SYSTEMS[configuration["system"]]
+    graph = graph_of(configuration["topology"])
+    return system.read_faults(system.setup(configuration["settings"], configuration["workload"], graph), documents)
 
 
 def graph_of(topology: Mapping[str, Any]) -> Graph:

@@ -1,12 +1,12 @@
-"""Reads and checks documents of faults. Pure. Counterpart: ``overlay.faults.faults``."""
+"""Reads and checks documents of faults. Pure. Counterparts: ``overlay.faults.faults``, ``overlay.faults.targets``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, within
 from overlay.core.link_shapes import in_words
 from overlay.core.links import LinkShape
 from overlay.core.settings import describe
@@ -18,10 +18,11 @@ from overlay.faults.faults import (
     PARTITION,
     RESTART,
     SHAPES,
-    Direction,
     Ends,
     Fault,
 )
+from overlay.faults.kinds import FaultKind
+from overlay.faults.targets import SERVERS, Clients, Targets, shown
 
 WHERE: Mapping[str, str] = {
     KILL: "brokers",
@@ -36,18 +37,32 @@ _DOES = ("delay_ms", "loss", "duplication", "reordering", "corruption", "rate_by
 """Settings that have an effect by themselves."""
 
 
-def read(documents: object, brokers: int, links: Iterable[Ends], duration_s: float) -> tuple[Fault, ...]:
-    """The faults in ``documents``, for an overlay of ``brokers`` brokers with these links.
+def read(
+    documents: object,
+    brokers: int,
+    links: Iterable[Ends],
+    duration_s: float,
+    *,
+    servers: Sequence[str] = (),
+    kinds: Mapping[str, FaultKind] | None = None,
+    clients: Clients = tuple,
+) -> tuple[Fault, ...]:
+    """The faults in ``documents``, for a topology of ``brokers`` nodes with these links.
 
-    Raises ``InvalidSetting`` with the dotted name of the first field that is invalid, missing or unknown.
+    ``servers`` are the names of all servers; the first ones are the nodes of the topology. ``kinds`` are the faults of
+    the system, and ``clients`` returns the names of all clients. Raises ``InvalidSetting`` with the dotted name of the
+    first field that is invalid, missing or unknown.
     """
     if not isinstance(documents, list):
-        raise InvalidSetting("faults", f"must be a list of objects, not {_shown(documents)}")
+        raise InvalidSetting("faults", f"must be a list of objects, not {shown(documents)}")
     if len(documents) > MAX_FAULTS:
         raise InvalidSetting("faults", f"are {len(documents)}; at most {MAX_FAULTS} are allowed")
-    known = frozenset(links) if documents else frozenset()
+    if not documents:
+        return ()
+    index_of = {name: index for index, name in enumerate(servers)}
+    known = Targets("", brokers, frozenset(links), index_of, clients)
     return tuple(
-        _Reader(f"faults.{index}", brokers, known, duration_s).fault(document)
+        _Reader(f"faults.{index}", replace(known, field=f"faults.{index}"), kinds or {}, duration_s).fault(document)
         for index, document in enumerate(documents)
     )
 
@@ -57,45 +72,74 @@ class _Reader:
     """Reads one document; ``field`` is its name in errors."""
 
     field: str
-    brokers: int
-    links: frozenset[Ends]
+    targets: Targets
+    kinds: Mapping[str, FaultKind]
     duration_s: float
 
     def fault(self, document: object) -> Fault:
         if not isinstance(document, Mapping):
-            raise InvalidSetting(self.field, f"must be an object, not {_shown(document)}")
+            raise InvalidSetting(self.field, f"must be an object, not {shown(document)}")
         what = document.get("what")
-        if not isinstance(what, str) or what not in WHERE:
-            raise self._wrong("what", f"must be one of {', '.join(WHERE)}, not {_shown(what)}")
+        if not isinstance(what, str) or what not in {**WHERE, **self.kinds}:
+            raise self._wrong("what", f"must be one of {', '.join([*WHERE, *self.kinds])}, not {shown(what)}")
+        if kind := self.kinds.get(what):
+            return self._of_system(what, kind, document)
         where, shaped = WHERE[what], SHAPES.get(what, ())
         needed, optional = {"what", "at_s", where}, set() if what == RESTART else {"until_s"}
+        if where == "brokers" and SERVERS in document:  # either is enough
+            needed.remove(where)
+            optional.add(where)
         (optional if what == IMPAIRED else needed).update(shaped)
         if what in OF_LINKS:
             optional.add("one_way")
+        self._check_names(what, document, needed, optional)
+        found: dict[str, Any] = {}
+        if where == "brokers":
+            found["servers"] = self.targets.servers(document)
+        elif where == "islands":
+            found["islands"] = self.targets.islands(document[where])
+        else:
+            found["one_way"] = self._one_way(document)
+            found["links"] = self.targets.links(document[where], one_way=found["one_way"])
+        if shaped:
+            found["shape"] = self._shape(what, {name: document[name] for name in shaped if name in document})
+        return Fault(what, *self._times(document), named=self.targets.named(document), **found)
+
+    def _of_system(self, what: str, kind: FaultKind, document: Mapping[Any, Any]) -> Fault:
+        places = {"brokers", SERVERS} if kind.servers else set()
+        places |= {"clients"} if kind.clients else set()
+        names = {info.name for info in kind.fields}
+        self._check_names(what, document, {"what", "at_s"}, places | names | ({"until_s"} if kind.lasts else set()))
+        if not places & document.keys():
+            raise self._wrong(next(iter(sorted(places))), "is missing")
+        with within(self.field):
+            values = kind.read({name: document[name] for name in names if name in document})
+        return Fault(
+            what,
+            *self._times(document),
+            servers=self.targets.servers(document, kind.servers) if document.keys() & {"brokers", SERVERS} else (),
+            named=self.targets.named({SERVERS: document.get(SERVERS)}),
+            clients=self.targets.clients(document["clients"], kind.clients) if "clients" in document else (),
+            values=values,
+            kind=kind,
+        )
+
+    def _check_names(self, what: str, document: Mapping[Any, Any], needed: set[str], optional: set[str]) -> None:
         for name in sorted(needed - document.keys()):
             raise self._wrong(name, "is missing")
+        known = needed | optional | ({SERVERS} if WHERE.get(what) == "brokers" else set())
         for name in document:
-            if name not in needed | optional:
-                known = ", ".join(sorted(needed | optional))
-                raise self._wrong(str(name)[:60], f"is unknown; “{what}” has {known}")
+            if name not in known:
+                raise self._wrong(str(name)[:60], f"is unknown; “{what}” has {', '.join(sorted(known))}")
+
+    def _times(self, document: Mapping[Any, Any]) -> tuple[float, float | None]:
         at_s = self._number("at_s", document["at_s"], 0, self.duration_s)
         until_s = document.get("until_s")
         if until_s is not None:
             until_s = self._number("until_s", until_s, 0, self.duration_s)
             if until_s <= at_s:
                 raise self._wrong("until_s", f"{until_s:g} s must be after at_s, {at_s:g} s")
-        one_way = self._one_way(document)
-        readers: dict[str, Callable[[object], Any]] = {
-            "brokers": lambda value: self._indices("brokers", value),
-            "islands": self._islands,
-            "links": lambda value: self._links(value, one_way),
-        }
-        found = {where: readers[where](document[where])}
-        if one_way:
-            found["one_way"] = True
-        if shaped:
-            found["shape"] = self._shape(what, {name: document[name] for name in shaped if name in document})
-        return Fault(what, at_s, until_s, **found)
+        return at_s, until_s
 
     def _shape(self, what: str, values: Mapping[str, Any]) -> LinkShape:
         try:
@@ -113,57 +157,18 @@ class _Reader:
 
     def _number(self, name: str, value: object, low: float, high: float) -> float:
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise self._wrong(name, f"must be a number, not {_shown(value)}")
+            raise self._wrong(name, f"must be a number, not {shown(value)}")
         if not low <= value <= high:
-            raise self._wrong(name, f"must be from {low:g} to {high:g}, not {_shown(value)}")
+            raise self._wrong(name, f"must be from {low:g} to {high:g}, not {shown(value)}")
         return float(value)
-
-    def _indices(self, name: str, value: object) -> tuple[int, ...]:
-        """Indices of brokers, at least one, without duplicates."""
-        if not isinstance(value, list) or not value or not all(map(self._is_broker, value)):
-            raise self._wrong(name, f"must be a list of brokers from 0 to {self.brokers - 1}, not {_shown(value)}")
-        if len(set(value)) < len(value):
-            raise self._wrong(name, "names a broker twice")
-        return tuple(value)
-
-    def _is_broker(self, value: object) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < self.brokers
-
-    def _islands(self, value: object) -> tuple[tuple[int, ...], ...]:
-        if not isinstance(value, list) or len(value) < 2:
-            raise self._wrong("islands", "must be a list of two or more lists of brokers")
-        islands = tuple(self._indices(f"islands.{index}", island) for index, island in enumerate(value))
-        if len({broker for island in islands for broker in island}) < sum(map(len, islands)):
-            raise self._wrong("islands", "puts a broker on two islands")
-        return islands
 
     def _one_way(self, document: Mapping[Any, Any]) -> bool:
         one_way = document.get("one_way", False)
         if not isinstance(one_way, bool):
-            raise self._wrong("one_way", f"must be true or false, not {_shown(one_way)}")
+            raise self._wrong("one_way", f"must be true or false, not {shown(one_way)}")
         if one_way and document["links"] == "all":
             raise self._wrong("one_way", "requires a list of links, since “all” has no direction")
         return one_way
-
-    def _links(self, value: object, one_way: bool) -> frozenset[Ends] | frozenset[Direction] | None:
-        if value == "all":
-            return None
-        if not isinstance(value, list) or not value:
-            raise self._wrong("links", f"must be “all” or a list of pairs of brokers, not {_shown(value)}")
-        return frozenset(self._pair(f"links.{index}", pair, one_way) for index, pair in enumerate(value))
-
-    def _pair(self, name: str, pair: object, one_way: bool) -> Ends | Direction:
-        if not isinstance(pair, list) or len(pair) != 2 or not all(map(self._is_broker, pair)):
-            raise self._wrong(name, f"must be a pair of brokers, not {_shown(pair)}")
-        source, to = pair
-        ends = min(source, to), max(source, to)
-        if ends not in self.links:
-            raise self._wrong(name, f"brokers {source} and {to} are not linked")
-        return (source, to) if one_way else ends
-
-
-def _shown(value: object) -> str:
-    return f"{value!r:.60}"
 
 
 def _like_default(name: str, value: Any) -> Any:

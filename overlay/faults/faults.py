@@ -1,4 +1,4 @@
-"""Faults of a run: killed brokers; links that are cut, slow, lossy or otherwise impaired. Pure.
+"""Faults of a run: killed servers; links that are cut, slow, lossy or otherwise impaired; faults of a system. Pure.
 
 Counterparts: ``overlay.faults.churn`` for random departures; ``overlay.sim.engine`` applies both in virtual
 time, ``overlay.runtime.deployment_runner`` and ``overlay.runtime.link_faults`` to processes;
@@ -16,6 +16,16 @@ start of measuring::
 ``impaired`` accepts all fields of ``overlay.core.links.LinkShape``, and needs at least one of them. A fault of links
 affects both directions; with ``one_way`` only datagrams from the first to the second broker of each pair.
 
+``brokers`` and numbers are nodes of the topology, which are the first servers. Any server can also be named, and named
+servers need no link in the topology to have one in a fault::
+
+    {"what": "kill", "servers": ["directory-0"], "at_s": 5, "until_s": 20}
+    {"what": "partition", "islands": [[0, 1], ["directory-0"]], "at_s": 5}
+    {"what": "slow", "links": [["gateway-0", "log-0"]], "delay_ms": 200, "at_s": 5}
+
+Other kinds are a system's own (``overlay.faults.kinds``). They have ``brokers``, ``servers`` or ``clients`` as targets,
+and drivers tell these when the fault begins and ends.
+
 Overlapping faults are combined (``overlay.core.link_shapes``): delays add
 up, and each loss applies to the datagrams that the others spared. A broker is down while any fault keeps it down. When
 no fault affects a link or broker any more, it is exactly as before. Clients reach every broker of every island, because
@@ -24,14 +34,15 @@ a partition only affects the overlay.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.core.link_shapes import in_words, laid_over
 from overlay.core.links import CLEAR, Link, LinkShape
 from overlay.core.settings import describe
 from overlay.faults.churn import CRASH, HAPPENED, UP, Change, Churn
+from overlay.faults.kinds import FaultKind
 
 KILL, RESTART, PARTITION, SLOW, LOSSY, IMPAIRED = "kill", "restart", "partition", "slow", "lossy", "impaired"
 OF_LINKS = (SLOW, LOSSY, IMPAIRED)
@@ -53,7 +64,7 @@ SHAPES: Mapping[str, tuple[str, ...]] = {
 """By kind: the permitted settings of links."""
 
 NAMED = 3
-"""A label names up to this many brokers; otherwise it has their number."""
+"""A label names up to this many servers and clients; otherwise it has their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +76,31 @@ class Fault:
     """Seconds from the start of measuring, as below."""
     until_s: float | None = None
     """``None``: to the end of the run."""
-    brokers: tuple[int, ...] = ()
+    servers: tuple[int, ...] = ()
+    """Indices of servers, as below."""
     islands: tuple[tuple[int, ...], ...] = ()
     links: frozenset[Ends] | frozenset[Direction] | None = None
-    """``None``: all links. Directions if the fault is one-way."""
+    """``None``: all links of the topology. Directions if the fault is one-way."""
     one_way: bool = False
     shape: LinkShape = CLEAR
     """Impairments in addition to the links' own."""
+    named: Mapping[int, str] = field(default_factory=dict)
+    """The names of the servers that the document names instead of numbering them."""
+    clients: tuple[str, ...] = ()
+    """Names of clients, in a fault of a system."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """The other fields of a fault of a system."""
+    kind: FaultKind | None = None
+    """The kind of a fault of a system."""
 
     @property
     def label(self) -> str:
         """The label of its marker in charts."""
+        if self.kind is not None:
+            return f"{self._targets()}: {self.kind.title[:1].lower()}{self.kind.title[1:]}"
         if self.what in (KILL, RESTART):
             done = "killed" if self.what == KILL else "restarted"
-            return f"{_named(self.brokers)} {done}"
+            return f"{self._targets()} {done}"
         if self.what == PARTITION:
             return f"partition into {len(self.islands)} islands"
         where = "all links" if self.links is None else f"{len(self.links)} link{'s' * (len(self.links) != 1)}"
@@ -90,25 +112,54 @@ class Fault:
     def _said(self) -> str:
         return ("+" if self.shape.delay_ms else "") + in_words(self.shape)
 
-    def strikes(self, way: Direction) -> bool:
-        """Whether it is a fault of links that affects this direction."""
-        known = way if self.one_way else (min(way), max(way))
-        return self.what in OF_LINKS and (self.links is None or known in self.links)
+    def _targets(self) -> str:
+        numbered = [server for server in self.servers if server not in self.named]
+        if len(self.servers) + len(self.clients) > NAMED:
+            counts = ((len(self.servers), "server" if self.named else "broker"), (len(self.clients), "client"))
+            return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
+        brokers = f"broker{'s' * (len(numbered) != 1)} {', '.join(map(str, sorted(numbered)))}"
+        return ", ".join([*[brokers] * bool(numbered), *self._names(), *self.clients])
+
+    def _names(self) -> list[str]:
+        return [self.named[server] for server in self.servers if server in self.named]
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it can end."""
+        return self.what != RESTART and (self.kind is None or self.kind.lasts)
+
+    @property
+    def crashes(self) -> tuple[int, ...]:
+        """The servers that it kills."""
+        return self.servers if self.what in (KILL, RESTART) else ()
+
+    def strikes(self, way: Direction, *, is_linked: bool = True) -> bool:
+        """Whether it is a fault of links that affects this direction; ``is_linked``: of a link of the topology."""
+        if self.what not in OF_LINKS:
+            return False
+        if self.links is None:
+            return is_linked
+        return (way if self.one_way else (min(way), max(way))) in self.links
 
     def to_json(self) -> dict[str, Any]:
         """The document; ``read`` of it is equal."""
         document: dict[str, Any] = {"what": self.what, "at_s": self.at_s}
         if self.until_s is not None:
             document["until_s"] = self.until_s
-        if self.what in (KILL, RESTART):
-            return document | {"brokers": list(self.brokers)}
+        if self.what in (KILL, RESTART) or self.kind is not None:
+            numbered = [server for server in self.servers if server not in self.named]
+            targets = {"brokers": numbered, "servers": self._names(), "clients": list(self.clients)}
+            return document | {name: found for name, found in targets.items() if found} | dict(self.values)
         if self.what == PARTITION:
-            return document | {"islands": [list(island) for island in self.islands]}
-        links = "all" if self.links is None else [list(ends) for ends in sorted(self.links)]
+            return document | {"islands": [self._written(island) for island in self.islands]}
+        links = "all" if self.links is None else [self._written(ends) for ends in sorted(self.links)]
         said = {name: getattr(self.shape, name) for name in SHAPES[self.what]}
         if self.what == IMPAIRED:
             said = {name: value for name, value in said.items() if value != getattr(CLEAR, name)}
         return document | {"links": links} | ({"one_way": True} if self.one_way else {}) | said
+
+    def _written(self, servers: Iterable[int]) -> list[int | str]:
+        return [self.named.get(server, server) for server in servers]
 
 
 def timeline(faults: Iterable[Fault]) -> list[dict[str, Any]]:
@@ -131,6 +182,8 @@ class Due:
     """Brokers that actually leave or return, in this order."""
     links_changed: bool
     """Whether links must be set again, by ``Course.shape`` and ``Course.partitions``."""
+    of_system: list[tuple[Fault, bool]] = field(default_factory=list)
+    """Faults of the system that begin (true) or end, for their targets."""
 
 
 class Course:
@@ -154,13 +207,14 @@ class Course:
         churned, turned = self._churn.due(at_s), self._turn(at_s)
         events: list[tuple[str, dict[str, Any]]] = [(HAPPENED[one.what], {"broker": one.broker}) for one in churned]
         events += [(BEGAN if begins else ENDED, _detail(fault)) for fault, begins in turned]
-        struck = dict.fromkeys((broker for fault, begins in turned if begins for broker in fault.brokers), CRASH)
+        struck = dict.fromkeys((broker for fault, begins in turned if begins for broker in fault.crashes), CRASH)
         struck |= {one.broker: one.what for one in churned if one.what != UP}
         before, self.away = self.away, self._churn.away | self._down()
         went = [Change(at_s, broker, what) for broker, what in sorted(struck.items()) if broker not in before]
         came = [Change(at_s, broker, UP) for broker in sorted((before | struck.keys()) - self.away)]
         links_changed = any(fault.what in (PARTITION, *OF_LINKS) for fault, _ in turned)
-        return Due(events, went + came, links_changed)
+        of_system = [(fault, begins) for fault, begins in turned if fault.kind is not None]
+        return Due(events, went + came, links_changed, of_system)
 
     def next_s(self) -> float | None:
         """The time of the next action, or ``None``."""
@@ -175,8 +229,11 @@ class Course:
     def shape(self, link: Link, *, back: bool = False) -> LinkShape:
         """The current shape of ``link`` for datagrams from broker ``a`` to ``b``, or with ``back`` from ``b`` to
         ``a``."""
-        way = (link.b, link.a) if back else (link.a, link.b)
-        return shape_under(link.shape(), way, [self._faults[index] for index in sorted(self.active)])
+        return self.shape_of((link.b, link.a) if back else (link.a, link.b), link.shape())
+
+    def shape_of(self, way: Direction, base: LinkShape, *, is_linked: bool = True) -> LinkShape:
+        """The same for any direction with its own shape ``base``."""
+        return shape_under(base, way, [self._faults[index] for index in sorted(self.active)], is_linked=is_linked)
 
     def _turn(self, at_s: float) -> list[tuple[Fault, bool]]:
         turned = []
@@ -189,12 +246,19 @@ class Course:
 
     def _down(self) -> set[int]:
         kills = (self._faults[index] for index in self.active if self._faults[index].what == KILL)
-        return {broker for fault in kills for broker in fault.brokers}
+        return {server for fault in kills for server in fault.crashes}
 
 
-def shape_under(base: LinkShape, way: Direction, faults: Sequence[Fault]) -> LinkShape:
+def shape_under(base: LinkShape, way: Direction, faults: Sequence[Fault], *, is_linked: bool = True) -> LinkShape:
     """The shape of a direction with its own shape ``base`` under ``faults``, without partitions."""
-    return laid_over(base, [fault.shape for fault in faults if fault.strikes(way)])
+    return laid_over(base, [fault.shape for fault in faults if fault.strikes(way, is_linked=is_linked)])
+
+
+def unlinked(faults: Iterable[Fault], links: Iterable[Ends]) -> set[Direction]:
+    """The directions that faults affect by name although the topology, which has these ``links``, has no link there."""
+    named = {pair for fault in faults for pair in fault.links or () if fault.named}
+    known = frozenset(links) if named else frozenset()
+    return {way for a, b in named if (min(a, b), max(a, b)) not in known for way in ((a, b), (b, a))}
 
 
 def are_separated(a: int, b: int, faults: Iterable[Fault]) -> bool:
@@ -208,9 +272,3 @@ def are_separated(a: int, b: int, faults: Iterable[Fault]) -> bool:
 
 def _detail(fault: Fault) -> dict[str, Any]:
     return {"label": fault.label, **fault.to_json()}
-
-
-def _named(brokers: Collection[int]) -> str:
-    if len(brokers) > NAMED:
-        return f"{len(brokers)} brokers"
-    return f"broker{'s' * (len(brokers) != 1)} {', '.join(map(str, sorted(brokers)))}"

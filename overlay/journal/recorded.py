@@ -1,30 +1,42 @@
 """A wrapper that records the input and output of a server. Counterpart: ``overlay.journal.recording``, the file.
 
 It replaces the server in either driver, so recording costs nothing when it is off. It records the calls of the driver
-that change the server or collect its output. All other calls go directly to the server.
+that change the server or collect its output. Attributes and methods that only read go directly to the server. Any other
+method is refused, because the replay would miss it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.journal.recording import Recorder, What
 
+QUERIES = frozenset({"knows", "check_invariants"})
+"""Methods of all servers that only read."""
+
 
 class RecordedServer:
-    """Wraps ``server`` of any system. ``clock`` returns the monotonic nanoseconds when output is collected."""
+    """Wraps ``server`` of any system. ``clock`` returns the monotonic nanoseconds when output is collected.
+    ``queries`` are the other methods that only read, from ``System.queries``."""
 
-    def __init__(self, server: Any, recorder: Recorder, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, server: Any, recorder: Recorder, clock: Callable[[], int], queries: Collection[str] = frozenset()
+    ) -> None:
         self.recorder = recorder
+        self._queries = QUERIES.union(queries)
         self._server = server
         self._clock = clock
         self.next_timer = server.next_timer
         self.events = server.events
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._server, name)
+        found = getattr(self._server, name)
+        if callable(found) and name not in self._queries:
+            raise TypeError(f"recordings do not know the input {name!r}, so a replay would miss it")
+        return found
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         for data, source in datagrams:
@@ -59,6 +71,10 @@ class RecordedServer:
         self.recorder.write(What.COUNTED, now)
         counters: dict[str, int] = self._server.statistics(now)
         return counters
+
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        self.recorder.write(What.FAULT, now, json.dumps(document), begins)
+        self._server.fault(document, begins, now)
 
     def leave(self, now: int) -> int:
         self.recorder.write(What.LEAVING, now)

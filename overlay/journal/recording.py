@@ -55,9 +55,11 @@ class What(IntEnum):
     """``[]``: the size limit was reached; later records are missing."""
     ENDED = 9
     """``[]``: the broker ended normally; the recording is complete."""
+    FAULT = 10
+    """``[now, document, begins]``: a fault of its system, as JSON, began or ended."""
 
 
-INPUTS = frozenset({What.RECEIVED, What.TIMER, What.CLOCK, What.COUNTED, What.TRACED, What.LEAVING})
+INPUTS = frozenset({What.RECEIVED, What.TIMER, What.CLOCK, What.COUNTED, What.TRACED, What.LEAVING, What.FAULT})
 """The records that change a broker. Queries without side effects, such as for the next timer, are not recorded."""
 
 Record = tuple[Any, ...]
@@ -266,6 +268,7 @@ _FIELDS: dict[int, tuple[type, ...]] = {
     What.LEAVING: (int,),
     What.FULL: (),
     What.ENDED: (),
+    What.FAULT: (int, str, bool),
 }
 """The types of the fields, by kind."""
 

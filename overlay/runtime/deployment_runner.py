@@ -81,7 +81,7 @@ class DeploymentRunner:
         self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
         ramp_s = deployment.schedule.ramp_s if deployment.kind == RUN else 0.0
         self._course = Course(deployment.churn(), deployment.faults, ramp_s)
-        self._link_faults = SharedFaults(deployment.faults) if deployment.faults else None
+        self._faults = SharedFaults(deployment.faults) if deployment.faults else None
         self._children: dict[str, Child] = {}
         self._assembly = deployment.system.make_assembly(deployment.setup)
         self._orders = orders
@@ -253,8 +253,8 @@ class DeploymentRunner:
         for change in due.changes:
             if change.what != UP:
                 self._send_away(change, now)
-        if due.links_changed and self._link_faults is not None:
-            self._link_faults.tell(self._course.active)
+        if (due.links_changed or due.of_system) and self._faults is not None:
+            self._faults.tell(self._course.active)
         next_s = self._course.next_s()
         return now + SECOND if next_s is None else start + round(next_s * SECOND)
 
@@ -313,7 +313,7 @@ class DeploymentRunner:
 
     def _work(self, name: str, process: fleet.Process) -> Work:
         journal = self._journal_path(name)
-        job = Job(self.deployment, self.addresses, name, self._zero, journal, self._lifeline, self._link_faults)
+        job = Job(self.deployment, self.addresses, name, self._zero, journal, self._lifeline, self._faults)
         if name in self.deployment.server_names:
             return job.server(incarnation=process.launches)
         assert self._workload_start is not None
@@ -340,8 +340,8 @@ class DeploymentRunner:
 
     def close(self) -> None:
         """Release everything. Remaining processes are ended by the lifeline."""
-        if self._link_faults is not None:
-            self._link_faults.close()
+        if self._faults is not None:
+            self._faults.close()
         if self._pings is not None:
             self._pings.close()
         with suppress(OSError):  # the status already reports a full disk

@@ -21,9 +21,11 @@ from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.load.windows import Windows
 from overlay.runtime.clock import wall_offset_ns
+from overlay.runtime.link_faults import SharedFaults
+from overlay.runtime.own_faults import FaultedClients, Watcher
 from overlay.runtime.ports import FleetDriver
 from overlay.runtime.reporting import make_tick, open_journal
-from overlay.systems.contract import Fleet, Plan, Setup, System
+from overlay.systems.contract import Fleet, Plan, Setup, System, client_name
 
 SPARE_FILES = 64
 """File descriptors reserved for other uses than clients' ports."""
@@ -69,6 +71,7 @@ def run_fleet(
     process: str,
     on_ready: Callable[[], None],
     lifeline_fd: int | None = None,
+    faults: SharedFaults | None = None,
 ) -> int:
     """Run these clients until all their intended exchanges have ended. Returns the exit code of the process.
 
@@ -94,6 +97,7 @@ def run_fleet(
         on_fact=reporter.report_fact,
         on_second=reporter.report_second,
         lifeline_fd=lifeline_fd,
+        faulted=_faulted(fleet, faults) if faults else None,
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: driver.stop())
@@ -108,6 +112,13 @@ def run_fleet(
     finally:
         writer.close()
     return 0
+
+
+def _faulted(fleet: Fleet, faults: SharedFaults) -> FaultedClients | None:
+    """The clients that can be targets of faults of the system; ``None`` if there are none."""
+    names = {client_name(client.identity) for client in fleet.clients}
+    watcher = Watcher(faults, lambda fault: not names.isdisjoint(fault.clients))
+    return FaultedClients(fleet.clients, watcher) if watcher else None
 
 
 def _raise_file_limit() -> int:

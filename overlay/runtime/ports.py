@@ -21,6 +21,7 @@ from overlay.core.node import SECOND
 from overlay.journal.facts import ClientFact
 from overlay.load.tally import Tally
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.runtime.own_faults import LOOK_NS, FaultedClients
 from overlay.runtime.ready import make_ready
 from overlay.runtime.udp import IDLE_NS
 from overlay.runtime.usage import kernel_drops
@@ -41,6 +42,7 @@ class FleetDriver:
         on_fact: Callable[[ClientFact], None],
         on_second: Callable[[int], None],
         lifeline_fd: int | None = None,
+        faulted: FaultedClients | None = None,
     ) -> None:
         self.is_stopping = False
         self._clients = clients
@@ -49,6 +51,8 @@ class FleetDriver:
         self._on_fact = on_fact
         self._on_second = on_second
         self._lifeline_fd = lifeline_fd
+        self._faulted = faulted
+        self._check_ns = LOOK_NS if faulted else IDLE_NS
         self._ready = make_ready()
         self._sockets: dict[Port, socket.socket] = {}
         self._ports: dict[int, tuple[Port, Callable[[int], Any], Address | None]] = {}
@@ -171,7 +175,10 @@ class FleetDriver:
         sock.close()
 
     def _housekeep(self, now: int) -> None:
-        self._next_check = now + IDLE_NS
+        self._next_check = now + self._check_ns
+        if self._faulted is not None:
+            for index in self._faulted.look(now):
+                self._drain(index)
         # Nothing is written to a lifeline, so it is readable only when its last writer has ended.
         if self._lifeline_fd is not None and select((self._lifeline_fd,), (), (), 0)[0]:
             self.is_stopping = True

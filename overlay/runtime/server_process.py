@@ -54,6 +54,7 @@ class ServerProcess:
         servers: Sequence[Address] = (),
         links: Mapping[Address, LinkShape] | None = None,
         make_shaper: MakeShaper = plain_shaper,
+        wrap: Callable[[Server], Any] | None = None,
         seed: int,
         journal: Path | None = None,
         traces: Path | None = None,
@@ -69,7 +70,8 @@ class ServerProcess:
 
         ``bind`` may have port 0. ``address`` is the address that others use, if different.
 
-        ``links`` are the shapes of datagrams to neighbours, applied by the results of ``make_shaper``. With a
+        ``links`` are the shapes of datagrams to neighbours, applied by the results of ``make_shaper``. ``wrap`` wraps
+        the server, recorded or not. With a
         ``journal``, a tick is written every second, with times since ``zero_ns``, and with ``record_mb`` a recording of
         this ``life`` next to it. Without one, traces go to ``traces``. Raises ``CannotBind``, and ``OSError`` if the
         journal cannot be written.
@@ -108,7 +110,9 @@ class ServerProcess:
                 life=life,
                 zero_ns=zero_ns,
             )
-            self._server = RecordedServer(self._server, self._recorder, time.monotonic_ns)
+            self._server = RecordedServer(self._server, self._recorder, time.monotonic_ns, system.queries)
+        if wrap is not None:
+            self._server = wrap(self._server)
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
             for neighbour, shape in (links or {}).items()

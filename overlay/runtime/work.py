@@ -1,14 +1,16 @@
 """The work of the supervisor's children: running a server of a deployment, or a fleet of its clients.
 
-Counterparts: ``overlay.runtime.server_process`` and ``overlay.runtime.load_generator``. The load generator is imported
-only in the child that needs it, to save memory in servers. Servers are created before the fork, so that they share
-that memory.
+Counterparts: ``overlay.runtime.server_process`` and ``overlay.runtime.load_generator``. The load generator and faults
+of a system are imported only in the child that needs them, to save memory in servers. Servers are created before the
+fork, so that they share that memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chance, derive_seed
@@ -18,6 +20,7 @@ from overlay.deployment.deployment import RUN, Deployment
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from overlay.runtime.processes import Ready, Work
 from overlay.runtime.server_process import MakeShaper, ServerProcess, plain_shaper
+from overlay.systems.contract import Server
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Job:
                 servers=self.addresses,
                 links=self._link_shapes(index),
                 make_shaper=self._make_shaper(index),
+                wrap=self._wrap(index),
                 seed=derive_seed(deployment.seed, self.name, incarnation),
                 journal=self.journal if is_journalled else None,
                 traces=None if is_journalled else traces_path(self.journal),
@@ -80,12 +84,25 @@ class Job:
         shared = self.faults
         if shared is None:
             return plain_shaper
-        ends = faulty_directions(self.deployment, index, self.addresses)
+        ways = faulty_directions(self.deployment, index, self.addresses)
+        linked = {link.ends for link in self.deployment.graph.links}
 
         def make(address: Address, shape: LinkShape, chance: Chance) -> Shaper:
-            return FaultyShaper(shape, chance, ends[address], shared) if address in ends else Shaper(shape, chance)
+            if address not in ways:
+                return Shaper(shape, chance)
+            way = ways[address]
+            return FaultyShaper(shape, chance, way, shared, is_linked=(min(way), max(way)) in linked)
 
         return make
+
+    def _wrap(self, index: int) -> Callable[[Server], Any] | None:
+        """Lets the server see the faults of its system of which it can be a target; ``None`` if there are none."""
+        if self.faults is None or not any(fault.kind and index in fault.servers for fault in self.faults.faults):
+            return None
+        from overlay.runtime.own_faults import FaultedServer, Watcher
+
+        watcher = Watcher(self.faults, lambda fault: index in fault.servers)
+        return lambda server: FaultedServer(server, watcher)
 
     def fleet(self, start_ns: int) -> Work:
         """The work of the client fleet ``name``, whose first client starts at ``start_ns``."""
@@ -105,6 +122,7 @@ class Job:
                 process=self.name,
                 on_ready=lambda: on_ready("ready"),
                 lifeline_fd=self.lifeline,
+                faults=self.faults,
             )
 
         return Work(do)

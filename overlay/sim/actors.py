@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import Node, NodeEvent
@@ -39,6 +40,11 @@ class NodeActor(Actor):
 
     def next_timer(self) -> int | None:
         return self.node.next_timer()
+
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """A fault of its system begins or ends. Wake it afterwards."""
+        node: Any = self.node
+        node.fault(document, begins, now)
 
     @property
     def backlog_dropped(self) -> int:
@@ -111,6 +117,10 @@ class ClientActor(Actor):
         self._simulator = simulator
         self._host = host
 
+    @property
+    def host(self) -> str:
+        return self._host
+
     def has(self, address: Address) -> bool:
         """Whether this port of its host is open."""
         return self._simulator.is_taken(address)
@@ -132,6 +142,11 @@ class ClientActor(Actor):
 
     def next_timer(self) -> int | None:
         return self.client.next_timer()
+
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """The same as for a ``NodeActor``."""
+        client: Any = self.client
+        client.fault(document, begins, now)
 
     def _open(self, lane: int) -> Address:
         address = self._host, FIRST_PORT + lane

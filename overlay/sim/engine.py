@@ -21,7 +21,7 @@ from overlay.core.service_times import ServiceModel
 from overlay.deployment import phases
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.faults.churn import LEAVE, UP
-from overlay.faults.faults import Course, Direction
+from overlay.faults.faults import Course, Direction, unlinked
 from overlay.load.windows import Windows
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.garbage import Collector
@@ -137,6 +137,7 @@ class _Run:
         self._course = Course(deployment.churn(), deployment.faults, deployment.schedule.ramp_s)
         self._struck: dict[Direction, LinkShape] = {}
         """The links changed by faults."""
+        self._unlinked = sorted(unlinked(deployment.faults, (link.ends for link in deployment.graph.links)))
         self._unfinished: list[Client] = []
 
     def run(self) -> Outcome:
@@ -262,6 +263,8 @@ class _Run:
             if change.what != UP:
                 self._journal.end(change.broker, in_peace=change.what == LEAVE)
             self._world.follow(change)
+        for fault, begins in due.of_system:
+            self._world.strike(fault, begins=begins)
         if due.links_changed:
             self._world.divide(self._course.partitions())
             self._lay_links()
@@ -270,10 +273,15 @@ class _Run:
     def _lay_links(self) -> None:
         for link in self._deployment.graph.links:
             for way, back in (((link.a, link.b), False), ((link.b, link.a), True)):
-                wanted = self._course.shape(link, back=back)
-                if wanted != self._struck.get(way, link.shape()):
-                    self._world.lay_one_way(*way, wanted)
-                    self._struck[way] = wanted
+                self._lay(way, link.shape(), self._course.shape(link, back=back))
+        for way in self._unlinked:
+            local = self._world.local
+            self._lay(way, local, self._course.shape_of(way, local, is_linked=False))
+
+    def _lay(self, way: Direction, usual: LinkShape, wanted: LinkShape) -> None:
+        if wanted != self._struck.get(way, usual):
+            self._world.lay_one_way(*way, wanted)
+            self._struck[way] = wanted
 
 
 def _world(deployment: Deployment, services: ServiceModel | None, recorders: Recorders) -> World:

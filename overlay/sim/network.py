@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
+from overlay.core.link_shapes import laid_over
 from overlay.core.links import LinkShape, Shaper
 from overlay.core.node import MILLISECOND
 
@@ -94,6 +95,30 @@ class Network:
             directions[to] = Shaper(shape, Stream(derive_seed(self._seed, "link", source, to)))
         else:
             directions[to] = delay
+
+
+class ShapedNetwork(Network):
+    """A network in which some pairs of hosts, such as a client and a server, have a shape of their own."""
+
+    def __init__(self, seed: int, default: LinkShape, shape_between: Callable[[str, str], LinkShape | None]) -> None:
+        """``shape_between`` is called once for each source and destination; ``None`` for pairs without one."""
+        super().__init__(seed, default)
+        self._shape_between = shape_between
+        self._hosts: dict[tuple[str, str], Shaper | None] = {}
+
+    def transmit(self, data: bytes, source: Address, to: Address, now: int) -> Sequence[tuple[int, bytes]]:
+        hosts = source[0], to[0]
+        if hosts not in self._hosts:
+            self._hosts[hosts] = self._make_shaper(*hosts)
+        shaper = self._hosts[hosts]
+        return super().transmit(data, source, to, now) if shaper is None else shaper.transmit(data, now)
+
+    def _make_shaper(self, source: str, to: str) -> Shaper | None:
+        shape = self._shape_between(source, to)
+        if shape is None or shape.is_clear:
+            return None
+        shape = laid_over(self._default, [shape])
+        return Shaper(shape, Stream(derive_seed(self._seed, "link", source, to)))
 
 
 @lru_cache(maxsize=4096)

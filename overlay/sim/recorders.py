@@ -54,7 +54,7 @@ class Recorders:
             life=life,
         )
         self._recorders.append(recorder)
-        return RecordedServer(fresh_server(system, config, place, seed), recorder, self._clock)
+        return RecordedServer(fresh_server(system, config, place, seed), recorder, self._clock, system.queries)
 
     def close(self) -> None:
         """Ends the run's recordings. Raises ``OSError`` if the disk is full."""

@@ -7,6 +7,7 @@ therefore detected at once, and a surplus one at the next datagram sent or at th
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -165,6 +166,8 @@ class _Again:
             if what == What.RECEIVED:
                 host, port, data = rest
                 server.receive_datagrams(((data, (host, port)),), now)
+            elif what == What.FAULT:
+                self._fault(rest[0], rest[1], now)
             else:
                 {What.TIMER: server.handle_timer, What.COUNTED: server.statistics, What.LEAVING: server.leave}[
                     What(what)
@@ -173,6 +176,16 @@ class _Again:
         self._waiting.extend(server.datagrams_to_send())
         self.inputs += 1
         self._before.append((self._at, (what, *fields)))
+
+    def _fault(self, text: str, begins: bool, now: int) -> None:
+        server: Any = self._server
+        try:
+            document, fault = json.loads(text), server.fault
+        except (ValueError, AttributeError):
+            raise BadRecording(
+                f"the recording of {self._begin.name} has a fault that its server cannot have, at input {self.inputs}."
+            ) from None
+        fault(document, begins, now)
 
     @property
     def _at(self) -> int:
@@ -214,6 +227,8 @@ def _input_in_words(record: Record) -> str:
         return f"received {_shown(data)} from {format_address((host, port))}"
     if what == What.CLOCK:
         return f"its wall clock was set to {fields[0]} ns ahead"
+    if what == What.FAULT:
+        return f"a fault {'began' if fields[2] else 'ended'}: {fields[1]:.{SHOWN_BYTES}}"
     return {
         What.TIMER: "its timer was due",
         What.COUNTED: "its statistics were read",

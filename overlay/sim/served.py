@@ -16,7 +16,8 @@ of a machine is not modelled.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.admission import BACKLOG, Admission
@@ -244,6 +245,12 @@ class ServedClient(Served, ClientActor):
             if self.has(to):  # otherwise its port was closed meanwhile
                 ClientActor.receive(self, data, source, to, now)
         return ClientActor.step(self, now)
+
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """It is served like a timer, since it ignores other wakes."""
+        super().fault(document, begins, now)
+        if self._begins is None:
+            self._begins = self._read_at(self._timer, now)
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         return max(1, self._sends_ns * len(outgoing) + self._receives_ns * len(batch))

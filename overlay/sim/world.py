@@ -21,12 +21,13 @@ from overlay.core.chance import derive_seed
 from overlay.core.links import LinkShape
 from overlay.core.node import SECOND
 from overlay.faults.churn import LEAVE, UP, Change
+from overlay.faults.faults import Fault
 from overlay.journal.facts import Event, Sample
 from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeActor, Stopped
-from overlay.sim.network import LOCAL, Network
+from overlay.sim.network import LOCAL, Network, ShapedNetwork
 from overlay.sim.recorders import MakeServer, fresh_server
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
-from overlay.systems.contract import Client, Fleet, Place, Server, Setup, System, server_names
+from overlay.systems.contract import Client, Fleet, Identity, Place, Server, Setup, System, client_name, server_names
 
 START_LIMIT = 120 * SECOND
 CONTROLLER_HOST = "127.2.0.1"
@@ -76,7 +77,9 @@ class World:
         self._make_actor = make_actor
         self._make_client = make_client
         self._make_server = make_server
-        self.simulator = Simulator(Network(derive_seed(setup.seed, "network"), local), strict=strict)
+        self.local = local
+        """The shape between servers that are not linked."""
+        self.simulator = Simulator(self._make_network(), strict=strict)
         self.brokers: dict[int, NodeActor] = {}
         self.clients: list[ClientActor] = []
         self.happened: list[Event] = []
@@ -92,8 +95,27 @@ class World:
         """Brokers that are stopped; they are also in ``brokers``."""
         self._awaited: set[int] = set()
         """Leaving brokers that restart at once."""
+        self._faults: list[Fault] = []
+        """The active faults of the system that can end."""
         for link in setup.graph.links:
             self.simulator.network.lay(self._addresses[link.a], self._addresses[link.b], link.shape())
+
+    def _make_network(self) -> Network:
+        seed = derive_seed(self.seed, "network")
+        if type(self.system).client_shape is System.client_shape:
+            return Network(seed, self.local)
+        self._server_at = {server_address(index)[0]: index for index in range(len(self.names))}
+        self._client_at: dict[str, Identity] = {}
+        return ShapedNetwork(seed, self.local, self._shape_between)
+
+    def _shape_between(self, source: str, to: str) -> LinkShape | None:
+        """The shape of a client's datagrams, or of datagrams to it."""
+        client, other = self._client_at.get(source), self._client_at.get(to)
+        if client is None:
+            server = self._server_at.get(source)
+            return None if other is None or server is None else self.system.client_shape(self.setup, other, server)
+        peer = self._server_at.get(to) if other is None else other
+        return None if peer is None else self.system.client_shape(self.setup, client, peer)
 
     # ---- brokers
 
@@ -134,6 +156,9 @@ class World:
         server = self._make_server(self.system, self.config, place, seed)
         actor = self.brokers[index] = self._make_actor(address, server)
         self.simulator.listen(address, actor)
+        for fault in self._faults:
+            if index in fault.servers:
+                actor.fault(fault.to_json(), True, self.simulator.now)
         self._incarnations[index] += 1
         self.controller.up[index] = self._incarnations[index]
 
@@ -231,6 +256,21 @@ class World:
             [[self._addresses[i] for i in island] for island in islands] for islands in partitions
         )
 
+    def strike(self, fault: Fault, *, begins: bool) -> None:
+        """Let a fault of the system begin or end."""
+        if begins and fault.lasts:
+            self._faults.append(fault)
+        elif not begins:
+            self._faults.remove(fault)
+        struck: list[NodeActor | ClientActor] = [
+            self.brokers[index] for index in fault.servers if index in self.brokers
+        ]
+        named = set(fault.clients)
+        clients = [actor for actor in self.clients if client_name(actor.client.identity) in named] if named else []
+        for actor in [*struck, *clients]:
+            actor.fault(fault.to_json(), begins, self.simulator.now)
+            self.simulator.wake(actor)
+
     def heal(self) -> None:
         self.simulator.network.heal()
 
@@ -253,6 +293,8 @@ class World:
         for client in fleet.clients:
             actor = self._make_client(self.simulator, client, _host(3, len(self.clients)), process)
             self.clients.append(actor)
+            if isinstance(self.simulator.network, ShapedNetwork):
+                self._client_at[actor.host] = client.identity
             added.append(actor)
             self.simulator.wake(actor)
         return added

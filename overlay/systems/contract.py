@@ -30,8 +30,11 @@ from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
 
 if TYPE_CHECKING:  # imported for annotations only, to save memory in broker processes
+    from overlay.core.links import LinkShape
     from overlay.core.settings import Use
     from overlay.faults.churn import Change
+    from overlay.faults.faults import Fault
+    from overlay.faults.kinds import FaultKind
     from overlay.journal.facts import ClientFact, Fact
     from overlay.load.expectations import Expected
     from overlay.load.tally import Tally
@@ -48,6 +51,8 @@ UNKNOWN = -1
 
 Plan = Any
 """One client of a workload; the type depends on the system."""
+Identity = tuple[str | int, ...]
+"""Identifies a client within the run: its role and number. Its name is ``role-number``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +149,7 @@ class Client(Protocol):
         ...
 
     @property
-    def identity(self) -> tuple[str | int, ...]:
-        """Identifies the client within the run."""
-        ...
+    def identity(self) -> Identity: ...
 
     @property
     def is_finished(self) -> bool:
@@ -291,6 +294,11 @@ class System(ABC):
     summary: ClassVar[str]
     role_names: ClassVar[tuple[str, ...]]
     """The names of its roles."""
+    queries: ClassVar[frozenset[str]] = frozenset()
+    """The methods of its servers, in addition to those of ``Server``, that only read. A recorded server refuses all
+    others, because its replay would miss them."""
+    faults: ClassVar[Mapping[str, FaultKind]] = {}
+    """Its own faults, by their names in documents. Their targets are ``overlay.faults.kinds.Faulted``."""
     engines: ClassVar[tuple[str, ...]] = tuple(ENGINES)
     network_profile: ClassVar[str] = ""
     """The default profile of networks; empty: that of the settings."""
@@ -406,6 +414,28 @@ class System(ABC):
     def churn(self, setup: Setup) -> tuple[Change, ...]:
         """Departures and returns of servers during measuring, in chronological order. Raises ``InvalidSetting``."""
         return ()
+
+    def identity(self, plan: Plan) -> Identity:
+        """The identity of a planned client; only if clients are targets of ``faults``."""
+        raise NotImplementedError(f"{self.name} does not identify its planned clients")
+
+    def read_faults(self, setup: Setup, documents: object) -> tuple[Fault, ...]:
+        """The faults of a run in ``documents``. Raises ``InvalidSetting``."""
+        from overlay.faults.fault_documents import read
+
+        def clients() -> list[str]:
+            plans = (plan for plans in self.plan_clients(setup).values() for plan in plans)
+            return [client_name(self.identity(plan)) for plan in plans]
+
+        graph, duration_s = setup.graph, 0.0 if setup.workload is None else self.schedule(setup).duration_s
+        servers = server_names(self.roles(setup)) if documents else ()
+        links = (link.ends for link in graph.links)
+        return read(documents, graph.brokers, links, duration_s, servers=servers, kinds=self.faults, clients=clients)
+
+    def client_shape(self, setup: Setup, client: Identity, other: int | Identity) -> LinkShape | None:
+        """The shape of each direction between a client and ``other``, a server's index or another client; ``None``:
+        clear. Equal calls have equal results. Applied in virtual time only; settings for it are in ``uses``."""
+        return None
 
     # ---- cores
 
@@ -562,3 +592,8 @@ class System(ABC):
 def server_names(roles: Iterable[Role]) -> tuple[str, ...]:
     """The names of all servers' processes, by index."""
     return tuple(f"{role.name}-{number}" for role in roles for number in range(role.count))
+
+
+def client_name(identity: Identity) -> str:
+    """``caller-3``."""
+    return "-".join(map(str, identity))

@@ -245,7 +245,7 @@ def _sent_away(servers: Servers, event: Event) -> set[str]:
         return servers.names(event.detail.get("broker"))
     if event.name not in (BEGAN, ENDED) or event.detail.get("what") not in (KILL, RESTART):
         return set()
-    return servers.names(*event.detail.get("brokers", ()))
+    return servers.names(*event.detail.get("brokers", ())) | {*event.detail.get("servers", ())}
 
 
 def _measuring_began(events: Iterable[Event]) -> list[int]:

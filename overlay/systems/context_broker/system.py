@@ -103,6 +103,7 @@ class ContextBroker(System):
     )
     role_names = ("broker",)
     client_roles = {"consumer": ClientRole("consumers", REQUESTS), "provider": ClientRole("providers", UPDATES)}
+    queries = frozenset({"held_keys"})
     profiles = PROFILES
     gauges = frozenset(
         (

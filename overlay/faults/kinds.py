@@ -1,0 +1,47 @@
+"""Faults of a system's own, such as a radio that is off: what its servers or clients do in them is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Protocol
+
+from overlay.core.settings import SettingInfo, build, describe
+
+
+@dataclass(frozen=True, slots=True)
+class NoFields:
+    """The fields of a fault without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultKind:
+    """A kind of fault in ``System.faults``, which has its name in documents."""
+
+    title: str
+    """``Radio off``."""
+    servers: tuple[str, ...] = ()
+    """The roles of servers that it can have as targets."""
+    clients: tuple[str, ...] = ()
+    """The same for clients: the first parts of their identities."""
+    Fields: type = NoFields
+    """A dataclass of its other fields, from ``overlay.core.settings.setting``."""
+    lasts: bool = True
+    """Whether it can end. If not, such as a change of address, targets only see it begin, and only if they run."""
+
+    @property
+    def fields(self) -> tuple[SettingInfo, ...]:
+        return tuple(describe(self.Fields))
+
+    def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """All its fields, checked. Raises ``InvalidSetting``."""
+        return asdict(build(self.Fields, values)) if fields(self.Fields) else {}
+
+
+class Faulted(Protocol):
+    """What a server or client has in addition, if a fault of its system can have it as a target."""
+
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """A fault of its system begins or ends; ``document`` is the fault's. Output is collected afterwards. A server
+        that starts during a fault sees it begin directly after its start."""
+        ...
