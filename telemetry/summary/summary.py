@@ -17,13 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from overlay.core.engines import LIVE
+from overlay.deployment.phases import WARMING
 from overlay.faults.churn import DEPARTURES, HAPPENED, UP
 from overlay.faults.faults import BEGAN, ENDED, KILL, RESTART
 from overlay.journal.facts import Event, Start, Tick
+from overlay.systems.contract import System
 from telemetry.statistics import metrics
 from telemetry.summary import of_clients, processes
 from telemetry.summary.processes import Servers
-from telemetry.summary.schedule import measured_us
+from telemetry.summary.schedule import began, measured_us, measuring_phase
 from telemetry.summary.verdict import Evidence, judge
 from telemetry.systems.contract import Journalled, Telemetry
 
@@ -36,14 +38,14 @@ def summarise(run: Journalled, manifest: Mapping[str, Any], telemetry: Telemetry
     system, servers = telemetry.system, Servers.of(manifest, telemetry.system)
     requests = _measured(run.tables["samples"], system.asking_roles)
     updates = _measured(run.tables["samples"], system.updating_roles)
-    begin_us, end_us = measuring_window(run.tables["samples"])
+    begin_us, end_us = measuring_window(run, system)
     ticks = processes.by_process(run.ticks)
     zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
     duration_us = measured_us(manifest, run.events)
     if duration_us is None:  # a manifest without a workload
         duration_us = end_us - begin_us
     response = _exchanges(requests, duration_us)
-    brokers = _broker_rows(servers, ticks, _clients_began(run.tables["samples"]), begin_us, end_us)
+    brokers = _broker_rows(servers, ticks, _clients_began(run, system), begin_us, end_us)
     grown = {name: processes.counters_between(system, rows, begin_us, end_us) for name, rows in ticks.items()}
     counters = processes.summed(found for name, found in grown.items() if servers.has(name))
     asked = processes.summed(found for name, found in grown.items() if system.asks(name)).get("requests", 0)
@@ -64,21 +66,32 @@ def summarise(run: Journalled, manifest: Mapping[str, Any], telemetry: Telemetry
     }
     is_live = manifest.get("engine", LIVE) == LIVE
     evidence = _evidence(run, summary, ticks, telemetry.due(manifest), servers, is_live=is_live)
-    verdict, reasons = judge(evidence)
+    verdict, reasons = judge(evidence, telemetry.reasons(run, summary))
     return {**summary, "verdict": verdict, "verdict_reasons": reasons}
 
 
-def measuring_window(samples: pa.Table) -> tuple[int, int]:
-    """From the first intended sending in measuring to the end of the last request, microseconds; (0, 0) without any."""
-    measured = samples.filter(pc.equal(samples["phase"], "measuring"))
-    if measured.num_rows == 0:
-        return 0, 0
+def measuring_window(run: Journalled, system: System) -> tuple[int, int]:
+    """From the first intended sending in measuring to the end of the last request, microseconds.
+
+    Without requests, and in systems with clients that only receive, the phase of the supervisor's events. (0, 0) if
+    that is unknown, too.
+    """
+    measured, phase = _measured_of(run.tables["samples"]), measuring_phase(run.events)
+    if measured.num_rows == 0 or (_some_only_receive(system) and any(phase)):
+        return phase
     return pc.min(measured["intended_us"]).as_py(), pc.max(measured["ended_us"]).as_py()
 
 
+def _some_only_receive(system: System) -> bool:
+    return not all(role.exchanges for role in system.client_roles.values())
+
+
+def _measured_of(table: pa.Table) -> pa.Table:
+    return table.filter(pc.equal(table["phase"], "measuring"))
+
+
 def _measured(samples: pa.Table, roles: Sequence[str]) -> pa.Table:
-    is_of_roles = pc.is_in(samples["role"], pa.array(roles, pa.string()))
-    return samples.filter(pc.and_(pc.equal(samples["phase"], "measuring"), is_of_roles))
+    return _measured_of(samples.filter(pc.is_in(samples["role"], pa.array(roles, pa.string()))))
 
 
 def _numbers(table: pa.Table, column: str) -> metrics.Numbers:
@@ -126,8 +139,12 @@ def _late(requests: pa.Table) -> metrics.Numbers:
     return _numbers(requests, "sent_us") - _numbers(requests, "intended_us")
 
 
-def _clients_began(samples: pa.Table) -> int:
-    return int(pc.min(samples["sent_us"]).as_py() or 0)
+def _clients_began(run: Journalled, system: System) -> int:
+    """When the first client sent a request; in systems with clients that only receive, when clients were started."""
+    first_us = pc.min(run.tables["samples"]["sent_us"]).as_py()
+    if first_us is None or _some_only_receive(system):
+        first_us = began(run.events, WARMING) or first_us
+    return int(first_us or 0)
 
 
 def _broker_rows(
@@ -170,8 +187,9 @@ def _evidence(
     begin_us, end_us = summary["window_us"]
     measured_from_us = min([begin_us, *_measuring_began(run.events)])
     return Evidence(
-        requests=summary["requests"],
+        requests=summary["requests"] if servers.system.asking_roles else None,
         answered=summary["answered"],
+        measured=sum(_measured_of(table).num_rows for table in run.tables.values()),
         cores=summary["processor"]["cores"],
         cores_used=summary["processor"]["cores_used"] if is_live else None,
         busiest_process=busiest,

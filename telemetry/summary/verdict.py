@@ -64,8 +64,11 @@ THRESHOLDS = Thresholds()
 class Evidence:
     """The input of a verdict. Times in microseconds; ``None`` if not measured."""
 
-    requests: int
+    requests: int | None
+    """``None`` in a system without clients that request."""
     answered: int
+    measured: int
+    """Exchanges, deliveries, connections and hand-overs in measuring."""
     cores: int
     cores_used: float | None
     """By all processes of the run together, during measuring."""
@@ -83,9 +86,9 @@ class Evidence:
     """Requests that were due and have no sample."""
 
 
-def judge(evidence: Evidence, thresholds: Thresholds = THRESHOLDS) -> tuple[str, list[str]]:
-    """``("valid", [])`` or ``("suspect", reasons)``, each reason a sentence."""
-    reasons = [*_load(evidence, thresholds), *_lateness(evidence, thresholds), *_losses(evidence, thresholds)]
+def judge(evidence: Evidence, more: Sequence[str] = (), thresholds: Thresholds = THRESHOLDS) -> tuple[str, list[str]]:
+    """``("valid", [])`` or ``("suspect", reasons)``, each reason a sentence; ``more`` are those of the system."""
+    reasons = [*_load(evidence, thresholds), *_lateness(evidence, thresholds), *_losses(evidence, thresholds), *more]
     return ("suspect" if reasons else "valid"), reasons
 
 
@@ -120,7 +123,9 @@ def _lateness(evidence: Evidence, limit: Thresholds) -> Iterator[str]:
 def _losses(evidence: Evidence, limit: Thresholds) -> Iterator[str]:
     if evidence.requests == 0:
         yield "Samples lost: no request was measured."
-    elif evidence.answered == 0:
+    elif evidence.measured == 0:
+        yield "Samples lost: nothing was measured."
+    elif evidence.requests and evidence.answered == 0:
         yield "No request was answered, so there is no response time."
     if evidence.clock_step_ms > limit.clock_step_ms:
         yield f"Clock stepped: by {evidence.clock_step_ms:.0f} ms ({limit.clock_step_ms} ms allowed)."

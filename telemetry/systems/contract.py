@@ -165,6 +165,10 @@ class Telemetry:
         """Write further files of a completed run. Returns further figures for its summary."""
         return {}
 
+    def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
+        """Further reasons why a run is suspect, as sentences; ``summary`` is without its verdict."""
+        return ()
+
     def read_more(self, files: RunFiles) -> Sequence[str]:
         """Write further recorded data before the summary. Returns a sentence for each file that could not be read."""
         return ()
