@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overlay.core.engines import LIVE
-from overlay.journal.facts import KINDS, Event, Holdings, Start, Tick, Trace
+from overlay.journal.facts import KINDS, Event, Holdings, Row, Start, Tick, Trace
 from overlay.journal.journal import read_journal
 from telemetry.errors import TelemetryError
-from telemetry.lake.columns import Columns
-from telemetry.lake.records import SCHEMAS, SOME, STORED, TABLES, to_table
+from telemetry.lake.columns import Columns, OwnTables, misfits
+from telemetry.lake.records import SCHEMAS, SOME, STORED, TABLES, own_schema, own_table, to_table
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.lake.storage import plain, whole_file, write_json
 from telemetry.measures import declared
@@ -54,6 +54,10 @@ def collect(files: RunFiles, lake: Lake) -> dict[str, Any]:
     for name, table in kept.tables.items():
         if table.num_rows or name not in SOME:
             _write_large(table, lake.part(name, files.run), STORED[name].with_metadata({"engine": engine}))
+    for name, table in kept.own.items():
+        _write_large(
+            table, lake.part(own_table(telemetry.system.name, name), files.run), own_schema(telemetry.tables[name])
+        )
     _write(lake, "ticks", files.run, kept.ticks)
     _write(lake, "events", files.run, kept.events)
     kept.lost += telemetry.read_more(files)
@@ -80,24 +84,23 @@ def _read(journals: Iterable[Path], telemetry: Telemetry) -> Journalled:
     """All facts of all journals."""
     kept = Journalled(telemetry.make_traces())
     columns = {name: Columns(SCHEMAS[name]) for name in _COLUMNS}
+    own = OwnTables(telemetry.system.name, telemetry.tables)
     for path in journals:
-        _read_journal(path, kept, columns)
+        _read_journal(path, kept, columns, own)
     kept.tables = {name: found.table() for name, found in columns.items()}
-    kept.lost += [
-        f"{found.misfits} rows of {name} cannot be read: {found.first_misfit}."
-        for name, found in columns.items()
-        if found.misfits
-    ]
+    kept.own = {name: found.table() for name, found in own.columns.items()}
+    kept.lost += [*misfits(columns), *own.lost()]
     return kept
 
 
-def _read_journal(path: Path, kept: Journalled, columns: Mapping[str, Columns]) -> None:
+def _read_journal(path: Path, kept: Journalled, columns: Mapping[str, Columns], own: OwnTables) -> None:
     keep: dict[type, Callable[[Any], None]] = {
         Tick: kept.ticks.append,
         Event: kept.events.append,
         Start: kept.starts.append,
         Holdings: kept.holdings.append,
         Trace: kept.traces.add,
+        Row: own.add,
     }
     add_row = [columns[_KIND[kind]].add if kind in _KIND else None for kind in KINDS]
     began = len(kept.starts)

@@ -15,13 +15,11 @@ from brokerweb.kit.ids import new_id
 from brokerweb.storage.eviction import Item
 from telemetry.errors import TelemetryError
 from telemetry.lake.history import zero_unix_us
-from telemetry.lake.records import SOME
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.sweep.simulation import MADE_BY, Places, simulator_version
 
-REMOVED_TABLES = ("samples", "ticks", *SOME)
-"""Deleted tables of the lake; events and manifests are kept."""
-TABLES = (*REMOVED_TABLES, "events", "manifests")
+KEPT_TABLES = ("events", "manifests")
+"""Tables of the lake that are kept when a run's measurements are deleted."""
 STAYS = "manifest.json"
 ASIDE = ".aside-"
 """Prefix of cached simulations that are being deleted; lookups ignore it."""
@@ -45,7 +43,7 @@ def _files(directory: Path) -> Iterator[Path]:
 def weigh_run(run: str) -> tuple[int, int]:
     """Bytes of a run under ``runs/`` and in the lake."""
     lake = Lake(Path(settings.LAKE))
-    return weigh(Path(settings.RUNS) / run), sum(weigh(lake.part(table, run).parent) for table in TABLES)
+    return weigh(Path(settings.RUNS) / run), sum(weigh(lake.part(table, run).parent) for table in lake.tables_of(run))
 
 
 def remove_run(run: str) -> None:
@@ -58,7 +56,7 @@ def remove_run(run: str) -> None:
                 shutil.rmtree(path, ignore_errors=True)
             elif path.name != STAYS:
                 path.unlink(missing_ok=True)
-    for table in REMOVED_TABLES:
+    for table in set(lake.tables_of(run)) - set(KEPT_TABLES):
         shutil.rmtree(lake.part(table, run).parent, ignore_errors=True)
 
 
@@ -66,7 +64,7 @@ def remove_whole_run(run: str) -> None:
     """Delete all files of a run without a row."""
     lake = Lake(Path(settings.LAKE))
     shutil.rmtree(Path(settings.RUNS) / run, ignore_errors=True)
-    for table in TABLES:
+    for table in lake.tables_of(run):
         shutil.rmtree(lake.part(table, run).parent, ignore_errors=True)
 
 

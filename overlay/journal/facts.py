@@ -7,6 +7,7 @@ share, so clock steps do not affect latencies. ``Start``, the first fact, has th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,11 +183,24 @@ class HandOver:
     """Publications for the client that never arrived because of the move; -1 if the client cannot know."""
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table that only one system has. Servers and clients may report them."""
+
+    process: str
+    """Empty in a row of a client, which does not know its process; the driver fills it in."""
+    at_us: int
+    table: str
+    """The name of a table in ``telemetry.systems.contract.Telemetry.tables``."""
+    values: Sequence[Any]
+    """The values of its columns, in their order."""
+
+
 CONNECTED = ("closed", "lost", "refused", "timed_out")
 """The outcomes of a connection: closed intentionally, lost, or never established."""
 
-Fact = Start | Sample | Tick | Event | Trace | Holdings | Delivery | Connection | HandOver
-ClientFact = Sample | Delivery | Connection | HandOver
+Fact = Start | Sample | Tick | Event | Trace | Holdings | Delivery | Connection | HandOver | Row
+ClientFact = Sample | Delivery | Connection | HandOver | Row
 """The facts that clients report."""
-KINDS: tuple[type, ...] = (Start, Sample, Tick, Event, Trace, Holdings, Delivery, Connection, HandOver)
+KINDS: tuple[type, ...] = (Start, Sample, Tick, Event, Trace, Holdings, Delivery, Connection, HandOver, Row)
 """A fact's index here is its kind in the journal: append, never reorder."""

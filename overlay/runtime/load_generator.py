@@ -13,10 +13,11 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from overlay.core.addresses import Address
-from overlay.journal.facts import ClientFact, Sample
+from overlay.journal.facts import ClientFact, Row, Sample
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.load.windows import Windows
@@ -45,9 +46,11 @@ class FleetReporter:
         self._response_times = ResponseTimes()
 
     def report_fact(self, fact: ClientFact) -> None:
-        self._writer.write(fact)
         if isinstance(fact, Sample):
             self._response_times.add(fact)
+        elif isinstance(fact, Row):
+            fact = replace(fact, process=self._process)
+        self._writer.write(fact)
 
     def report_second(self, now: int) -> None:
         self._fleet.set_wall_clock(wall_offset_ns())

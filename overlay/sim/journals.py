@@ -8,6 +8,7 @@ time come from the service-time model, and are 0 without it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from overlay import __version__
 from overlay.core.addresses import format_address
 from overlay.core.service_times import Memory
 from overlay.deployment.phases import DRAINING, MEASURING
-from overlay.journal.facts import ALL_BROKERS, SUPERVISOR, Event, Sample, Start, Tick
+from overlay.journal.facts import ALL_BROKERS, SUPERVISOR, Event, Row, Sample, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
@@ -171,6 +172,8 @@ class _FleetReporter:
             for fact in client.facts:
                 if isinstance(fact, Sample):
                     self._response_times.add(fact)
+                elif isinstance(fact, Row):
+                    fact = replace(fact, process=self.process)
                 yield fact
             client.facts.clear()
         counters = {**self._fleet.tally.counters, **IDLE_DRIVER}

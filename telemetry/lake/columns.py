@@ -6,12 +6,14 @@ columns. Text is stored as dictionaries, which for few distinct values is four b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from telemetry.lake.records import to_columns
+from overlay.journal.facts import Row
+from telemetry.lake.records import own_schema, own_table, to_columns
 
 ROWS = 8_192
 """Rows held as Python objects at a time."""
@@ -54,12 +56,44 @@ class Columns:
 
     def _fits(self, row: Sequence[Any]) -> bool:
         try:
+            if len(row) != len(self._schema):
+                raise ValueError(f"{len(row)} values for {len(self._schema)} columns")
             _checked(self._schema, [row])
         except _DOES_NOT_FIT as error:
             self.first_misfit = self.first_misfit or str(error)
             self.misfits += 1
             return False
         return True
+
+
+class OwnTables:
+    """The tables that only one system has, from ``Row`` facts."""
+
+    def __init__(self, system: str, tables: Mapping[str, type]) -> None:
+        self._system = system
+        self._unknown: Counter[str] = Counter()
+        self.columns = {name: Columns(own_schema(columns)) for name, columns in tables.items()}
+
+    def add(self, row: Row) -> None:
+        name = str(row.table)
+        if name not in self.columns:
+            self._unknown[name] += 1
+            return
+        values = row.values if isinstance(row.values, list | tuple) else [row.values]
+        self.columns[name].add((row.process, row.at_us, *values))
+
+    def lost(self) -> Iterator[str]:
+        """A sentence for each table with rows that were left out."""
+        yield from misfits({own_table(self._system, name): columns for name, columns in self.columns.items()})
+        for name, count in self._unknown.items():
+            yield f"{count} rows are of {own_table(self._system, name)}, an unknown table."
+
+
+def misfits(tables: Mapping[str, Columns]) -> Iterator[str]:
+    """A sentence for each table with rows that do not fit its columns."""
+    for name, columns in tables.items():
+        if columns.misfits:
+            yield f"{columns.misfits} rows do not fit the columns of {name} ({columns.first_misfit})."
 
 
 def _checked(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.Table:

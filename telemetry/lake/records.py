@@ -1,4 +1,4 @@
-"""Facts as columns. All schemas are derived from ``overlay.journal.facts``.
+"""Facts as columns. All schemas are derived from ``overlay.journal.facts``, or from dataclasses of a system.
 
 Files also have columns that are computed later (``FOUND``); files from earlier versions lack them. A
 counter map is stored as a map and a detail as JSON text. All other fields are columns with the same name.
@@ -10,7 +10,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, get_type_hints
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 
@@ -30,7 +31,11 @@ SOME = ("deliveries", "connections", "handovers")
 
 _COLUMN_TYPES: dict[Any, pa.DataType] = {
     int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
     str: pa.string(),
+    list[int]: pa.list_(pa.int64()),
+    list[str]: pa.list_(pa.string()),
     dict[str, int]: pa.map_(pa.string(), pa.int64()),
     dict[str, Any]: pa.string(),
 }
@@ -38,7 +43,14 @@ _COLUMN_TYPES: dict[Any, pa.DataType] = {
 
 def _schema(fact: type) -> pa.Schema:
     hints = get_type_hints(fact)
-    return pa.schema([pa.field(field.name, _COLUMN_TYPES[hints[field.name]], nullable=False) for field in fields(fact)])
+    return pa.schema([_field(field.name, hints[field.name]) for field in fields(fact)])
+
+
+def _field(name: str, hint: Any) -> pa.Field:
+    """``int | None`` is a column with missing values."""
+    known = [one for one in get_args(hint) if one is not NoneType]
+    is_optional = len(known) < len(get_args(hint))
+    return pa.field(name, _COLUMN_TYPES[known[0] if is_optional else hint], nullable=is_optional)
 
 
 SCHEMAS: dict[str, pa.Schema] = {table: _schema(fact) for table, fact in TABLES.items()}
@@ -52,6 +64,20 @@ samples: updates have none, and only answers have ``stale_ms``."""
 
 STORED: dict[str, pa.Schema] = {table: pa.schema([*schema, *FOUND.get(table, ())]) for table, schema in SCHEMAS.items()}
 """The columns of each table's files."""
+
+
+OF_ROWS = pa.schema([pa.field("process", pa.string(), nullable=False), pa.field("at_us", pa.int64(), nullable=False)])
+"""The first columns of each system's own tables."""
+
+
+def own_table(system: str, table: str) -> str:
+    """The name of a system's own table in the lake. Common tables and names of systems have no dot."""
+    return f"{system}.{table}"
+
+
+def own_schema(columns: type) -> pa.Schema:
+    """The columns of a system's own table, declared by a dataclass with fields of ``_COLUMN_TYPES``."""
+    return pa.schema([*OF_ROWS, *_schema(columns)])
 
 
 def to_table(name: str, facts: Sequence[Any]) -> pa.Table:

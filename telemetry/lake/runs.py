@@ -7,7 +7,8 @@
                    journal/<process>.<life>.recording   input and output of each broker, if the run is recorded
                    traces.parquet                       traced queries, joined over all brokers, after collecting
                    messages.parquet                     every message, if the run is recorded
-    var/lake/{samples,ticks,events}/run=<run>/part-0.parquet
+    var/lake/{samples,ticks,events,deliveries,...}/run=<run>/part-0.parquet
+             SYSTEM.TABLE/run=<run>/part-0.parquet      a table that only one system has
              manifests/run=<run>/manifest.json          a copy, written last: a run with this file is complete
 """
 
@@ -88,6 +89,10 @@ class Lake:
 
     def part(self, name: str, run: str) -> Path:
         return self.table(name) / f"run={checked_run_id(run)}" / "part-0.parquet"
+
+    def tables_of(self, run: str) -> list[str]:
+        """The names of all tables with a part of ``run``, ``manifests`` included."""
+        return sorted(part.parent.name for part in self.directory.glob(f"*/run={checked_run_id(run)}"))
 
     def manifest_path(self, run: str) -> Path:
         return self.directory / "manifests" / f"run={checked_run_id(run)}" / "manifest.json"

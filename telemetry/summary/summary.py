@@ -90,6 +90,12 @@ def _measured_of(table: pa.Table) -> pa.Table:
     return table.filter(pc.equal(table["phase"], "measuring"))
 
 
+def _between(rows: pa.Table, begin_us: int, end_us: int) -> int:
+    """The number of rows between two times."""
+    at_us = rows["at_us"].to_numpy()
+    return int(((begin_us <= at_us) & (at_us <= end_us)).sum())
+
+
 def _measured(samples: pa.Table, roles: Sequence[str]) -> pa.Table:
     return _measured_of(samples.filter(pc.is_in(samples["role"], pa.array(roles, pa.string()))))
 
@@ -189,7 +195,8 @@ def _evidence(
     return Evidence(
         requests=summary["requests"] if servers.system.asking_roles else None,
         answered=summary["answered"],
-        measured=sum(_measured_of(table).num_rows for table in run.tables.values()),
+        measured=sum(_measured_of(table).num_rows for table in run.tables.values())
+        + sum(_between(table, begin_us, end_us) for table in run.own.values()),
         cores=summary["processor"]["cores"],
         cores_used=summary["processor"]["cores_used"] if is_live else None,
         busiest_process=busiest,

@@ -68,7 +68,7 @@ class Evidence:
     """``None`` in a system without clients that request."""
     answered: int
     measured: int
-    """Exchanges, deliveries, connections and hand-overs in measuring."""
+    """Exchanges, deliveries, connections, hand-overs and rows of the system's own tables in measuring."""
     cores: int
     cores_used: float | None
     """By all processes of the run together, during measuring."""

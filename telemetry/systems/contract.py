@@ -52,8 +52,10 @@ class Journalled:
     holdings: list[Holdings] = field(default_factory=list)
     tables: dict[str, pa.Table] = field(default_factory=dict)
     """Samples, deliveries, connections and hand-overs, by the lake's table. Text is in dictionaries."""
+    own: dict[str, pa.Table] = field(default_factory=dict)
+    """The tables of ``Telemetry.tables``."""
     lost: list[str] = field(default_factory=list)
-    """One sentence per incomplete journal."""
+    """One sentence per incomplete journal or table."""
 
     @property
     def zero_unix_us(self) -> int:
@@ -130,6 +132,10 @@ class Telemetry:
     limits: ClassVar[Mapping[str, str]] = {}
     """Words for the detail ``limit`` of events."""
     counters: ClassVar[Counters] = Counters()
+    tables: ClassVar[Mapping[str, type]] = {}
+    """Its own tables by name, each with a dataclass of its columns: ``int``, ``float``, ``bool``, ``str``, each also
+    ``| None``, ``list[int]`` and ``list[str]``. ``facts.Row`` is a row of one. The lake has them as ``SYSTEM.table``,
+    with the columns ``process`` and ``at_us`` first."""
 
     def __init__(self, system: System) -> None:
         self.system = system

@@ -8,10 +8,13 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import pyarrow as pa
+
 from overlay.core.errors import InvalidSetting
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS, system_of
 from telemetry.errors import TelemetryError
+from telemetry.lake.records import STORED, own_schema, own_table
 from telemetry.measures import COMMON, Measure
 from telemetry.studies.study import Row, Study
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
@@ -33,6 +36,12 @@ def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
 def all_telemetry() -> list[Telemetry]:
     """The telemetry of every system, in the order of the registry."""
     return [_class_of(system)(system) for system in SYSTEMS.values()]
+
+
+def schemas() -> Mapping[str, pa.Schema]:
+    """The columns of all tables of the lake: those of all systems, and each system's own as ``SYSTEM.table``."""
+    own = ((one.system.name, name, columns) for one in all_telemetry() for name, columns in one.tables.items())
+    return {**STORED, **{own_table(system, name): own_schema(columns) for system, name, columns in own}}
 
 
 def measures_of(system: str) -> Mapping[str, Measure]:
