@@ -15,14 +15,15 @@ import pyarrow.compute as pc
 from overlay.journal.facts import CONNECTED
 from telemetry.statistics import metrics
 from telemetry.statistics.metrics import Numbers
+from telemetry.summary.exchanges import in_measuring
 
 
 def summarised(tables: Mapping[str, pa.Table], duration_us: int) -> dict[str, Any]:
     """``deliveries``, ``connections`` and ``handovers``, as far as the run has them; times in microseconds."""
     found: dict[str, Any] = {}
     for name, summed in (("deliveries", _deliveries), ("connections", _connections), ("handovers", _handovers)):
-        if tables[name].num_rows:
-            found[name] = summed(tables[name].filter(pc.equal(tables[name]["phase"], "measuring")), duration_us)
+        if name in tables and tables[name].num_rows:
+            found[name] = summed(in_measuring(tables[name]), duration_us)
     return found
 
 

@@ -23,7 +23,8 @@ from overlay.faults.faults import BEGAN, ENDED, KILL, RESTART
 from overlay.journal.facts import Event, Start, Tick
 from overlay.systems.contract import System
 from telemetry.statistics import metrics
-from telemetry.summary import of_clients, processes
+from telemetry.summary import by_role, exchanges, of_clients, processes
+from telemetry.summary.exchanges import in_measuring
 from telemetry.summary.processes import Servers
 from telemetry.summary.schedule import began, measured_us, measuring_phase
 from telemetry.summary.verdict import Evidence, judge
@@ -36,31 +37,34 @@ SILENT_US = 3_000_000
 def summarise(run: Journalled, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
     """The summary of ``run``, as used by its page and returned by REST as ``summary``."""
     system, servers = telemetry.system, Servers.of(manifest, telemetry.system)
-    requests = _measured(run.tables["samples"], system.asking_roles)
-    updates = _measured(run.tables["samples"], system.updating_roles)
+    requests = exchanges.of_roles(run.tables["samples"], system.asking_roles)
+    updates = exchanges.of_roles(run.tables["samples"], system.updating_roles)
     begin_us, end_us = measuring_window(run, system)
     ticks = processes.by_process(run.ticks)
     zero_unix_us = run.starts[0].zero_unix_us if run.starts else 0
     duration_us = measured_us(manifest, run.events)
     if duration_us is None:  # a manifest without a workload
         duration_us = end_us - begin_us
-    response = _exchanges(requests, duration_us)
+    response = exchanges.summed(requests, duration_us)
     brokers = _broker_rows(servers, ticks, _clients_began(run, system), begin_us, end_us)
     grown = {name: processes.counters_between(system, rows, begin_us, end_us) for name, rows in ticks.items()}
     counters = processes.summed(found for name, found in grown.items() if servers.has(name))
     asked = processes.summed(found for name, found in grown.items() if system.asks(name)).get("requests", 0)
+    processor = _processor(ticks, begin_us, min(end_us, begin_us + duration_us), manifest)
     more = telemetry.of_requests(requests, zero_unix_us)
     summary = {
-        **_as_requests(response),
-        "bounds": _bounds(requests, more.get("truth", {}).get("proved_not_found", 0)),
-        "updates": _exchanges(updates, duration_us),
-        "lateness": metrics.spread(_late(requests)),
+        **exchanges.as_requests(response),
+        "bounds": exchanges.bounds(requests, more.get("truth", {}).get("proved_not_found", 0)),
+        "updates": exchanges.summed(updates, duration_us),
+        "lateness": metrics.spread(exchanges.lateness_us(requests)),
         **more,
         "memory": {"brokers": brokers, "mean": processes.mean_memory(brokers)},
         "counters": counters,
         **system.costs(counters, asked),
         **of_clients.summarised(run.tables, duration_us),
-        "processor": _processor(ticks, begin_us, min(end_us, begin_us + duration_us), manifest),
+        "processor": processor,
+        **by_role.of_servers(servers, brokers, processor["by_process"]),
+        **by_role.of_clients(system, run.tables, duration_us),
         "window_us": [begin_us, end_us],
         "measured_us": duration_us,
     }
@@ -76,7 +80,7 @@ def measuring_window(run: Journalled, system: System) -> tuple[int, int]:
     Without requests, and in systems with clients that only receive, the phase of the supervisor's events. (0, 0) if
     that is unknown, too.
     """
-    measured, phase = _measured_of(run.tables["samples"]), measuring_phase(run.events)
+    measured, phase = in_measuring(run.tables["samples"]), measuring_phase(run.events)
     if measured.num_rows == 0 or (_some_only_receive(system) and any(phase)):
         return phase
     return pc.min(measured["intended_us"]).as_py(), pc.max(measured["ended_us"]).as_py()
@@ -86,63 +90,10 @@ def _some_only_receive(system: System) -> bool:
     return not all(role.exchanges for role in system.client_roles.values())
 
 
-def _measured_of(table: pa.Table) -> pa.Table:
-    return table.filter(pc.equal(table["phase"], "measuring"))
-
-
 def _between(rows: pa.Table, begin_us: int, end_us: int) -> int:
     """The number of rows between two times."""
     at_us = rows["at_us"].to_numpy()
     return int(((begin_us <= at_us) & (at_us <= end_us)).sum())
-
-
-def _measured(samples: pa.Table, roles: Sequence[str]) -> pa.Table:
-    return _measured_of(samples.filter(pc.is_in(samples["role"], pa.array(roles, pa.string()))))
-
-
-def _numbers(table: pa.Table, column: str) -> metrics.Numbers:
-    values: metrics.Numbers = table[column].to_numpy()
-    return values
-
-
-def _answered(table: pa.Table) -> pa.Table:
-    return table.filter(pc.equal(table["outcome"], "answered"))
-
-
-def _exchanges(table: pa.Table, duration_us: int) -> dict[str, Any]:
-    """Outcomes, rates and response times of one role's exchanges."""
-    counts = pc.value_counts(table["outcome"]).to_pylist()
-    outcomes = metrics.outcome_counts({row["values"]: row["counts"] for row in counts})
-    answered = _answered(table)
-    ended = _numbers(answered, "ended_us")
-    response = metrics.spread(ended - _numbers(answered, "intended_us"))
-    from_sent = metrics.spread(ended - _numbers(answered, "sent_us"))
-    return {
-        "requests": table.num_rows,
-        **outcomes,
-        "answer_ratio": metrics.answer_ratio(outcomes),
-        "per_s": metrics.rate(outcomes["answered"], duration_us),
-        "attempts": int(pc.sum(table["attempts"]).as_py() or 0),
-        **{f"{name}_us": response[name] for name in (*metrics.STATISTICS, "max")},
-        **{f"{name}_from_sent_us": from_sent[name] for name in (*metrics.STATISTICS, "max")},
-    }
-
-
-def _as_requests(response: dict[str, Any]) -> dict[str, Any]:
-    """Adds the short names of the contract for the consumers' exchanges: ``mean``, ``p50``, ``p95``, ``p99`` in µs."""
-    return {**response, **{name: response[f"{name}_us"] for name in metrics.STATISTICS}}
-
-
-def _bounds(requests: pa.Table, rightly_not_found: int) -> dict[str, Any]:
-    """Response times of all requests that could be answered; those without an answer count as infinite."""
-    answered = _answered(requests)
-    unanswered = requests.num_rows - answered.num_rows - rightly_not_found
-    took = _numbers(answered, "ended_us") - _numbers(answered, "intended_us")
-    return {"requests": len(took) + unanswered, "unanswered": unanswered, **metrics.bounds(took, unanswered)}
-
-
-def _late(requests: pa.Table) -> metrics.Numbers:
-    return _numbers(requests, "sent_us") - _numbers(requests, "intended_us")
 
 
 def _clients_began(run: Journalled, system: System) -> int:
@@ -195,7 +146,7 @@ def _evidence(
     return Evidence(
         requests=summary["requests"] if servers.system.asking_roles else None,
         answered=summary["answered"],
-        measured=sum(_measured_of(table).num_rows for table in run.tables.values())
+        measured=sum(in_measuring(table).num_rows for table in run.tables.values())
         + sum(_between(table, begin_us, end_us) for table in run.own.values()),
         cores=summary["processor"]["cores"],
         cores_used=summary["processor"]["cores_used"] if is_live else None,
@@ -234,7 +185,9 @@ def _unaccounted(
 ) -> int:
     """Requests and updates without a sample, of those due or, if that is unknown, of those begun."""
     if due is not None:
-        return sum(max(0, count - _measured(run.tables["samples"], [role]).num_rows) for role, count in due.items())
+        return sum(
+            max(0, count - exchanges.of_roles(run.tables["samples"], [role]).num_rows) for role, count in due.items()
+        )
     begun = [rows[-1].counters.get("requests", 0) for name, rows in ticks.items() if servers.is_fleet(name)]
     return max(0, sum(begun) - int(run.tables["samples"].num_rows))
 

@@ -43,6 +43,7 @@ def test_a_run_of_deliveries_is_valid_and_its_window_is_the_phase_of_measuring(t
     assert summary["requests"] == 0
     assert summary["counters"]["pushed"] > 0, "counted in the window"
     assert len(summary["memory"]["brokers"]) == 3
+    assert list(summary["servers"]) == ["herald", "relay"]
     assert summarise(read_journal(journal_path(tmp_path / "r1")), SYSTEM).requests == 0
 
 
