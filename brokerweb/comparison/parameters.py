@@ -83,7 +83,7 @@ def known(representatives: Mapping[str, str]) -> dict[str, Configuration]:
 
 def _read(name: str, document: Mapping[str, Any]) -> Configuration:
     run = choose({"run": name, "configuration": document}, {})
-    row = telemetry_of(document).same_published(run.kind, run.brokers, run.workload)
+    row = telemetry_of(document).same_published(run.configuration)
     said = frozenset(one for one in run.settings if run.is_said_by_profile(one))
     return Configuration(name, run.factors(), said, row)
 

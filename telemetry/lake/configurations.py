@@ -78,6 +78,19 @@ class ChosenRun:
     def brokers(self) -> int:
         return int(self.topology.get("brokers") or 0)
 
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """``{system, engine, topology: {kind, brokers, links, ...}, settings, workload, faults, simulation}``."""
+        return {
+            "system": self.system,
+            "engine": self.engine,
+            "topology": {**self.topology, "kind": self.kind, "brokers": self.brokers},
+            "settings": self.settings,
+            "workload": self.workload,
+            "faults": self.faults,
+            "simulation": self.simulation,
+        }
+
     def factors(self) -> dict[str, Any]:
         """Everything that can differ between configurations, by name; settings by their name among all systems'."""
         chosen = {**self.settings, **self.workload}

@@ -174,7 +174,7 @@ def _summed(rows: Iterator[Mapping[str, Any]]) -> dict[str, int]:
 
 def _published(run: ChosenRun) -> dict[str, Any] | None:
     """The published configuration that is nearest, the factors in which it differs, and whether it is the same."""
-    found = telemetry_of({"system": run.system}).nearest_published(run.kind, run.brokers, run.workload)
+    found = telemetry_of({"system": run.system}).nearest_published(run.configuration)
     if found is None:
         return None
     row, differs = found

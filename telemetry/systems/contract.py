@@ -183,13 +183,14 @@ class Telemetry:
         """The traffic on the links of a completed run; ``None`` if it was not recorded."""
         return None
 
-    def same_published(self, kind: str, brokers: int, workload: Mapping[str, Any]) -> Mapping[str, float] | None:
-        """The published values of exactly this configuration, by measure; ``None`` if there are none."""
+    def same_published(self, configuration: Mapping[str, Any]) -> Mapping[str, float] | None:
+        """The published values of exactly this configuration, by measure; ``None`` if there are none.
+
+        ``configuration`` is ``ChosenRun.configuration``.
+        """
         return None
 
-    def nearest_published(
-        self, kind: str, brokers: int, workload: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], Sequence[str]] | None:
+    def nearest_published(self, configuration: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[str]] | None:
         """The closest published configuration, its figures, and the factors in which they differ."""
         return None
 

@@ -97,16 +97,14 @@ class ContextBrokerTelemetry(Telemetry):
     def traffic(self, files: RunFiles) -> Traffic | None:
         return traffic.of_run(files)
 
-    def same_published(self, kind: str, brokers: int, workload: Mapping[str, Any]) -> Mapping[str, float] | None:
+    def same_published(self, configuration: Mapping[str, Any]) -> Mapping[str, float] | None:
         """From Table B.1, without the rows damaged in the source."""
-        row = same(kind, brokers, workload)
+        row = same(*_published_by(configuration))
         return None if row is None else row.measures()
 
-    def nearest_published(
-        self, kind: str, brokers: int, workload: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], Sequence[str]] | None:
+    def nearest_published(self, configuration: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[str]] | None:
         """From Table B.1."""
-        found = nearest(kind, brokers, workload)
+        found = nearest(*_published_by(configuration))
         return (asdict(found[0]), found[1]) if found else None
 
     def figures(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
@@ -115,6 +113,12 @@ class ContextBrokerTelemetry(Telemetry):
 
     def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
         return due_in_measuring(manifest)
+
+
+def _published_by(configuration: Mapping[str, Any]) -> tuple[str, int, Mapping[str, Any]]:
+    """What identifies a row of Table B.1, which has no settings."""
+    topology = configuration["topology"]
+    return topology["kind"], topology["brokers"], configuration["workload"]
 
 
 def _with_truth(samples: pa.Table, conditions: Conditions) -> pa.Table:
