@@ -1,6 +1,6 @@
-// A uPlot chart as SVG, drawn from its data with the scales of the one on the page: for papers, and to be edited. Its
-// legend and the list of its marks stand below, since both are part of what it says. A series is a line of its `width`,
-// or `points` of that size; `zero` is a dashed line up from where x is 0.
+// Exports a uPlot chart as SVG, for papers and for editing, with the scales of the chart on the page. The legend and the
+// list of marks are below it. A series is a line of its `width`, or `points` of that size; `zero` adds a dashed vertical
+// line at x = 0.
 import { colour } from "./format.js";
 import { lookOf, timeOf } from "./marks.js";
 import { NS, node } from "./svg.js";
@@ -10,7 +10,7 @@ const LINE = 16, PAD = 12, TITLE = 24;
 
 const round = (value) => Math.round(value * 100) / 100;
 
-// The stretches of a series in which nothing is missing, as points of the picture.
+// The contiguous segments of a series (no missing value), in coordinates of the picture.
 function stretches(values, point) {
   const found = [[]];
   values.forEach((value, at) => {

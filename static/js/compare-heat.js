@@ -1,6 +1,6 @@
-// A figure over two parameters: a cell for each pair, darker where it is more, from nothing on; all of one tint where the
-// differences are within noise. In it stands what there is room for: the number, below it its interval and n; the table
-// below the picture has all of them.
+// A heat map over two parameters: one cell for each pair, darker for larger values; one shade for all cells if the
+// differences are within noise. A cell shows what fits: its value, then its interval and n. The table below the picture
+// has all of them.
 import { EChart, textStyle, tooltip } from "./echart.js";
 import { axisTitle, format } from "./estimates.js";
 import { UNKNOWN, brief, colour } from "./format.js";
@@ -20,7 +20,7 @@ export class HeatChart extends EChart {
 
   get isWhole() { return this.cellWidth > WHOLE_WIDTH; }
 
-  // Few names that have no room side by side.
+  // Few names, but too long to be side by side.
   get isAslant() {
     const { categories } = this.chart.x;
     return this.cellWidth < UPRIGHT_WIDTH && categories.length <= MOST_ASLANT && categories.some((name) => name.length > 5);
@@ -36,8 +36,8 @@ export class HeatChart extends EChart {
     this.draw();
   }
 
-  // What is beside the number of a cell: between what it lies, and of how many replicates.
-  beside([, , , low, high, n], write) { return `${low === null ? "" : `${brief(write(low))} to ${brief(write(high))}, `}n = ${n}`; }
+  // The text below a cell's value: its interval and number of replicates.
+  details([, , , low, high, n], write) { return `${low === null ? "" : `${brief(write(low))} to ${brief(write(high))}, `}n = ${n}`; }
 
   keys() { return []; }
 
@@ -64,7 +64,7 @@ export class HeatChart extends EChart {
         text: [back(most), back(least)], inRange: { color: [colour("heat-least"), colour(withinNoise ? "heat-least" : "heat-most")] } },
       series: [{ type: "heatmap", data: cells.map((cell) => ({ value: [cell[0], cell[1], shade(cell)], cell,
         label: { color: colour(!withinNoise && (shade(cell) - least) / (most - least || 1) > 0.55 ? "heat-on-most" : "heat-on-least") } })),
-        label: { show: numbers, fontSize: 12, lineHeight: 16, rich: { beside: { fontSize: 11, lineHeight: 16 } }, formatter: ({ data }) => brief(write(data.cell[2])) + (this.isWhole ? `\n{beside|${this.beside(data.cell, write)}}` : "") },
+        label: { show: numbers, fontSize: 12, lineHeight: 16, rich: { details: { fontSize: 11, lineHeight: 16 } }, formatter: ({ data }) => brief(write(data.cell[2])) + (this.isWhole ? `\n{details|${this.details(data.cell, write)}}` : "") },
         itemStyle: { borderColor: colour("surface"), borderWidth: 2 }, emphasis: { itemStyle: { borderColor: colour("ink") } } }],
     };
   }
@@ -74,11 +74,11 @@ export class HeatChart extends EChart {
     return [[x.label, y.label, "value", "low", "high", "n"], cells.map(([at, row, ...rest]) => [x.categories[at], y.categories[row], ...rest])];
   }
 
-  // The same as words: [heads, [[name of a row, a text for each column]]]; a dash where nothing was measured.
+  // The cells as a table of texts: [heads, [[name of a row, a text for each column]]]; a dash for no measurement.
   matrix() {
     const { x, y, value, cells } = this.chart;
     const write = format(value);
-    const found = new Map(cells.map((cell) => [`${cell[1]} ${cell[0]}`, `${write(cell[2])} (${this.beside(cell, write)})`]));
+    const found = new Map(cells.map((cell) => [`${cell[1]} ${cell[0]}`, `${write(cell[2])} (${this.details(cell, write)})`]));
     return [[`${y.label} / ${x.label}`, ...x.categories], y.categories.map((name, row) => [name, ...x.categories.map((_, at) => found.get(`${row} ${at}`) || UNKNOWN)])];
   }
 }

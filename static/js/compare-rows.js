@@ -1,5 +1,5 @@
-// A comparison by rows, one for each configuration as the table has them: boxes of the replicates, or differences to the
-// baseline with their intervals. What the colour says the shape says too.
+// A comparison by rows, one for each configuration, in the order of the table: box plots of the replicates, or
+// differences from the baseline with their intervals. Shapes repeat what colours show.
 import { above, decades, EChart, intervals, lines, ring, textStyle, tooltip } from "./echart.js";
 import { axisTitle, format } from "./estimates.js";
 import { brief, colour, sig3 } from "./format.js";
@@ -25,8 +25,8 @@ function groupsOf(chart) {
   return chart.kind === "difference" ? Object.keys(VERDICTS).flatMap((name) => groups.filter((group) => group.name === name)) : groups;
 }
 
-// A box from quartile to quartile over the line from least to most, the median in it; of fewer than three values the line
-// alone. It stands a little above the middle of its row: the estimate with its interval has the place below.
+// A box plot: quartiles, median, minimum and maximum; only the line for fewer than three values. It is drawn slightly
+// above the middle of its row, to leave room for the estimate with its interval.
 function box(tone, hollow) {
   return (params, api) => {
     const at = api.value(0);
@@ -59,7 +59,7 @@ export class RowsChart extends EChart {
 
   tone(group) { return colour(group.tone) || colour("other-1"); }
 
-  // Few replicates have intervals that run far: they widen the axis up to a factor, so that the estimates stay apart.
+  // Few replicates have wide intervals: these extend the axis only up to a factor, so that the estimates stay separate.
   bounds(rows) {
     const usable = (value) => known(value) && (!this.log || value > 0);
     const near = rows.flatMap((row) => [row.y, ...(row.box || [])]).filter(usable);
@@ -111,7 +111,7 @@ export class RowsChart extends EChart {
       xAxis: { type: this.log ? "log" : "value", name: axisTitle(this.chart.axis), nameLocation: "middle", nameGap: 28, nameTextStyle: text, scale: this.chart.kind !== "difference", ...lines(), ...limits, axisLabel: { ...text, hideOverlap: true, ...limits.axisLabel, formatter: (value) => (value === 0 ? "0" : brief(write(value))) } },
       yAxis: [{ type: "category", inverse: true, data: this.chart.rows.map(label), name: named ? this.chart.legend : "no.", nameLocation: "start", nameTextStyle: { ...text, align: "right", padding: [0, 8, 0, 0] }, axisTick: { show: false }, axisLine: { show: false },
         axisLabel: { ...text, interval: 0, width: named ? Math.min(this.figure.clientWidth * 0.34, 420) : 40, overflow: "truncate" } },
-        // How many replicates each row is of, at its other end.
+        // The number of replicates of each row, at its other end.
         { type: "category", inverse: true, position: "right", data: this.chart.rows.map((row) => String(row.n)), name: "n", nameLocation: "start", nameTextStyle: text, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { ...text, interval: 0 } }],
       series: groups.flatMap((group) => this.drawn(group, limits)).concat(this.chart.kind === "difference" ? [{ type: "scatter", data: [], silent: true, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("ink"), type: "dashed" }, data: [{ xAxis: 0 }] } }] : []),
     };

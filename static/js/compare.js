@@ -1,4 +1,4 @@
-// The chart of a comparison: one at a time, each made when it is chosen and in view. What is chosen is in the address.
+// The chart of a comparison: one at a time, created when selected and in view. The URL holds the selection.
 import { HeatChart } from "./compare-heat.js";
 import { RowsChart } from "./compare-rows.js";
 import { EstimateChart } from "./estimates.js";
@@ -7,7 +7,7 @@ const form = document.querySelector("[data-compare-form]");
 const figure = document.querySelector("[data-compare]");
 const matrix = figure?.querySelector("[data-matrix]");
 
-// An address without what was left as it is.
+// Omits unchanged fields from the URL.
 form.addEventListener("formdata", ({ formData }) => {
   for (const [name, value] of [...formData]) if (!value && name !== "q") {
     const kept = formData.getAll(name).filter(Boolean);
@@ -64,7 +64,7 @@ class Comparison {
     this.say("");
   }
 
-  // The picture and its data, where there is one.
+  // The export buttons, if there is a chart.
   offer(can) { for (const button of figure.querySelectorAll("[data-save]")) button.hidden = !can; }
 
   say(words) {
@@ -116,7 +116,7 @@ function tell(heads, rows) {
   }));
 }
 
-// Into the address, the form and the links of this page, so that what was chosen on the chart stays chosen.
+// Stores a selection of the chart in the URL, the form and the links of this page.
 const chosen = {};
 function remember(name, value) {
   chosen[name] = value;

@@ -1,4 +1,4 @@
-// Copies of each entity against how often it was asked for, on doubly logarithmic axes; the yardstick is the square root.
+// Copies of each entity against its query rate, on log-log axes; the reference line is the square root.
 import { svgOf } from "./chart-svg.js";
 import { logTicks } from "./echart.js";
 import { brief, colour, count, perSecond, saveAs, sig3, toCsv } from "./format.js";
@@ -14,7 +14,7 @@ const SERIES = [
 const name = `run-${figure.dataset.copies}-copies`;
 let plot = null;
 
-// A little room around the points; where all are alike, a factor of two either way.
+// A margin around the points; a factor of two on both sides if all are equal.
 function range(u, min, max) {
   const room = max > min ? Math.max((max / min) ** 0.05, 1.1) : 2;
   return [min / room, max * room];

@@ -1,4 +1,4 @@
-// How the differences of two runs are distributed over their requests: a curve, with what is faster left of zero.
+// Distribution of the differences between two runs over their requests; negative is faster.
 import { svgOf } from "./chart-svg.js";
 import { brief, colour, saveAs, toCsv, us } from "./format.js";
 
@@ -10,7 +10,7 @@ function draw(figure) {
   let plot = null;
   const axis = (size, write) => ({ stroke: colour("ink-soft"), font: "12px system-ui, sans-serif", size, grid: { stroke: colour("edge"), width: 1 }, ticks: { stroke: colour("edge") }, values: (u, splits) => splits.map(write) });
 
-  // Zero is where nothing changed.
+  // A line at zero: no change.
   function zero(u) {
     const x = Math.round(u.valToPos(0, "x", true));
     if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
@@ -50,7 +50,7 @@ function draw(figure) {
   build();
 }
 
-// The part comes by itself once the page is there.
+// The fragment is loaded after the page.
 document.addEventListener("htmx:afterSettle", () => {
   const figure = document.querySelector("[data-difference]:not([data-drawn])");
   if (!figure) return;

@@ -1,32 +1,32 @@
-// What the ECharts of all pages share: a legend of buttons that isolate, a scale, and the picture and its data to take away.
+// Common to all ECharts: a legend of buttons that isolate a series, a scale, and the export of picture and data.
 import { colour, saveAs, toCsv } from "./format.js";
 import { keyOf } from "./looks.js";
 import { ZoomReset, dragToZoom } from "./zoom.js";
 
-// With single quotes about the names of fonts: ECharts writes them into attributes of the SVG as they are.
+// Font names get single quotes, because ECharts writes them unescaped into attributes of the SVG.
 export const textStyle = () => ({ color: colour("ink-soft"), fontSize: 12, fontFamily: getComputedStyle(document.body).fontFamily.replaceAll('"', "'") });
 
-// Drawn on the chart and not as HTML, which would bring style attributes along.
+// Drawn on the chart, not as HTML, which would need style attributes.
 export const tooltip = (formatter) => ({ renderMode: "richText", trigger: "item", confine: true, backgroundColor: colour("surface-raised"),
   borderColor: colour("edge"), textStyle: { ...textStyle(), color: colour("ink") }, formatter });
 
 export const lines = () => ({ axisLine: { onZero: false, lineStyle: { color: colour("edge") } }, splitLine: { lineStyle: { color: colour("edge") } } });
 
-// The mark of what is simulated or unknown: a ring, in either theme.
+// The mark of simulated or unknown values: a ring, in both themes.
 export const ring = (tone) => ({ color: colour("surface"), borderColor: tone, borderWidth: 2 });
 
-// The next of 1, 2, 5 times a power of ten: a bound that is a tick of its axis.
+// The next 1, 2 or 5 times a power of ten: a bound that is a tick of its axis.
 const STEPS = [1, 2, 5, 10];
-const LOG_STEPS = [1, 1.5, 2, 3, 5, 7, 10]; // of a log axis, on which from 2 to 5 is as far as from 1 to 2.5
+const LOG_STEPS = [1, 1.5, 2, 3, 5, 7, 10]; // for a log axis, on which 2 to 5 is as long as 1 to 2.5
 const decade = (value) => 10 ** Math.floor(Math.log10(value) + 1e-12);
 export const above = (value, steps = STEPS) => decade(value) * steps.find((step) => step * decade(value) >= value * (1 - 1e-9));
 const below = (value, steps = STEPS) => decade(value) * steps.findLast((step) => step * decade(value) <= value * (1 + 1e-9));
 
-// Ticks of a log axis: as many as it takes to read a value, at the roundest numbers that are so many.
+// Ticks of a log axis: enough to read a value, at the roundest numbers.
 const LEAST_TICKS = 4;
 const ROUND = [[1], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9]];
 const WIDE = 3;
-const ROOM = 0.06; // between two ticks, of the axis
+const ROOM = 0.06; // between two ticks, as a share of the axis
 
 export function logTicks(min, max) {
   for (const steps of Math.log10(max / min) > WIDE ? ROUND : ROUND.slice(1)) {
@@ -41,7 +41,7 @@ export function logTicks(min, max) {
 
 const ticked = (min, max, customValues) => ({ min, max, axisLabel: { customValues }, axisTick: { customValues } });
 
-// A log axis from one round number to another, both of which are ticks where there is room.
+// A log axis between two round numbers; both are ticks if there is room.
 export function decades(low, high) {
   const steps = Math.log10(high / low) > WIDE ? STEPS : LOG_STEPS, [min, end] = [below(low, steps), above(high, steps)];
   const max = end > min ? end : min * 10, ticks = logTicks(min, max);
@@ -49,12 +49,12 @@ export function decades(low, high) {
   return ticked(min, max, [...[min].filter(hasRoom), ...ticks, ...[max].filter(hasRoom)]);
 }
 
-// An axis of which a part was dragged over; a log one has its own ticks, of another the ends are no round numbers.
+// A zoomed axis; a log axis has its own ticks, the ends of a linear one are not labelled, as they are not round.
 export const zoomedAxis = ([min, max], log) => (log ? ticked(min, max, logTicks(min, max)) : { min, max, axisLabel: { showMinLabel: false, showMaxLabel: false } });
 
-// Bars from the lower to the upper ends of intervals, all of a series as one path, since a browser takes long over
-// thousands of lines: along y, or along x where they lie, `below` their rows by so much; half as wide as `half`. `rows` are a series' data: where
-// each stands, its ends as drawn, and its ends. One that runs out of the chart ends without a cap, as a bar that goes on.
+// Interval bars, all of a series as one path, because browsers are slow with thousands of lines: vertical, or horizontal
+// (`lies`) and `below` their rows by that many pixels. Caps are 2 × `half` wide. `rows` are [position, low and high as
+// drawn, low and high]. A bar clipped by the chart has no cap.
 export function intervals(tone, rows, lies = false, below = 0, half = 5) {
   return (params, api) => {
     if (params.dataIndex) return undefined;
@@ -69,8 +69,8 @@ export function intervals(tone, rows, lies = false, below = 0, half = 5) {
   };
 }
 
-// The area between the lower and the upper ends of points along x, drawn as one. Its series has both ends of each as
-// data, so that the axes have room for them.
+// The area between the lower and upper ends of points along x, as one polygon. The data of its series are both ends, so
+// that the axes include them.
 export function band(tone, ends) {
   return (params, api) => {
     if (params.dataIndex) return undefined;
@@ -79,7 +79,7 @@ export function band(tone, ends) {
   };
 }
 
-// Lines drawn as one path; each ends where a point has no place, and begins again behind it.
+// Lines drawn as one path; missing points leave gaps.
 export function paths(tone, dash, lines) {
   const points = lines.flat().filter((point) => point.every(Number.isFinite));
   const end = (of, axis) => points.reduce((most, point) => of(most, point[axis]), points[0][axis]);
@@ -93,12 +93,12 @@ export function paths(tone, dash, lines) {
   };
   const renderItem = (params, api) => (params.dataIndex ? undefined
     : { type: "path", shape: { pathData: lines.map((line) => draw(line, api)).join("") }, style: { stroke: tone, lineWidth: 1, opacity: 0.6, fill: "none", lineDash: dash } });
-  // All that the axes have to hold.
+  // The extent that the axes must include.
   const data = points.length ? [Math.min, Math.max].map((of) => [end(of, 0), end(of, 1)]) : [];
   return { type: "custom", silent: true, clip: true, encode: { x: 0, y: 1 }, data, renderItem };
 }
 
-// A legend wraps; only one of hundreds of lines scrolls.
+// A legend wraps; with more keys than this it scrolls.
 const MANY_KEYS = 48;
 
 // Subclasses have `keys()` (the legend), `option()` and `table()` (the data as [header, rows]).
@@ -116,10 +116,10 @@ export class EChart {
     }
   }
 
-  // Charts whose two axes are numbers, or have places as numbers, say yes.
+  // True for charts with two numeric axes.
   canZoom() { return false; }
 
-  // What was dragged over, in pixels, becomes the ends of both axes.
+  // Zooms to a dragged rectangle, in pixels.
   select(from, to) {
     const [one, other] = [from, to].map((point) => this.plot.convertFromPixel({ gridIndex: 0 }, point));
     const ends = (axis) => [Math.min(one[axis], other[axis]), Math.max(one[axis], other[axis])];
@@ -149,10 +149,10 @@ export class EChart {
     }));
   }
 
-  // What stands before the legend.
+  // An element before the legend.
   hint() { return ""; }
 
-  // A click on a legend isolates; another on the same one shows all again.
+  // A click on a key isolates its series; a second click shows all.
   isolate(at) {
     this.alone = this.alone === at ? null : at;
     this.buildLegend();

@@ -1,6 +1,6 @@
-// Charts of estimates with intervals, in the shape of telemetry/charts/charts.py: those of reports, and lines of comparisons.
-// Replicates are faint marks, the estimate carries its interval, published values are black diamonds, dashed;
-// what was simulated is hollow. Each series has a mark and a dash of its own (looks.js).
+// Charts of estimates with intervals, described by telemetry/charts/charts.py: in reports and comparisons.
+// Replicates are faint marks, the estimate has its interval, published values are black diamonds with dashed lines,
+// simulated values are hollow. Each series has its own mark and dash (looks.js).
 import { above, band, decades, EChart, intervals, lines, paths, ring, textStyle, tooltip, zoomedAxis } from "./echart.js";
 import { brief, colour, sig3, size, us } from "./format.js";
 import { lookOf } from "./looks.js";
@@ -11,8 +11,8 @@ export const format = (axis) => FORMATS[axis.unit] || ((value) => `${sig3(value)
 const SAID_BY_VALUES = ["µs", "ms", "kB", "bytes", "/s"];
 export const axisTitle = (axis) => (axis.unit && !SAID_BY_VALUES.includes(axis.unit) ? `${axis.label}, ${axis.unit}` : axis.label);
 
-// The hue is the topology's or the strategy's; metrics drawn together on one chart differ by their line, and what has
-// no hue of its own takes the next of some that stand for nothing else.
+// The hue is that of the topology or strategy; metrics on one chart differ by their line. Series without a hue of their
+// own use the next spare colour.
 const isNamed = (series) => Boolean(series.topology && colour(`series-${series.topology}`));
 const OTHERS = 8;
 
@@ -24,10 +24,10 @@ function toneOf(chart, series) {
   return colour(`other-${(unnamed.indexOf(series) % OTHERS) + 1}`) || colour("series-structured");
 }
 
-// Which of those that would look alike a series is: of one hue and one metric, or without a hue of their own.
+// The index of a series among those with the same hue and metric, or without a hue of their own.
 function turnOf(chart, series) {
-  const alike = (one) => one.role !== "published" && one.metric === series.metric && (isNamed(series) ? one.topology === series.topology : !isNamed(one));
-  return Math.max(chart.series.filter(alike).indexOf(series), 0);
+  const isSame = (one) => one.role !== "published" && one.metric === series.metric && (isNamed(series) ? one.topology === series.topology : !isNamed(one));
+  return Math.max(chart.series.filter(isSame).indexOf(series), 0);
 }
 
 const looksLike = (chart, series) => lookOf(series, turnOf(chart, series));
@@ -38,7 +38,7 @@ const counts = (series) => {
   return n.length === 0 ? "" : n.length === 1 ? `n = ${n[0]}` : `n = ${Math.min(...n)}–${Math.max(...n)}`;
 };
 
-// Of a chart with a band, whether a series has one.
+// Whether a series of a chart with a band has one.
 const isBanded = (series) => series.points.some((point) => known(point) && Number.isFinite(point.x_low));
 
 function legendName(chart, series) {
@@ -46,10 +46,10 @@ function legendName(chart, series) {
   return about.length ? `${series.name} (${about.join(", ")})` : series.name;
 }
 
-// Series that share places along the axis stand next to each other, so that no interval covers another: by so many
-// pixels; what was published stays where it is.
+// Series with common x values are dodged by this many pixels, so that no interval covers another; published values stay
+// at their x.
 const NEXT_PX = 9, SPREAD_PX = 36, OF_CATEGORY = 0.6, CAP_PX = 5;
-const CURVE = 12; // a line of more points stays where it is: its intervals alone stand next to each other
+const CURVE = 12; // of a line with more points only the intervals are dodged
 
 function dodges(chart, shown, width) {
   const side = shown.filter((series) => series.role !== "published");
@@ -61,10 +61,10 @@ function dodges(chart, shown, width) {
   return { step, reach: (step * side.length) / 2, of: (series) => (side.includes(series) ? (side.indexOf(series) - (side.length - 1) / 2) * step : 0), cap: Math.max(Math.min(CAP_PX, step / 2 - 0.5), 1) };
 }
 
-// A place so many pixels to the right of another. How wide the axis is need not be known exactly for that.
+// An x value shifted right by some pixels; an approximate axis width suffices.
 const aside = ([low, high], log, width) => (log ? (x, px) => x * (high / low) ** (px / width) : (x, px) => x + (px * (high - low || 1)) / width);
 
-// The ends of the axis along x: where it has its own, those; else all that is drawn, and room for what stands aside.
+// The ends of the x axis: its own, else those of the data; the caller adds room for dodged series.
 function endsOf(chart, sides) {
   if (chart.x.categories) return [-0.5, chart.x.categories.length - 0.5];
   if (sides.min !== undefined) return [sides.min, sides.max];
@@ -72,17 +72,17 @@ function endsOf(chart, sides) {
   return [chart.x.zero ? Math.min(0, ...xs) : Math.min(...xs), Math.max(...xs)];
 }
 
-// Published values are black diamonds, dashed; where topologies are told apart, their line and edge have its hue.
-const isBeside = (chart, series) => series.role === "published" && chart.mode !== "published" && isNamed(series);
+// Published values are black diamonds with dashed lines; if hues show topologies, their line and edge have that hue.
+const hasHueEdge = (chart, series) => series.role === "published" && chart.mode !== "published" && isNamed(series);
 
 function keyTone(chart, series) {
   return series.role === "published" && chart.mode !== "published" ? colour("published") : toneOf(chart, series);
 }
 
-// Where marks cover each other they tell nothing, and take the browser seconds: of many replicates the interval is left,
-// of many lines the line, until one is shown alone.
+// Overlapping marks are unreadable and slow to draw: many replicates are reduced to the interval, many lines to the line,
+// until one is isolated.
 const MANY_LINES = 24;
-const joins = (series) => series.line && series.role !== "published"; // the crowd; what was published stands out of it
+const joins = (series) => series.line && series.role !== "published"; // published lines stay separate
 const isCrowded = (all) => all.filter(joins).length > MANY_LINES;
 const MOST_REPLICATES = 2_000;
 const tooMany = (chart) => chart.series.reduce((sum, series) => sum + series.points.reduce((inner, point) => inner + (point.replicates?.length || 0), 0), 0) > MOST_REPLICATES;
@@ -90,16 +90,16 @@ const tooMany = (chart) => chart.series.reduce((sum, series) => sum + series.poi
 const typeOf = (chart, series) => { const { dash } = looksLike(chart, series); return dash.length ? dash : "solid"; };
 const lineTone = (chart, series) => (series.role === "published" && isNamed(series) ? toneOf(chart, series) : keyTone(chart, series));
 
-// Hundreds of lines: those that look alike are one.
+// Hundreds of lines: those of the same colour and dash are drawn as one path.
 function together(chart, all) {
-  const alike = new Map();
+  const byLook = new Map();
   for (const series of all) {
     const look = [lineTone(chart, series), typeOf(chart, series)];
     const key = String(look);
-    if (!alike.has(key)) alike.set(key, [look, []]);
-    alike.get(key)[1].push(series.points.map((point) => [point.x, known(point) ? point.y : NaN]));
+    if (!byLook.has(key)) byLook.set(key, [look, []]);
+    byLook.get(key)[1].push(series.points.map((point) => [point.x, known(point) ? point.y : NaN]));
   }
-  return [...alike.values()].map(([[tone, type], lines]) => paths(tone, type === "solid" ? null : type, lines));
+  return [...byLook.values()].map(([[tone, type], lines]) => paths(tone, type === "solid" ? null : type, lines));
 }
 
 function drawn(chart, series, limits, place, cap) {
@@ -110,7 +110,7 @@ function drawn(chart, series, limits, place, cap) {
   const estimates = { name, type: "line", symbol: `path://${mark}`, symbolSize: published ? 11 : 9, connectNulls: false, clip: true,
     showSymbol: !series.line || series.points.length < 40, z: published ? 4 : 3,
     data: series.points.map((point) => ({ value: [own(point), known(point) ? point.y : null], point })),
-    itemStyle: isBeside(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : simulated ? ring(tone) : { color: tone }, lineStyle: series.line ? { color: lineTone(chart, series), width: 2, type: typeOf(chart, series) } : { width: 0, opacity: 0 } };
+    itemStyle: hasHueEdge(chart, series) ? { color: tone, borderColor: hue, borderWidth: 2 } : simulated ? ring(tone) : { color: tone }, lineStyle: series.line ? { color: lineTone(chart, series), width: 2, type: typeOf(chart, series) } : { width: 0, opacity: 0 } };
   const ranges = series.points.filter((point) => known(point) && point.low !== null && point.high !== null)
     .map((point) => [place(point), Math.max(point.low, limits.min ?? -Infinity), Math.min(point.high, limits.max ?? Infinity), point.low, point.high]);
   const whiskers = { name, type: "custom", renderItem: intervals(tone, ranges, false, 0, cap), silent: true, clip: true, z: 2, encode: { x: 0, y: [1, 2] }, data: ranges };
@@ -122,7 +122,7 @@ function drawn(chart, series, limits, place, cap) {
   return [estimates, whiskers, area, replicates].filter((one) => one.data.length);
 }
 
-// Few replicates have intervals that run far: they widen the axis up to a factor, so that the estimates stay apart.
+// Few replicates have wide intervals: these extend the axis only up to a factor, so that the estimates stay separate.
 const FAR = { log: 3, linear: 2 };
 
 function bounds(chart, log) {
@@ -138,13 +138,13 @@ function bounds(chart, log) {
   return { min: low < 0 ? undefined : chart.y.zero || low / high < 0.6 ? 0 : undefined, ...max };
 }
 
-// Few configurations are named under the axis; many, and those whose names have no room there, are numbered, as the
-// tables below number them. The values of a parameter have no numbers: without room side by side they stand aslant.
+// Few configurations are named under the axis; many, or those with names that do not fit, have the numbers of the tables
+// below. Values of a parameter have no numbers: if they do not fit side by side, they are rotated.
 const NAMED_UNDER_AXIS = 10;
-const ROOM = 80, LINES = 3, LETTER = 6.5; // in pixels, but for the lines
+const ROOM = 80, LINES = 3, LETTER = 6.5; // pixels, lines, pixels
 const roomOf = (categories, width) => width / categories.length - 10;
 
-// Whether each name has room below its place: on few lines, and none of its words broken.
+// Whether each name fits below its tick, in few lines and with no word broken.
 function haveRoom(categories, width) {
   const letters = roomOf(categories, width) / LETTER;
   return categories.every((name) => name.length <= LINES * letters && name.split(" ").every((word) => word.length <= letters));
@@ -168,7 +168,7 @@ function configurationsOf(chart, text, width) {
   return { name: "", axisLabel: { ...text, customValues, hideOverlap: false, formatter: (x) => categories[Math.round(x)] ?? "", width: roomOf(categories, width), overflow: "break", lineHeight: 15 } };
 }
 
-// A line of the tooltip for a point's interval and what it is over.
+// The tooltip's line for a point's interval and number of replicates.
 function about(point, write, across) {
   if (point.n === undefined) return "";
   if (Number.isFinite(point.x_low)) return `\n${across(point.x_low)} to ${across(point.x_high)} over the replicates, n = ${point.n}`;
@@ -188,9 +188,9 @@ function option(chart, log, width, shown, zoomed) {
   const across_all = chart.series.flatMap((series) => series.points.flatMap((point) => [point.x, point.x_low, point.x_high])).filter((x) => x > 0);
   const sides = zoomed ? zoomedAxis(zoomed.x, logs.x) : logs.x && across_all.length ? decades(Math.min(...across_all), Math.max(...across_all)) : {};
   const isCrowd = isCrowded(shown);
-  const beside = dodges(chart, isCrowd ? [] : shown, width), ends = endsOf(chart, sides), move = aside(ends, logs.x, width);
-  if (beside.step && !categories && !zoomed) Object.assign(sides, { min: move(ends[0], -beside.reach), max: move(ends[1], beside.reach), axisLabel: sides.axisLabel || { showMinLabel: false, showMaxLabel: false } });
-  const at = (series) => (point) => (beside.step ? move(point.x, beside.of(series)) : point.x);
+  const dodged = dodges(chart, isCrowd ? [] : shown, width), ends = endsOf(chart, sides), move = aside(ends, logs.x, width);
+  if (dodged.step && !categories && !zoomed) Object.assign(sides, { min: move(ends[0], -dodged.reach), max: move(ends[1], dodged.reach), axisLabel: sides.axisLabel || { showMinLabel: false, showMaxLabel: false } });
+  const at = (series) => (point) => (dodged.step ? move(point.x, dodged.of(series)) : point.x);
   const place = (x) => (categories ? categories[Math.round(x)] : `${chart.x.label}: ${across(x)}`);
   return {
     animation: false,
@@ -204,11 +204,11 @@ function option(chart, log, width, shown, zoomed) {
         axisTick: { show: false }, ...(zoomed ? { min: zoomed.x[0], max: zoomed.x[1] } : {}) } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero && sides.min === undefined ? { min: 0 } : {}) }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
     series: [...(isCrowd ? together(chart, shown.filter(joins)) : []),
-      ...shown.filter((series) => !(isCrowd && joins(series))).flatMap((series) => drawn(chart, series, limits, at(series), beside.cap))],
+      ...shown.filter((series) => !(isCrowd && joins(series))).flatMap((series) => drawn(chart, series, limits, at(series), dodged.cap))],
   };
 }
 
-// `chart.mode`: "published" draws a figure of the paper as it is printed. `chart.told`: lines of one hue are told apart.
+// `chart.mode`: "published" draws a figure of the paper as it is printed. `chart.told`: lines of one hue differ by dash.
 export class EstimateChart extends EChart {
   constructor(figure, chart, log, name = chart.id) {
     super(figure, name);
@@ -221,7 +221,7 @@ export class EstimateChart extends EChart {
 
   keys() {
     return this.chart.series.map((series) => ({ words: legendName(this.chart, series), name: series.name, look: { ...looksLike(this.chart, series), tone: keyTone(this.chart, series),
-      edge: isBeside(this.chart, series) ? toneOf(this.chart, series) : "", hollow: series.role === "simulated", line: series.line } }));
+      edge: hasHueEdge(this.chart, series) ? toneOf(this.chart, series) : "", hollow: series.role === "simulated", line: series.line } }));
   }
 
   hint() {
@@ -235,7 +235,7 @@ export class EstimateChart extends EChart {
 
   table() {
     const { x, series } = this.chart;
-    // Of a band low and high are those of x: it lies along the axis.
+    // Low and high of a band are x values.
     const [low, high] = this.chart.band ? ["x_low", "x_high"] : ["low", "high"];
     const rows = series.flatMap((one) => one.points.map((point) => [one.name, one.role, one.topology, x.categories ? x.categories[point.x] : point.x, point.y, point[low], point[high], point.n]));
     return [["series", "role", "topology", "x", "y", low, high, "n"], rows];

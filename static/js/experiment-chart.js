@@ -1,5 +1,5 @@
-// The chart on the page of an experiment, each time that it comes: at the beginning, for another figure, with more runs.
-// What is chosen is in the address, so that a link is the view.
+// The chart on the page of an experiment, redrawn whenever its fragment is loaded: initially, for another figure, with
+// more runs. The URL holds the selection.
 import { RowsChart } from "./compare-rows.js";
 import { EstimateChart } from "./estimates.js";
 
@@ -31,7 +31,7 @@ function draw() {
     plot.resize();
   }).observe(figure);
   make();
-  // The same chart with more runs: what somebody looks at of it stays.
+  // The same chart with more runs: keep the zoom and the isolated series.
   if (before?.chart.title === chart.title && before.zoomed) plot.zoomTo(before.zoomed);
   if (before?.chart.title === chart.title && before.alone !== null) plot.isolate(before.alone);
 }

@@ -12,9 +12,9 @@ const clock = (t, exact = true) => new Date(t * 1000).toLocaleTimeString([], { h
 export const DASHES = { dashed: [6, 4], dotted: [2, 3], dashdot: [9, 3, 2, 3] };
 
 export class LiveChart {
-  // spec: {format, log, clock, top, series: [{key, column, label, colour, width, dash, bandTo}]}. Where nothing is at the cursor the
-  // legend tells the newest values, if this follows what goes on. Times are seconds of a run, or with `clock` Unix
-  // seconds that are written as the time of day; `top` is where a linear axis ends.
+  // spec: {format, log, clock, top, series: [{key, column, label, colour, width, dash, bandTo}]}. Without a cursor the legend
+  // shows the newest values, if the chart `follows` its data. Times are seconds of a run, or with `clock` Unix seconds,
+  // shown as the time of day; `top` is the end of a linear axis.
   constructor(element, spec, follows = true) {
     this.element = element;
     this.spec = spec;
@@ -36,7 +36,7 @@ export class LiveChart {
 
   box() { return { width: Math.max(this.element.clientWidth, 100), height: this.element.clientHeight }; }
 
-  // A mark for each line; a chart of one line, or a band, needs none.
+  // A mark for each line; a chart with one line, or a band, needs none.
   markOf(at) { return this.spec.series.length > 1 && !this.spec.series[at].bandTo ? markOf(at) : ""; }
 
   stroke(series) { return series.colour.startsWith("#") ? series.colour : colour(series.colour); }
@@ -112,7 +112,7 @@ export class LiveChart {
     drawLooks(u, this.spec.series.map((series, at) => ({ mark: this.markOf(at), tone: this.stroke(series), values: this.data[at + 1], shown: this.isShown(at) })));
   }
 
-  // What a mouse dragged over becomes the time that all charts of the page show (`onZoom`). Of one drag each chart tells.
+  // The dragged time range is shown by all charts of the page (`onZoom`).
   selected(u) {
     const { left, width } = u.select;
     if (width < LEAST_DRAG) return;
@@ -120,13 +120,13 @@ export class LiveChart {
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
   }
 
-  // Seconds from, to; null shows all. It stays while data come.
+  // [from, to] in seconds; null shows all. New data keep it.
   zoomTo(range) {
     this.zoom = range;
     this.plot.setData(this.data);
   }
 
-  // Points are drawn where there are too few for a line to be seen.
+  // Too few points for a visible line are drawn as points.
   alone(at) { return this.data[at].filter((value) => value !== null && value !== undefined).length < 3; }
 
   logRange(min, max) {
@@ -139,8 +139,8 @@ export class LiveChart {
 
   linearRange(min, max) { return [min < 0 ? min * 1.1 : 0, this.spec.top ?? (max > 0 ? max * 1.1 : 1)]; }
 
-  // Of a log axis the ends are named, then powers of ten, then 2 and 5 times these, as far as they have room; where these
-  // are too few to read a value by, the numbers between them.
+  // Labels of a log axis: its ends, then powers of ten, then 2 and 5 times these, as they fit; if that is too few to read
+  // a value, also the numbers between.
   named(u, splits) {
     const { min, max } = u.scales.y;
     const step = (value) => STEPS.find((one) => Math.abs(value / 10 ** Math.floor(Math.log10(value) + 1e-9) - one) < 1e-6);
@@ -155,7 +155,7 @@ export class LiveChart {
 
   setLog(on) { this.log = on; this.build(); }
 
-  // Other series in the same place; `show` follows with their data.
+  // Replaces the series; `show` then sets their data.
   setSpec(spec) {
     Object.assign(this, { spec, format: FORMATS[spec.format], log: spec.log || false, isolated: null, data: [[], ...spec.series.map(() => [])] });
     this.buildLegend();
@@ -170,7 +170,7 @@ export class LiveChart {
     this.readout(this.plot.cursor.idx);
   }
 
-  // A mark by its number in the list, and the cursor at it; or none.
+  // Highlights a mark by its number and moves the cursor there; null clears both.
   choose(number) {
     this.chosen = number;
     const mark = this.marks[number - 1];
@@ -178,7 +178,7 @@ export class LiveChart {
     this.plot.redraw(false);
   }
 
-  // The cursor at a second of the run, as if somebody pointed there; null takes it away.
+  // Moves the cursor to a second of the run; null hides it.
   pointAt(second) {
     this.plot.setCursor(second === null ? { left: -10, top: -10 } : { left: this.plot.valToPos(second, "x"), top: 0 }, true);
   }

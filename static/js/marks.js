@@ -1,4 +1,4 @@
-// The marks of a run's charts: how each kind looks, where its words or its number stand, and the list of all of them.
+// Event marks of a run's charts: their appearance, the position of their labels or numbers, and their list.
 import { colour } from "./format.js";
 
 const LOOKS = {
@@ -7,7 +7,7 @@ const LOOKS = {
   phase: { tone: "ink-soft", dash: [1, 3], words: "phase" },
 };
 const FIRST = ["fault", "phase", "membership"];
-// Above the plot, in as many lanes.
+// Labels are above the plot, in lanes.
 const LANES = 2, LANE = 14;
 const GAP = 6;
 export const HEAD = LANES * LANE + 4;
@@ -17,8 +17,8 @@ export const lookOf = (mark) => LOOKS[mark.kind] || LOOKS.phase;
 const seconds = (t) => t.toFixed(1);
 export const timeOf = ({ at_s: at, until_s: until }) => (until === null ? `${seconds(at)}\u202fs` : `${seconds(at)}–${seconds(until)}\u202fs`);
 
-// Each text in a lane in which it covers no other, nor the foot of one above it. Without room its lane is -1. From the
-// right to the left, since a text stands to the right of its foot: what has to go up then has its foot left of the rest.
+// Assigns each text a lane where it covers no other text and no mark of a text above; -1 if there is none. From right to
+// left, because a text is to the right of its mark: a text moved up then has its mark left of the others.
 function laid(shown, textOf, ctx, ratio, right) {
   const taken = Array.from({ length: LANES }, () => []);
   const isFree = (lane, from, to) => taken[lane].every(([begin, end]) => from > end || to < begin);
@@ -33,7 +33,7 @@ function laid(shown, textOf, ctx, ratio, right) {
   });
 }
 
-// Words where there is room for all of them, else the numbers of the list: of faults first.
+// Labels if all fit, else the numbers of the list, faults first.
 function written(shown, ctx, ratio, right) {
   const fromRight = [...shown].sort((a, b) => b.x - a.x);
   const words = laid(fromRight, (mark) => mark.label, ctx, ratio, right);
@@ -42,7 +42,7 @@ function written(shown, ctx, ratio, right) {
   return laid(inTurn, (mark, number) => String(number), ctx, ratio, right);
 }
 
-// While a fault lasts the plot behind the lines is tinted.
+// Tints the plot for the duration of a fault.
 export function shadeMarks(u, marks) {
   const { ctx, bbox: { left, top, width, height } } = u;
   const inside = (t) => Math.min(Math.max(u.valToPos(t, "x", true), left), left + width);
@@ -79,7 +79,7 @@ export function drawMarks(u, marks, chosen) {
   ctx.restore();
 }
 
-// A chart's picture to be taken away: what its numbers stand for is below it.
+// The exported picture of a chart: a list below it explains its numbers.
 export function withList(picture, marks) {
   const line = 16 * devicePixelRatio;
   const canvas = Object.assign(document.createElement("canvas"), { width: picture.width, height: picture.height + (marks.length + 0.5) * line });
@@ -97,7 +97,7 @@ export function withList(picture, marks) {
 
 const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
 
-// The same marks in words, with their times: one list beside all charts. Who goes along it leads the charts' cursor.
+// The list of marks with their times, common to all charts. Hover or focus on a row moves the charts' cursor.
 export class MarkList {
   constructor(box, planned, choose) {
     Object.assign(this, { box, planned, list: box.querySelector("ol") });
@@ -108,11 +108,11 @@ export class MarkList {
     for (const type of ["focusin", "focusout", "mouseover", "mouseout", "click"]) this.list.addEventListener(type, tell);
   }
 
-  // In place: whoever is on a row stays there while others come.
+  // Updates in place, so that the focus stays.
   show(marks, isOver) {
     const begun = marks.filter(({ kind }) => kind === "fault").length;
     const waiting = isOver ? [] : this.planned.slice(begun);
-    for (const planned of this.list.querySelectorAll("li.soft")) planned.remove(); // written again below, after all that came
+    for (const planned of this.list.querySelectorAll("li.soft")) planned.remove(); // added again below, after the recorded marks
     while (this.list.children.length > marks.length) this.list.lastElementChild.remove();
     marks.forEach((mark, at) => this.fill(this.list.children[at] || this.list.appendChild(this.row(at + 1)), mark));
     for (const fault of waiting) {

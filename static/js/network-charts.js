@@ -1,5 +1,5 @@
-// How a network answered its own probes and what its brokers took: four charts of all brokers together or of one, asked
-// for again each step while the page is looked at. What is asked for is all that is known, so nothing is ever missing.
+// Probes, load and memory of a network: four charts of all brokers or of one, refreshed each step while the page is
+// visible. Each response is complete, so a failed request loses nothing.
 import { LiveChart } from "./livechart.js";
 import { ZoomReset } from "./zoom.js";
 
@@ -48,14 +48,14 @@ export class NetworkCharts {
     this.resets.forEach((reset) => reset.show(range !== null));
   }
 
-  // Of two that are under way the later one counts.
+  // Of two concurrent requests the later one counts.
   async refresh() {
     clearTimeout(this.timer);
     const turn = ++this.latest;
     try {
       const answer = await fetch(`${this.box.dataset.url}?step=${this.step}${this.of.value === "" ? "" : `&broker=${this.of.value}`}`);
       if (answer.ok && turn === this.latest) this.show(await answer.json());
-    } catch { /* away for a moment: the next one shows all of it */ }
+    } catch { /* unavailable: the next response is complete */ }
     if (turn === this.latest && !document.hidden) this.timer = setTimeout(() => this.refresh(), Math.min(this.step * 1000, MOST_WAIT_MS));
   }
 

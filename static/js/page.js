@@ -42,14 +42,14 @@ let pressedOn = null;
 document.addEventListener("pointerdown", ({ target }) => { pressedOn = target; });
 
 // A click outside the dialog closes it, but not one on its margin, or the end of a drag from within.
-function isBeside({ target, clientX: x, clientY: y }) {
+function isOutside({ target, clientX: x, clientY: y }) {
   const { left, right, top, bottom } = target.getBoundingClientRect();
   return pressedOn === target && (x < left || x > right || y < top || y > bottom);
 }
 
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest("[data-rail-toggle], [data-dialog-open], [data-dialog-close], [data-copy]");
-  if (event.target instanceof HTMLDialogElement && isBeside(event)) event.target.close();
+  if (event.target instanceof HTMLDialogElement && isOutside(event)) event.target.close();
   if (!pressed) return;
   const { dialogOpen, copy: selector } = pressed.dataset;
   if (pressed.matches("[data-rail-toggle]")) toggleRail(pressed);

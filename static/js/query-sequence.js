@@ -1,6 +1,6 @@
-// One query as a sequence diagram: a lifeline for its consumer and for each broker, time down, a line for each message
-// that falls by what it took. At its milliseconds, or at equal steps. Everything is drawn with attributes and no style
-// sheet, so that the picture taken away looks as it does here.
+// One query as a sequence diagram: a lifeline for its consumer and each broker, time downwards, and a line for each
+// message, sloped by its duration. Linear in time, or in equal steps. All styles are attributes, so that the exported
+// picture looks the same.
 import { colour, saveAs, us } from "./format.js";
 import { NS, node } from "./svg.js";
 
@@ -35,7 +35,7 @@ export class Sequence {
     return `${text}, ${us(one.sent_ms * 1000)} after the query arrived, ${one.is_lost ? "lost or not reported" : took(one)}.`;
   }
 
-  // Where a moment stands.
+  // The vertical scale.
   scale() {
     const { messages, steps } = this.data;
     if (!this.isLinear) return { height: Math.max(steps * STEP, 80), y: (_, step) => TOP + 14 + step * STEP };
@@ -68,7 +68,7 @@ export class Sequence {
     });
   }
 
-  // The milliseconds at the left: round ones where the scale is linear, else those of each beginning.
+  // Times at the left: round ones on the linear scale, else those of each message.
   drawTimes(svg, scale, width) {
     const soft = colour("ink-soft");
     const write = (y, ms) => svg.append(node("text", { x: 4, y: y + 4, fill: soft, "font-size": 11 }, us(ms * 1000)));
@@ -101,7 +101,7 @@ export class Sequence {
     group.append(node("path", { d: head, transform: `translate(${x2} ${y2}) rotate(${turn})`, fill: one.is_lost ? "none" : tone, stroke: tone, "stroke-width": 1.5 }));
     const text = `${one.number ? `${one.number} ` : ""}${WORDS[one.kind]}`;
     const [cx, cy] = [(x1 + x2) / 2, (y1 + y2) / 2 - 5], half = text.length * 3.4;
-    // In words where there is room: not over another's, and not longer than its line.
+    // A label if it fits: not over another label, and not longer than its line.
     if (half * 2 < Math.abs(x2 - x1) && labels.every(([ox, oy, other]) => Math.abs(oy - cy) >= LABEL || Math.abs(ox - cx) >= half + other)) {
       labels.push([cx, cy, half]);
       const flat = turn > 90 || turn < -90 ? turn + 180 : turn;
@@ -122,7 +122,7 @@ export class Sequence {
     }
   }
 
-  // Within its own box: the page stays, for the picture below tells of the same message.
+  // Scrolls only its own box, because the picture below shows the same message.
   reveal(group) {
     const [inner, outer] = [group.getBoundingClientRect(), this.box.getBoundingClientRect()];
     const by = (low, high, least, most) => (low < least ? low - least : Math.max(0, Math.min(high - most, low - least)));

@@ -1,4 +1,4 @@
-// Charts of a page or of the file of a report, from their description (telemetry/charts/charts.py).
+// Charts of a page or of a report's file, from their description (telemetry/charts/charts.py).
 import { EstimateChart } from "./estimates.js";
 
 const charts = JSON.parse(document.getElementById("charts").textContent);
@@ -8,12 +8,12 @@ class ReportChart extends EstimateChart {
     const whole = charts[figure.dataset.reportChart];
     const { mode } = figure.dataset;
     const series = mode === "published" ? whole.series.filter((one) => one.role === "published") : whole.series;
-    // The paper draws linear axes; what was measured here is read on log axes first.
+    // The paper draws linear axes; measured values start with log axes.
     super(figure, { ...whole, mode, series }, (whole.x.log || whole.y.log) && mode !== "published", `${whole.id}${mode === "published" ? "-published" : ""}`);
     this.mark();
     figure.addEventListener("click", (event) => this.press(event.target.dataset));
     document.addEventListener("themechange", () => this.redraw());
-    // The observer calls once to begin with, when nothing has changed since the chart was drawn.
+    // The observer calls once initially, although nothing has changed.
     let drawnAt = figure.clientWidth;
     new ResizeObserver(() => {
       if (figure.clientWidth === drawnAt) return;
@@ -30,8 +30,7 @@ class ReportChart extends EstimateChart {
   }
 }
 
-// A chart is made when it comes into view, each in a frame of its own: a long report costs nothing until it is read, and
-// answers meanwhile.
+// A chart is created when it comes into view, each in its own frame: a long report loads quickly and stays responsive.
 const made = new Map();
 function make(figure) {
   if (!made.has(figure)) made.set(figure, new ReportChart(figure));
@@ -41,12 +40,12 @@ let turn = Promise.resolve();
 const watcher = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
   watcher.unobserve(entry.target);
   turn = turn.then(() => new Promise(requestAnimationFrame));
-  turn.then(() => make(entry.target)); // apart: one that fails keeps none waiting
+  turn.then(() => make(entry.target)); // separate, so that a failure does not stop the others
 }), { rootMargin: "200px" });
 const figures = document.querySelectorAll("[data-report-chart]");
 figures.forEach((figure) => watcher.observe(figure));
 
-// On paper there are all charts, as wide as the paper is (charts.css).
+// Printing draws all charts, at the width of the paper (charts.css).
 function layOut(onPaper) {
   document.documentElement.classList.toggle("on-paper", onPaper);
   figures.forEach((figure) => make(figure).resize());

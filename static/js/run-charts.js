@@ -1,4 +1,4 @@
-// The live charts of a run: what each of them draws, and its buttons. All share one cursor, and the time at it.
+// The live charts of a run: their series and buttons. All share one cursor.
 import { colour } from "./format.js";
 import { LiveChart } from "./livechart.js";
 import { ZoomReset } from "./zoom.js";
@@ -39,7 +39,7 @@ export class RunCharts {
     this.resets = this.shown.map(({ figure }) => new ZoomReset(figure.querySelector(".panel-head .actions"), () => this.zoomTo(null)));
   }
 
-  // All charts are of the same time: one is dragged over, all show that part of it.
+  // All charts share the time axis: zooming one zooms all.
   zoomTo(range) {
     this.shown.forEach(({ chart }) => chart.zoomTo(range));
     this.resets.forEach((reset) => reset.show(range !== null));
@@ -60,11 +60,11 @@ export class RunCharts {
     return one;
   }
 
-  // What is to be done to show these, a part for each chart.
+  // The work of showing these series, one function for each chart.
   parts(series, marks, isOver) {
     this.marks = marks;
     if (series?.t?.length) this.series = series;
-    // A run may also have nothing of one kind: a simulated one without a model of memory.
+    // A run may lack some data: a simulated one without a memory model.
     const sayEnded = () => document.querySelectorAll("[data-plot][data-empty]").forEach((plot) => plot.setAttribute("data-empty", "ended"));
     return [...this.shown.map((one) => () => this.draw(one)), ...(isOver ? [sayEnded] : [])];
   }
@@ -74,10 +74,10 @@ export class RunCharts {
     if (series) chart.show([series.t, ...this.specs[spec].series.map(({ key }) => series[key] || series.t.map(() => null))], this.marks);
   }
 
-  // Nothing comes any more: legends tell what is at the cursor alone.
+  // No more data will arrive: legends show only the values at the cursor.
   rest() { this.shown.forEach(({ chart }) => { chart.follows = false; }); }
 
-  // A mark by its number in the list, or a second of the run; null takes the cursor away.
+  // Moves the cursor to a mark by its number, or to a second of the run; null hides it.
   choose(number) { this.shown.forEach(({ chart }) => chart.choose(number)); }
 
   pointAt(second) { this.shown.forEach(({ chart }) => chart.pointAt(second)); }

@@ -1,4 +1,4 @@
-// The wire lab: a field and its bytes light up together, and the address follows what is decoded.
+// The wire lab: highlights a field together with its bytes; the URL holds the decoded datagram.
 
 const decoded = document.getElementById("wire-decoded");
 let pinned = null;
@@ -28,7 +28,7 @@ decoded.addEventListener("click", ({ target }) => {
   if (number !== null) pin(number);
 });
 
-// A pasted datagram is in the address as soon as it is decoded; a composed one has its form there.
+// The URL holds a pasted datagram once it is decoded, or the form of a composed one.
 document.addEventListener("htmx:afterSwap", ({ detail }) => {
   if (detail.target !== decoded) return;
   pinned = null;
@@ -36,7 +36,7 @@ document.addEventListener("htmx:afterSwap", ({ detail }) => {
   if (document.getElementById("wire-paste")) history.replaceState(null, "", link || location.pathname);
 });
 
-// What changes something at a broker is asked about; the rest is sent at once.
+// Asks for confirmation before sending a message that changes a broker's state.
 document.addEventListener("htmx:confirm", (event) => {
   if (event.target.id !== "wire-send") return;
   const changes = decoded.querySelector("[data-changes]")?.dataset.changes;

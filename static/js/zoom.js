@@ -1,7 +1,7 @@
-// Drag to zoom, for charts that do not know it themselves: a mouse or a pen selects, a finger scrolls the page.
+// Drag to zoom, for charts without it: a mouse or pen selects, a finger scrolls the page.
 const LEAST_PX = 6;
 
-// `inside(point)`: whether the plot is there; `select(from, to)`: what was dragged over, in pixels of the element.
+// `inside(point)`: whether a point is in the plot; `select(from, to)`: the selection, in pixels of the element.
 export function dragToZoom(element, { inside, select, reset }) {
   let from = null, box = null;
   const at = (event) => { const { left, top } = element.getBoundingClientRect(); return [event.clientX - left, event.clientY - top]; };
@@ -28,7 +28,7 @@ export function dragToZoom(element, { inside, select, reset }) {
   element.addEventListener("dblclick", reset);
 }
 
-// The button that leads back; there only while there is something to lead back from.
+// The button that resets the zoom, visible while zoomed.
 export class ZoomReset {
   constructor(place, reset) {
     this.button = Object.assign(document.createElement("button"), { type: "button", className: "link-button small", textContent: "Reset zoom", title: "Or double-click the chart", hidden: true });

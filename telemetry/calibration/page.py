@@ -1,6 +1,6 @@
 """The accuracy of the simulator on this machine, as a JSON document, a Markdown page and a chart.
 
-Counterparts: ``anchors`` compared; ``command`` writes the document beside the model, where ``trust`` reads it for the
+Counterparts: ``anchors`` compared; ``command`` writes the document next to the model, where ``trust`` reads it for the
 web. ``page.md`` and ``chart.svg`` are the templates.
 """
 
@@ -29,21 +29,21 @@ WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 860, 56, 330, 40, 40, 46
 CODES = {"1": "ping", "2": "update", "3": "request", "4": "answer"}
 COSTS = {
     "batch_us": "wake, receive and sleep again",
-    "sent_us": "make and send a datagram",
-    "forwarded_us": "and to send a request on",
-    "kilobyte_us": "1,000 bytes moved",
+    "sent_us": "create and send a datagram",
+    "forwarded_us": "in addition, forward a request",
+    "kilobyte_us": "copy 1,000 bytes",
     "scan_us": "search a linear table",
     "client_sends_us": "client: a request",
     "client_receives_us": "client: a datagram",
 }
-SCANS = {"scanned_us": "each entry that it compares", "matched_us": "and each that is about what was asked"}
+SCANS = {"scanned_us": "each entry compared", "matched_us": "in addition, each matching entry"}
 LEGS = {
-    "timer": "late at the client",
-    "first": "to the broker",
-    "last": "answered, to the client",
-    "hop": "passed on, to the next",
-    "back": "answered, to the broker before",
-    "relayed": "passed back, to the client",
+    "timer": "delay at the client",
+    "first": "client to broker",
+    "last": "answer, broker to client",
+    "hop": "forwarded to the next broker",
+    "back": "answer, to the previous broker",
+    "relayed": "answer passed on to the client",
 }
 
 

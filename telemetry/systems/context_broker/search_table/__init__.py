@@ -3,8 +3,8 @@
 Counterpart: ``telemetry.systems.context_broker.lab.draws``, of which one draw is run; here:
 
 - ``draws``      which draws, by which engine; run in processes of their own, kept in a file as they come
-- ``summary``    summed up with the topology as the unit, and engine beside engine
-- ``published``  beside the table of walk policies that the specification has
+- ``summary``    the draws summed up by topology, and the engines compared
+- ``published``  compared with the table of walk policies in the specification
 - ``page``       the tables in words
 - ``command``    all of it
 """

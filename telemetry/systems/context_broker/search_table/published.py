@@ -1,4 +1,4 @@
-"""The walks beside the table of walk policies in the specification (systems.md 1.9)."""
+"""The walks compared with the table of walk policies in the specification (systems.md 1.9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The draws of each place summed up, with the drawn topology as the unit; and live beside virtual time."""
+"""The draws of each place, summed up by topology, and live runs compared with virtual time."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _plain(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
 
 
-# ---- live beside virtual time
+# ---- live compared with virtual time
 
 
 @dataclass(frozen=True, slots=True)
