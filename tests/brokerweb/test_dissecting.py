@@ -83,14 +83,14 @@ def test_every_message_has_its_fields_by_name(message: object) -> None:
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
-        ("3|5|room", ["EntityID, Scope are missing behind byte 8"]),
+        ("3|5|room", ["EntityID, Scope are missing after byte 8"]),
         ("3|05|room|r1|temp", ["Timestamp at byte 2: '05' is not an integer of at most 19 digits"]),
-        ("2|5|9|A|p|t|i|s|1|2|short", ["Payload at byte 20: PayloadSize says 9 bytes, 5 are here: it is cut short"]),
+        ("2|5|9|A|p|t|i|s|1|2|short", ["Payload at byte 20: PayloadSize says 9 bytes, 5 are present: truncated"]),
         (
             "2|5|3|A|p|t|i|s|1|2|longer",
-            ["Behind the payload at byte 23: the payload is 3 bytes longer than PayloadSize says"],
+            ["After the payload at byte 23: the payload is 3 bytes longer than PayloadSize says"],
         ),
-        ("1|5|x", ["Surplus at byte 4: more than this message has"]),
+        ("1|5|x", ["Surplus at byte 4: not a field of this message"]),
         ("30|5|1|p|t|i|s|2|2|x", ["ValidEnd at byte 17: ValidBegin is not before ValidEnd"]),
         ("77|5", ["MessageType at byte 0: no message has this code"]),
         ("5|5|ACK|Status:9|Operation Unknown|Requested by 10.0.0.1:1", ["Status at byte 8"]),
@@ -136,15 +136,15 @@ def test_the_rows_of_bytes_are_the_datagram(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "judgement", "status", "sentence"),
     [
-        (f"1|{NOW}", Judgement.ACCEPTED, None, "takes it"),
-        (f"3|{NOW}|room|r1|temp", Judgement.ACCEPTED, None, "takes it"),
+        (f"1|{NOW}", Judgement.ACCEPTED, None, "accepts it"),
+        (f"3|{NOW}|room|r1|temp", Judgement.ACCEPTED, None, "accepts it"),
         ("3|5|room", Judgement.REFUSED, 301, "EntityID, Scope are missing"),
         (f"2|{NOW + 31_000}|1|A|p|t|i|s|1|2|x", Judgement.REFUSED, 301, "too far in the future"),
         ("99|5", Judgement.REFUSED, 301, "for Unknown: MessageType at byte 0"),
         (f"8|{NOW}|127.0.0.1:7000", Judgement.REFUSED, 201, "I_ERROR for BrokerJoining"),
         ("9|5|Ctx_Broker|localhost:80", Judgement.IGNORED, None, "Answers are never answered"),
-        (f"9|{NOW}|Ctx_Broker|127.0.0.1:80", Judgement.IGNORED, None, "answers nothing that the broker asked"),
-        (f"7|{NOW}|*", Judgement.IGNORED, None, "its sender is not the neighbour concerned"),
+        (f"9|{NOW}|Ctx_Broker|127.0.0.1:80", Judgement.IGNORED, None, "answers no request of this broker"),
+        (f"7|{NOW}|*", Judgement.IGNORED, None, "it was not sent by the neighbour concerned"),
     ],
 )
 def test_the_verdict_is_a_brokers(text: str, judgement: Judgement, status: int | None, sentence: str) -> None:
@@ -220,17 +220,17 @@ def test_a_datagram_is_read_however_it_was_copied(text: str, form: str) -> None:
     [
         ("", "", "is empty"),
         (" \n", "", "is empty"),
-        ("33 7c 3", "", "has 5 hexadecimal digits, an odd number: the last, '3' at character 7"),
-        ("33 7c zz", "hex", "'z' at character 7 is no hexadecimal digit"),
-        ("337c3137393533333830303030g0", "", "'g' at character 27 is no hexadecimal digit"),
+        ("33 7c 3", "", "has 5 hexadecimal digits, an odd number; the last one, '3' at character 7"),
+        ("33 7c zz", "hex", "'z' at character 7 is not a hexadecimal digit"),
+        ("337c3137393533333830303030g0", "", "'g' at character 27 is not a hexadecimal digit"),
         ("ab" * 65_537, "", "comes to 65,537 bytes"),
         ("x" * 400_001, "", "has 400,001 characters"),
-        ("§", "base64", "is no Base64"),
+        ("§", "base64", "is not Base64"),
         ("nonsense", "hex dump", "line 1 does not begin with an offset"),
         ("0000 33 7c\n0004 31", "hex dump", "line 1 has fewer bytes"),
-        ("0000 33 7c\n0000 31", "hex dump", "line 1 says offset 0, and the next line 0"),
+        ("0000 33 7c\n0000 31", "hex dump", "line 1 has offset 0, but the next line 0"),
         ("3", "cuneiform", "must be one of"),
-        ("3|\ud800", "", "half a surrogate pair"),
+        ("3|\ud800", "", "an unpaired surrogate"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(text: str, form: str, sentence: str) -> None:

@@ -122,13 +122,13 @@ def test_silence_and_an_empty_port_are_told_apart(
     monkeypatch.setattr(sending, "WAIT_NS", 10**8)
     silent = send(api, network, b"9|5|Ctx_Broker|127.0.0.1:80").json()
     assert (silent["answers"], silent["sentence"]) == ([], "No answer within 0.1 s.")
-    assert "No process has this port" in send(api, network, b"1|5", broker=1).json()["sentence"]
+    assert "No process uses this port" in send(api, network, b"1|5", broker=1).json()["sentence"]
 
 
 def test_only_brokers_that_are_up_and_here_are_reached(api: APIClient, network: Network) -> None:
     there = send(api, network, b"1|5", broker=2)
     assert (there.status_code, there.json()["field"]) == (400, "broker")
-    assert "up are 0, 1" in there.json()["sentence"]
+    assert "running: 0, 1" in there.json()["sentence"]
     Network.objects.update(host="elsewhere")
     assert send(api, network, b"1|5").status_code == 409
     Network.objects.update(host="here", state="stopped", brokers=[{"index": 0, "address": None, "state": "stopped"}])

@@ -56,7 +56,7 @@ def test_a_pasted_datagram_is_at_an_address_of_its_own(viktor: Client) -> None:
     told = text_of(page)
     assert "3 ContextRequest 28 bytes" in told
     assert "22 Nov 2026 09:00:00.000 UTC" in told
-    assert "accepted A broker takes it." in told
+    assert "accepted A broker accepts it." in told
     assert "Sending datagrams to live brokers needs the operator role." in told
 
 
@@ -72,7 +72,7 @@ def test_what_is_typed_is_followed_and_a_mistake_stands_beside_it(viktor: Client
     assert whole.status_code == 400
     assert "is half a byte" in whole.content.decode()
     assert ">33 7c 3</textarea>" in whole.content.decode()
-    for link, sentence in (("/wire/?d=3", "an odd number"), ("/wire/?d=xy", "is no hexadecimal digit")):
+    for link, sentence in (("/wire/?d=3", "an odd number"), ("/wire/?d=xy", "is not a hexadecimal digit")):
         assert sentence in viktor.get(link).content.decode()
 
 
@@ -184,7 +184,7 @@ def test_what_was_not_recorded_or_cannot_be_chosen_is_said(viktor: Client, run: 
     for path in recorded.files_of(run).journal_directory.glob("*.recording"):
         path.unlink()
     gone = viktor.get(f"/wire/messages/?run={run.id}&message={long['number']}")
-    assert (gone.status_code, "recordings of this run were removed" in gone.content.decode()) == (409, True)
+    assert (gone.status_code, "recordings of this run were deleted" in gone.content.decode()) == (409, True)
     assert viktor.get(f"/runs/{run.id}/messages.pcapng").status_code == 404
     recorded.files_of(run).messages_path.unlink()
     assert "This run has no recorded messages" in viktor.get(f"/wire/messages/?run={run.id}").content.decode()

@@ -132,4 +132,4 @@ def _bytes(text: str, key: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise InvalidSetting(key, "has half a surrogate pair, which is no character") from None
+        raise InvalidSetting(key, "contains an unpaired surrogate") from None

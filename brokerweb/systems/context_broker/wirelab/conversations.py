@@ -197,12 +197,12 @@ CONVERSATIONS: tuple[tuple[str, dict[str, Any], str, Callable[[Room], None]], ..
     ("A newer value follows to the replica (`replica_refresh`)", _REFRESH, "ABD", _refreshed),
     ("A message that cannot be read", {}, A, _refused),
     ("A broker joins", {}, A, _joined),
-    ("A broker leaves; it says so three times within a second", {}, "AB", _left),
+    ("A broker leaves; it announces this three times within a second", {}, "AB", _left),
     ("Monitoring", {}, "AB", _monitored),
-    ("Questions for neighbours and counters", {}, "AB", _asked_for_neighbours),
+    ("Requests for neighbours and counters", {}, "AB", _asked_for_neighbours),
     ("From hop to hop with acknowledgements (`hop_ack`)", {"hop_ack": True}, "AB", _not_found),
-    ("A look around each step of a walk (`search: lookahead`)", {"search": "lookahead"}, "ABD", _looked_for),
-    ("A hash table in place of searches (`arm: structured`, one copy)", _STRUCTURED, "ABD", _structured),
+    ("Lookahead at each step of a walk (`search: lookahead`)", {"search": "lookahead"}, "ABD", _looked_for),
+    ("A hash table instead of searches (`arm: structured`, one copy)", _STRUCTURED, "ABD", _structured),
 )
 """Title, settings of the brokers, which of them are neighbours in a row, what is said."""
 

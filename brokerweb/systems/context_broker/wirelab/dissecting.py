@@ -34,7 +34,7 @@ class Segment:
     text: str
     """As UTF-8, replacement characters where it is none."""
     words: str = ""
-    """What it says, where its text does not say it already."""
+    """Its meaning, if the text does not show it already."""
     problem: str = ""
     help: str = ""
     depth: int = 0
@@ -69,9 +69,9 @@ def dissect(data: bytes, now_ms: int) -> Dissection:
     problems = [f"{one.name} at byte {one.offset}: {one.problem}" for one in segments if one.problem and not one.depth]
     if reader.missing:
         names = ", ".join(reader.missing)
-        problems.append(f"{names} {'is' if len(reader.missing) == 1 else 'are'} missing behind byte {len(data)}")
+        problems.append(f"{names} {'is' if len(reader.missing) == 1 else 'are'} missing after byte {len(data)}")
     if len(data) > MAX_DATAGRAM:
-        problems.append(f"{len(data)} bytes are more than a datagram holds, {MAX_DATAGRAM}")
+        problems.append(f"{len(data)} bytes exceed the limit of a datagram, {MAX_DATAGRAM}")
     return Dissection(data, layout, segments, tuple(reader.missing), tuple(problems))
 
 
@@ -117,14 +117,14 @@ class _Reader:
         end = len(self._data) if size is None else min(start + size, len(self._data))
         problem = ""
         if size is not None and there < size:
-            problem = f"PayloadSize says {size} bytes, {there} {'is' if there == 1 else 'are'} here: it is cut short"
+            problem = f"PayloadSize says {size} bytes, {there} {'is' if there == 1 else 'are'} present: truncated"
         elif size is None and there > MAX_PAYLOAD:
             problem = f"a payload has 1 to {MAX_PAYLOAD} bytes"
         self._segment(one, start, end, problem)
         if end < len(self._data) and self._data[end] != _BAR:
             rest = len(self._data) - end
             what = f"the payload is {rest} byte{'' if rest == 1 else 's'} longer than PayloadSize says"
-            self._segment(Field("Behind the payload", Kind.SURPLUS), end, len(self._data), what)
+            self._segment(Field("After the payload", Kind.SURPLUS), end, len(self._data), what)
 
     def _message(self, one: Field) -> None:
         start = self._at
@@ -186,10 +186,10 @@ class _Reader:
     def _surplus(self) -> None:
         while self._is_more() and self._separator():
             self._segment(
-                Field("Surplus", Kind.SURPLUS), self._at, self._next_bar(self._at), "more than this message has"
+                Field("Surplus", Kind.SURPLUS), self._at, self._next_bar(self._at), "not a field of this message"
             )
         if self._at < len(self._data):
-            rest = Field("Rest", Kind.UNKNOWN, meaning=f"Beyond {MOST_SEGMENTS} fields nothing is told apart.")
+            rest = Field("Rest", Kind.UNKNOWN, meaning=f"Beyond {MOST_SEGMENTS} fields are not separated.")
             self._segment(rest, self._at, len(self._data))
 
     def _is_more(self) -> bool:
@@ -232,7 +232,7 @@ class _Reader:
         except UnicodeDecodeError as error:
             text = raw.decode(errors="replace")
             if one.kind not in (Kind.UNKNOWN, Kind.MESSAGE):
-                problem = problem or f"byte {start + error.start} is no UTF-8"
+                problem = problem or f"byte {start + error.start} is not UTF-8"
         except WireError as error:
             problem = str(error)
         if not raw and not problem and one.kind in (Kind.PAYLOAD, Kind.UNKNOWN):

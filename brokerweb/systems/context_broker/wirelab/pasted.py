@@ -65,7 +65,7 @@ def _as_text(text: str) -> bytes:
     try:
         return text.strip("\r\n").encode()
     except UnicodeEncodeError as error:
-        raise InvalidSetting(FIELD, f"has half a surrogate pair at character {error.start + 1}") from None
+        raise InvalidSetting(FIELD, f"contains an unpaired surrogate at character {error.start + 1}") from None
 
 
 def _hexadecimal(text: str) -> bytes:
@@ -77,13 +77,13 @@ def _hexadecimal(text: str) -> bytes:
             at = between.end()
             continue
         if text[at] not in "0123456789abcdefABCDEF":
-            raise InvalidSetting(FIELD, f"{text[at]!r} at character {at + 1} is no hexadecimal digit")
+            raise InvalidSetting(FIELD, f"{text[at]!r} at character {at + 1} is not a hexadecimal digit")
         digits.append(text[at])
         last = at = at + 1
     if len(digits) % 2:
         raise InvalidSetting(
             FIELD,
-            f"has {len(digits)} hexadecimal digits, an odd number: the last, {digits[-1]!r} at character {last}, "
+            f"has {len(digits)} hexadecimal digits, an odd number; the last one, {digits[-1]!r} at character {last}, "
             "is half a byte",
         )
     return bytes.fromhex("".join(digits))
@@ -94,7 +94,7 @@ def _base64(text: str) -> bytes:
     try:
         return b64decode(packed + "=" * (-len(packed) % 4), validate=True)
     except (Error, ValueError):
-        raise InvalidSetting(FIELD, "is no Base64: it has other characters, or ends within a byte") from None
+        raise InvalidSetting(FIELD, "is not Base64: it has invalid characters or ends within a byte") from None
 
 
 # ---- dumps
@@ -113,22 +113,22 @@ def _dump(text: str) -> bytes:
     for number, line in lines:
         match = _OFFSET.match(f"{line} ")
         if match is None:
-            raise InvalidSetting(FIELD, f"line {number} does not begin with an offset, as the lines of a dump do")
+            raise InvalidSetting(FIELD, f"line {number} does not begin with an offset; in a dump, every line does")
         offsets.append(int(match[1], 16))
     data = bytearray()
     for (number, line), offset, following in zip(lines, offsets, [*offsets[1:], None], strict=True):
         if offset != len(data):
             raise InvalidSetting(
-                FIELD, f"line {number} says offset {offset}, and {len(data)} bytes came before it; a line is missing"
+                FIELD, f"line {number} has offset {offset}, but {len(data)} bytes come before it; a line is missing"
             )
         if following is not None and following <= offset:
-            raise InvalidSetting(FIELD, f"line {number} says offset {offset}, and the next line {following}")
+            raise InvalidSetting(FIELD, f"line {number} has offset {offset}, but the next line {following}")
         match = _OFFSET.match(f"{line} ")
         assert match is not None
         wanted = None if following is None else following - offset
         data += _bytes_of(line[match.end() :], wanted)
         if wanted is not None and len(data) != following:
-            raise InvalidSetting(FIELD, f"line {number} has fewer bytes than the next line's offset says")
+            raise InvalidSetting(FIELD, f"line {number} has fewer bytes than the offset of the next line implies")
     return bytes(data)
 
 

@@ -110,7 +110,7 @@ def message(run: Run, number: int) -> tuple[dict[str, Any], bytes] | None:
         return None
     data = captures.whole(files, row)
     if data is None:
-        raise NotPossible("The recordings of this run were removed; only the beginning of this message is left.")
+        raise NotPossible("The recordings of this run were deleted; only the beginning of this message is stored.")
     return _shown(row), data
 
 

@@ -97,7 +97,7 @@ class SendView(APIView):
         body = _body(shapes.SendBody, request)
         chosen = [kind for kind in (sending.NETWORK, sending.RUN) if body.get(kind)]
         if len(chosen) != 1:
-            raise InvalidSetting("network", "name either a network or a run")
+            raise InvalidSetting("network", "give either a network or a run")
         data, _ = pasted.read(body["hex"], pasted.HEX)
         try:
             heard = services.send(chosen[0], body[chosen[0]], body["broker"], data, int(request.user.pk or 0))

@@ -150,7 +150,7 @@ def send(kind: str, id: str, broker: int, data: bytes, person: int) -> Sent:
         raise InvalidSetting("text", f"has {len(data):,} bytes; a datagram holds at most {MAX_DATAGRAM:,}")
     place, up = place_of(kind, id)
     if broker not in up:
-        raise InvalidSetting("broker", f"is none that is up there; up are {_listed(sorted(up))}")
+        raise InvalidSetting("broker", f"is not a running broker; running: {_listed(sorted(up))}")
     _take_turn(person)
     answers, is_nobody_there = _exchange(up[broker], data)
     is_cut = len(answers) > MOST_ANSWERS

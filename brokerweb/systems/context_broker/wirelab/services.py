@@ -102,11 +102,11 @@ def send(kind: str, id: str, broker: int, data: bytes, person: int) -> dict[str,
 
 def _sentence(sent: sending.Sent) -> str:
     if sent.is_nobody_there:
-        return "No process has this port now; the broker may have died since it was last heard of."
+        return "No process uses this port; the broker may have ended since the last report."
     if not sent.answers:
         return f"No answer within {sending.WAIT_NS / 10**9:g} s."
     if sent.is_cut:
-        return f"The first {sending.MOST_ANSWERS} answers; more came."
+        return f"The first {sending.MOST_ANSWERS} answers; there were more."
     return f"{len(sent.answers)} answer{'' if len(sent.answers) == 1 else 's'}."
 
 

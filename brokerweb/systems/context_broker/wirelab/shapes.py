@@ -20,7 +20,7 @@ class ComposeBody(serializers.Serializer):
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.CharField(allow_blank=True, trim_whitespace=False),
         required=False,
-        help_text="By name, as in entity_id; what is left out has its default. Times may be relative: now+120s",
+        help_text="By name, for example entity_id; omitted fields have defaults. Times may be relative: now+120s",
     )
 
 
@@ -29,20 +29,20 @@ class SendBody(serializers.Serializer):
 
     network = serializers.CharField(required=False, help_text="Id of a running network")
     run = serializers.CharField(required=False, help_text="Id of a live run")
-    broker = serializers.IntegerField(help_text="Index of one that is up")
+    broker = serializers.IntegerField(help_text="Index of a running broker")
     hex = serializers.CharField(help_text="The datagram as hexadecimal digits")
 
 
 class WireFieldSerializer(serializers.Serializer):
     name = serializers.CharField()
     kind = serializers.CharField()
-    offset = serializers.IntegerField(help_text="Of its first byte")
+    offset = serializers.IntegerField(help_text="Of the first byte")
     length = serializers.IntegerField(help_text="In bytes")
     hex = serializers.CharField()
-    text = serializers.CharField(help_text="At most 160 characters of it; what does not print is spelled out")
-    words = serializers.CharField(help_text="What it says, where its text does not say it")
-    problem = serializers.CharField(help_text="Empty where nothing is wrong with it")
-    depth = serializers.IntegerField(help_text="Above 0 of a message within the message")
+    text = serializers.CharField(help_text="At most 160 characters; non-printing ones are escaped")
+    words = serializers.CharField(help_text="Its meaning, if the text does not show it")
+    problem = serializers.CharField(help_text="Empty if it is valid")
+    depth = serializers.IntegerField(help_text="Above 0 inside a nested message")
 
 
 class VerdictSerializer(serializers.Serializer):
@@ -50,20 +50,20 @@ class VerdictSerializer(serializers.Serializer):
 
     judgement = serializers.ChoiceField(choices=[one.value for one in Judgement])
     sentence = serializers.CharField()
-    status = serializers.IntegerField(allow_null=True, help_text="Of the NACK that refuses it")
-    answers = serializers.ListField(child=serializers.CharField(), help_text="What it sends back at once")
-    needs = serializers.CharField(help_text="Settings without which a broker does not know the message")
+    status = serializers.IntegerField(allow_null=True, help_text="Status of the NACK that refuses it")
+    answers = serializers.ListField(child=serializers.CharField(), help_text="Datagrams it sends back immediately")
+    needs = serializers.CharField(help_text="Settings that a broker needs to accept the message")
 
 
 class DecodedSerializer(serializers.Serializer):
     bytes = serializers.IntegerField()
     hex = serializers.CharField()
     text = serializers.CharField()
-    read_as = serializers.CharField(help_text="The form that the text was taken for")
-    code = serializers.IntegerField(allow_null=True, help_text="Null where it is none that is known")
+    read_as = serializers.CharField(help_text="The detected form of the text")
+    code = serializers.IntegerField(allow_null=True, help_text="Null if unknown")
     name = serializers.CharField()
     fields = WireFieldSerializer(many=True)  # type: ignore[assignment]
-    missing = serializers.ListField(child=serializers.CharField(), help_text="Fields that should follow its last byte")
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Missing fields at the end")
     problems = serializers.ListField(child=serializers.CharField())
     verdict = VerdictSerializer()
 

@@ -26,10 +26,10 @@ ITSELF: Address = ("127.0.0.1", 7000)
 ASKER: Address = ("127.0.0.1", 40000)
 REFUSALS = (Status.I_ERROR, Status.BAD_REQUEST)
 WHY_IGNORED = {
-    "rejected_stray": "it answers nothing that the broker asked.",
-    "rejected_command": "its sender is not the neighbour concerned.",
-    "rejected_wrapped": "it comes from no neighbour.",
-    "rejected_duplicate": "the same request still waits there.",
+    "rejected_stray": "it answers no request of this broker.",
+    "rejected_command": "it was not sent by the neighbour concerned.",
+    "rejected_wrapped": "its sender is not a neighbour.",
+    "rejected_duplicate": "the same request is already pending.",
 }
 
 
@@ -68,20 +68,16 @@ def judge(dissection: Dissection, now_ms: int) -> Verdict:
     needs = _needs(settings)
     refusal = next((nack for nack in map(_read, answers) if isinstance(nack, Nack) and nack.status in REFUSALS), None)
     if refusal is not None:
-        why = wrong or ("it is stamped too far in the future" if counters.get("rejected_stamp") else "")
+        why = wrong or ("its timestamp is too far in the future" if counters.get("rejected_stamp") else "")
         sentence = f"NACK {refusal.status} {Status(refusal.status).name} for {refusal.operation}{_because(why)}"
         return Verdict(Judgement.REFUSED, sentence, refusal.status, answers, needs)
     if wrong:
-        said = (
-            "Answers are never answered, so it is dropped and counted" if code_of(data) in NEVER_ANSWERED else "Dropped"
-        )
+        said = "Answers are never answered; dropped and counted" if code_of(data) in NEVER_ANSWERED else "Dropped"
         return Verdict(Judgement.IGNORED, f"{said}{_because(wrong)}", None, answers, needs)
     ignored = next((why for name, why in WHY_IGNORED.items() if counters.get(name)), None)
     if ignored is not None:
-        return Verdict(
-            Judgement.IGNORED, f"It can be read, and is dropped and counted: {ignored}", None, answers, needs
-        )
-    words = "A broker takes it." if answers else "A broker takes it, and says nothing to its sender at once."
+        return Verdict(Judgement.IGNORED, f"Valid, but dropped and counted: {ignored}", None, answers, needs)
+    words = "A broker accepts it." if answers else "A broker accepts it and sends no immediate answer."
     return Verdict(Judgement.ACCEPTED, words, None, answers, needs)
 
 
@@ -103,4 +99,4 @@ def _needs(settings: Mapping[str, int | bool | str]) -> str:
     for name, value in settings.items():
         told = "on" if value is True else f"above 0, here {value}" if isinstance(value, int) else str(value)
         wanted.append(f"{name} {told}")
-    return f"Only brokers with {', '.join(wanted)} know this message; others answer NACK 301 for Unknown."
+    return f"Only brokers with {', '.join(wanted)} accept this message; others answer NACK 301 for Unknown."

@@ -12,13 +12,13 @@ CONSUMER_AT = "127.0.0.1:40000"
 SENT = Field("Timestamp", Kind.TIME, NOW, "When it was sent.")
 QUERY = Field("Timestamp", Kind.TIME, NOW, "The consumer's; unchanged on the way, because it names the query.")
 ENTRY = Field("Timestamp", Kind.TIME, NOW, "That of the message that stored the entry; unchanged on the way.")
-OF_QUESTION = Field("Timestamp", Kind.TIME, NOW, "That of the question.")
+OF_QUESTION = Field("Timestamp", Kind.TIME, NOW, "The same as in the request.")
 KEY = (
     Field("EntityType", Kind.NAME, "room", "Type of the entity."),
-    Field("EntityID", Kind.NAME, "r1", "Which entity of this type."),
-    Field("Scope", Kind.NAME, "temp", "Which of its data."),
+    Field("EntityID", Kind.NAME, "r1", "The entity within its type."),
+    Field("Scope", Kind.NAME, "temp", "The part of the entity's data."),
 )
-PROVIDER = Field("ProviderID", Kind.NAME, "p1", "Who provided the data.")
+PROVIDER = Field("ProviderID", Kind.NAME, "p1", "Provider of the data.")
 SIZE = Field("PayloadSize", Kind.SIZE, "", "Length of the payload.")
 CONTENT = (
     PROVIDER,
@@ -28,15 +28,15 @@ CONTENT = (
     Field("Payload", Kind.PAYLOAD, "degC=21.5", "The data; delimited by the size, so it may contain |."),
 )
 RECORD = (ENTRY, SIZE, *CONTENT)
-OPERATION = Field("Operation", Kind.OPERATION, "ContextRequest", "What was asked for.")
+OPERATION = Field("Operation", Kind.OPERATION, "ContextRequest", "Name of the request.")
 REQUESTER = Field("Requested by", Kind.REQUESTER, CONSUMER_AT, "Address that the request came from.")
-TTL = Field("TTL", Kind.TTL, "2", "How many more hops it is forwarded.")
+TTL = Field("TTL", Kind.TTL, "2", "Remaining hops.")
 TARGET = Field(
     "Target", Kind.TARGET, "0123456789abcdef0123456789abcdef01234567", "Identifier of 160 bits of a broker or a key."
 )
 SEQUENCE = Field("Sequence", Kind.INTEGER, "1", "Assigned by the sender; the acknowledgement repeats it.")
 
 BETWEEN_BROKERS = "broker → broker"
-REQUEST_HOPS = "One host:port a line, the consumer first. None: it comes from the consumer."
+REQUEST_HOPS = "One host:port a line, the consumer first; empty from the consumer."
 ADDRESSES = "One host:port a line."
-SEARCHES = "A real request goes through the network; replicas may be kept on the way of its answer."
+SEARCHES = "A real request is forwarded through the network; brokers on the way of its answer may keep replicas."
