@@ -48,7 +48,7 @@ def check_shape(definition: Mapping[str, Any]) -> None:
             sentence = "must be an object with topology, settings and workload; each is a value or a list"
             raise InvalidSetting(f"blocks.{index}", sentence)
     try:
-        fault_forms.shown(definition.get("faults") or [])
+        fault_forms.shown(definition.get("faults") or [], SYSTEMS[system].faults)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidSetting("faults", "must be a list of faults, each with kind, target and at_s") from None
 

@@ -261,7 +261,7 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token
             system.settings, "settings-", definition.get("settings"), sweeps=True, profiles=system.profiles
         ),
         simulation=setting_forms.shown(SIMULATION, "simulation-", definition.get("simulation"), sweeps=False),
-        faults=fault_forms.shown(definition.get("faults") or []),
+        faults=fault_forms.shown(definition.get("faults") or [], system.faults),
         blocks=list(definition.get("blocks") or []),
         token=token,
     )
@@ -285,7 +285,7 @@ def sent(data: QueryDict) -> ExperimentForm:
         workload=setting_forms.read(system.workload, "workload-", data, sweeps=True),
         settings=setting_forms.read(system.settings, "settings-", data, sweeps=True, profiles=system.profiles),
         simulation=setting_forms.read(SIMULATION, "simulation-", data, sweeps=False),
-        faults=fault_forms.sent(data),
+        faults=fault_forms.sent(data, system.faults),
         blocks=read_blocks(data.get("blocks", "")),
         mode=DOCUMENT if data.get("mode") == DOCUMENT else FORM,
         document=data.get("document", "").replace("\r\n", "\n"),

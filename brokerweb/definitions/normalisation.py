@@ -5,12 +5,14 @@ A form writes 30.0, like the default; a person writes 30 in a document.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from overlay.core.links import LinkShape
 from overlay.core.settings import describe
 from overlay.experiment.sweeps import SWEPT_GROUPS
+from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
 
 OF_FAULTS = ("at_s", "until_s", *(info.name for info in describe(LinkShape) if info.kind == "number"))
@@ -36,17 +38,19 @@ def with_numbers(body: Mapping[str, Any]) -> dict[str, Any]:
         }
         return {**part, **groups}
 
-    lists = {"blocks": of_part, "faults": _of_fault}
+    lists: dict[str, Callable[[Any], Any]] = {"blocks": of_part, "faults": partial(_of_fault, system)}
     found = {
         name: [of_one(one) for one in body[name]] for name, of_one in lists.items() if isinstance(body.get(name), list)
     }
     return {**of_part(body), **found}
 
 
-def _of_fault(fault: Any) -> Any:
+def _of_fault(system: System, fault: Any) -> Any:
     if not isinstance(fault, Mapping):
         return fault
-    return {name: _fraction(value) if name in OF_FAULTS else value for name, value in fault.items()}
+    kind = system.faults.get(fault["what"]) if isinstance(fault.get("what"), str) else None
+    fractions = {*OF_FAULTS, *(info.name for info in (kind.fields if kind else ()) if info.kind == "number")}
+    return {name: _fraction(value) if name in fractions else value for name, value in fault.items()}
 
 
 def _fraction(value: Any) -> Any:

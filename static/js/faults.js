@@ -2,13 +2,12 @@
 import { toast } from "./toast.js";
 
 const rows = document.getElementById("fault-rows");
-const EXAMPLES = { kill: "brokers: 3, 5-8", restart: "brokers: 3, 5-8", partition: "islands: 0-4 | 5-9", slow: "links: 0-1, 1-2 or all; one-way: 0>1", lossy: "links: 0-1, 1-2 or all; one-way: 0>1", impaired: "links: 0-1, 1-2 or all; one-way: 0>1" };
-const AMOUNTS = { slow: "Added ms", lossy: "Loss rate" };
 
 function explain(row) {
-  const what = row.querySelector("select").value;
-  row.querySelector('[name="fault-where"]').placeholder = EXAMPLES[what];
-  row.querySelector("[data-amount]").textContent = AMOUNTS[what] || "Amount";
+  const { value, dataset } = row.querySelector("select").selectedOptions[0];
+  row.querySelector('[name="fault-where"]').placeholder = dataset.example;
+  row.querySelector("[data-amount]").textContent = dataset.amountLabel;
+  for (const own of row.querySelectorAll(".fault-own")) own.hidden = own.dataset.kind !== value;
 }
 
 // Triggers a new estimate, as a changed field does.
@@ -36,4 +35,4 @@ function giveBack(row, place) {
   changed();
 }
 
-rows?.addEventListener("change", (event) => { if (event.target.matches("select")) explain(event.target.closest("li")); });
+rows?.addEventListener("change", (event) => { if (event.target.matches('[name="fault-what"]')) explain(event.target.closest("li")); });

@@ -13,10 +13,13 @@ from overlay.core.links import LINK_SETTINGS, LinkShape
 from overlay.core.settings import SettingInfo, describe
 from overlay.faults.fault_documents import WHERE
 from overlay.faults.faults import MAX_FAULTS
+from overlay.systems.registry import SYSTEMS
 
 ALWAYS = 3
 """Link conditions present in every response: delay, jitter and loss."""
 BROKER = {"type": "integer", "minimum": 0}
+NAME = {"type": "string"}
+SERVER = {"oneOf": [BROKER, {**NAME, "description": "Name of a server"}]}
 PAIR = {"type": "array", "items": BROKER, "minItems": 2, "maxItems": 2}
 
 
@@ -61,20 +64,34 @@ class GivenLinksField(serializers.ListField):
 _FAULT = {
     "type": "object",
     "properties": {
-        "what": {"type": "string", "enum": list(WHERE)},
+        "what": {
+            "type": "string",
+            "enum": [*WHERE, *sorted({name for system in SYSTEMS.values() for name in system.faults})],
+            "description": "One that every system has, or a system's own",
+        },
         "at_s": {"type": "number", "minimum": 0, "description": "Seconds after the start of measuring"},
         "until_s": {"type": "number", "nullable": True, "description": "Later than at_s; default: end of the run"},
-        "brokers": {"type": "array", "items": BROKER, "description": "For kill and restart"},
-        "islands": {"type": "array", "items": {"type": "array", "items": BROKER}, "description": "For partition"},
+        "brokers": {
+            "type": "array",
+            "items": BROKER,
+            "description": "For kill, restart and faults of a system: nodes of the topology",
+        },
+        "servers": {"type": "array", "items": NAME, "description": "Like brokers, but any servers, by name"},
+        "islands": {"type": "array", "items": {"type": "array", "items": SERVER}, "description": "For partition"},
         "links": {
-            "oneOf": [{"type": "string", "enum": ["all"]}, {"type": "array", "items": PAIR}],
+            "oneOf": [{"type": "string", "enum": ["all"]}, {"type": "array", "items": {**PAIR, "items": SERVER}}],
             "description": "For slow (with delay_ms), lossy (with loss) and impaired (with any condition below)",
         },
         "one_way": {
             "type": "boolean",
-            "description": "For links: only datagrams from the first broker of each pair to the second",
+            "description": "For links: only datagrams from the first server of each pair to the second",
         },
+        "clients": {"type": "array", "items": NAME, "description": "For faults of a system: clients by name"},
         **_properties(describe(LinkShape), with_defaults=False),
+        **_properties(
+            (info for system in SYSTEMS.values() for kind in system.faults.values() for info in kind.fields),
+            with_defaults=False,
+        ),
     },
     "required": ["what", "at_s"],
     "additionalProperties": False,
