@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brokerweb.brokers.names import ServerNames
 from brokerweb.systems.contract import ServerDetail
 
 
@@ -26,7 +27,14 @@ class Place:
     """Text for a server without data."""
 
 
-def shown(place: Place, found: Mapping[str, Any], detail: ServerDetail | None) -> dict[str, Any]:
+def shown(place: Place, servers: ServerNames, found: Mapping[str, Any], detail: ServerDetail | None) -> dict[str, Any]:
     """Template context of the panel; ``found`` is the data of the server."""
+    own = found["own"]
+    counters = servers.counters(found["now"]) if own is None and detail is None else []
+    title = servers.full(found["index"])
     more = {} if detail is None else {"detail": detail.template, **detail.context}
-    return {"broker": found, "panel": {"place": place, **more}}
+    return {
+        "broker": found,
+        "servers": servers,
+        "panel": {"place": place, "title": title, "reports": detail is not None, "counters": counters, **more},
+    }

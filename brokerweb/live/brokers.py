@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from brokerweb.brokers.names import ServerNames
 from brokerweb.brokers.rows import merged
 from brokerweb.experiments.models import Run
 from brokerweb.live import snapshots
@@ -29,7 +30,9 @@ def of_run(run: Run) -> dict[str, Any]:
     measured = (run.summary.get("memory") or {}).get("brokers")
     memory = measured or (frame.get("memory") or {}).get("brokers") or []
     loads = (frame.get("load") or {}).get("brokers") or []
-    return {"t_s": frame.get("t_s"), "brokers": merged(frame.get("brokers") or [], memory, loads)}
+    servers = ServerNames.of(run.configuration)
+    rows = merged(frame.get("brokers") or [], memory, loads)
+    return {"t_s": frame.get("t_s"), "brokers": [{**row, "name": servers.process(row["index"])} for row in rows]}
 
 
 def one_of(run: Run, index: int) -> dict[str, Any] | None:
@@ -37,7 +40,7 @@ def one_of(run: Run, index: int) -> dict[str, Any] | None:
 
     ``now`` is its row of ``of_run``; its system provides the rest.
     """
-    if not 0 <= index < run.configuration["topology"]["brokers"]:
+    if not 0 <= index < len(ServerNames.of(run.configuration)):
         return None
     shown = of_run(run)
     now = next((row for row in shown["brokers"] if row["index"] == index), {"index": index})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brokerweb.brokers.names import ServerNames
 from brokerweb.networks.models import Network
 from overlay.core.errors import InvalidSetting
 
@@ -9,10 +10,16 @@ DIGITS = 7
 """Exceeds the size of any network."""
 
 
+def servers_of(network: Network) -> ServerNames:
+    """Its servers, also those that are not on its topology."""
+    return ServerNames.of({"system": network.system, "topology": network.deployed, "settings": network.settings})
+
+
 def known(network: Network, index: int, field: str = "broker") -> int:
     """``index``, if the network has such a broker. Raises ``InvalidSetting``."""
-    if not 0 <= index < network.deployed["brokers"]:
-        raise InvalidSetting(field, f"must be from 0 to {network.deployed['brokers'] - 1}, not {index}")
+    count = len(servers_of(network))
+    if not 0 <= index < count:
+        raise InvalidSetting(field, f"must be from 0 to {count - 1}, not {index}")
     return index
 
 

@@ -14,6 +14,7 @@ from django.urls import reverse
 from brokerweb.brokers.panel import Place, shown
 from brokerweb.brokers.rows import merged
 from brokerweb.kit.follower_cache import Following
+from brokerweb.networks import broker_index
 from brokerweb.networks.load_polling import Glance
 from brokerweb.networks.models import UP, Network
 from brokerweb.systems.registry import web_of
@@ -51,11 +52,12 @@ def one_of(network: Network, index: int) -> dict[str, Any]:
 
 def panel_of(network: Network, found: Mapping[str, Any]) -> dict[str, Any]:
     """Context of the panel for a server, from the result of ``one_of``."""
+    names = broker_index.servers_of(network)
     place = Place(
         part=f"{reverse('networks:broker', args=[network.pk, found['index']])}?part=now",
         json=f"/api/networks/{network.pk}/brokers/{found['index']}/",
         asks_again=True,
         since="the start of the network",
-        silent="The broker does not answer.",
+        silent=f"The {names.title.in_text.one} does not answer.",
     )
-    return shown(place, found, web_of(network.system).detail_of_network(network, found))
+    return shown(place, names, found, web_of(network.system).detail_of_network(network, found))

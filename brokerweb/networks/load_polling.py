@@ -61,9 +61,11 @@ class Glance:
 
     def _asked(self, network: Network) -> dict[str, Any]:
         up = {row["index"]: row for row in network.brokers if row["state"] == "up" and row.get("address")}
-        said = statistics_of(
-            SYSTEMS[network.system], {index: parse_address(row["address"]) for index, row in up.items()}
-        )
+        system = SYSTEMS[network.system]
+        if system.statistics_request(0):
+            said = statistics_of(system, {index: parse_address(row["address"]) for index, row in up.items()})
+        else:
+            said = {index: {} for index in up}
         is_here = network.host == settings.HOST_NAME
         shown = telemetry_of({"system": network.system}).counters
         loads: list[dict[str, Any]] = []
@@ -84,7 +86,7 @@ def _load(before: _Seen | None, now: _Seen, shown: Counters) -> Load:
     if before is not None:
         elapsed_s = now.at_s - before.at_s
         grown = {name: growth([before.counters.get(name, 0), count]) for name, count in now.counters.items()}
-        row |= rates(grown, elapsed_s, shown)
+        row |= rates(grown, elapsed_s, shown) if grown else {}
         if now.cpu_s is not None and before.cpu_s is not None:
             row["cores"] = max(0.0, now.cpu_s - before.cpu_s) / elapsed_s
     return row

@@ -22,6 +22,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import close_old_connections
 
+from brokerweb.networks.broker_index import servers_of
 from brokerweb.networks.load_polling import Glance
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import TIERS, Probes, Step
@@ -44,7 +45,7 @@ K = TypeVar("K", bound=Hashable)
 
 def probe_file(network: Network) -> Probes:
     """The file of the time series of ``network``."""
-    return Probes(Path(settings.VAR) / "networks" / network.pk / "probes", network.deployed["brokers"])
+    return Probes(Path(settings.VAR) / "networks" / network.pk / "probes", len(servers_of(network)))
 
 
 def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:

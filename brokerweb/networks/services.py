@@ -140,14 +140,18 @@ def restart_broker(network: Network, index: int, by: User | None = None) -> Netw
     if network.state not in UP:
         raise NotPossible(f"This network is {network.state}; its brokers cannot be restarted.")
     if missing := worker_missing(network.host):
-        raise NotPossible(f"Broker {index} cannot be restarted now. {missing}")
+        raise NotPossible(f"{_title(network, index)} cannot be restarted now. {missing}")
     row = network.brokers[index]
     if index not in restartable(network):
-        raise NotPossible(f"Broker {index} is {row['state']}; wait until it is up or has failed.")
+        raise NotPossible(f"{_title(network, index)} is {row['state']}; wait until it is up or has failed.")
     order = {"restarts": row["restarts"], "by": by.username if by else ""}
     RestartOrder.objects.get_or_create(network=network, broker=index, defaults=order)
     network.refresh_from_db()
     return network
+
+
+def _title(network: Network, index: int) -> str:
+    return broker_index.servers_of(network).full(index)
 
 
 def restartable(network: Network) -> set[int]:

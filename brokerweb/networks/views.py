@@ -10,13 +10,13 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from brokerweb.brokers import overlay
 from brokerweb.kit import setting_forms
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
 from brokerweb.networks import broker_index, history, live_data, services
 from brokerweb.networks.models import Network
 from brokerweb.systems.registry import web_of
-from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import FIRST, SYSTEMS
@@ -29,7 +29,11 @@ def index(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(state=state)
     if query := sought(request):
         rows = rows.filter(Q(name__icontains=query) | Q(deployed__name__icontains=query))
-    return render(request, "networks/list.html", {"page": page_of(request, rows)})
+    page = page_of(request, rows)
+    listed = [(network, broker_index.servers_of(network)) for network in page]
+    titles = {servers.title.many for _, servers in listed}
+    title = titles.pop() if len(titles) == 1 else "Servers"
+    return render(request, "networks/list.html", {"page": page, "listed": listed, "title": title})
 
 
 @form_page
@@ -73,9 +77,9 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     network = get_object_or_404(Network.objects.select_related("topology", "owner"), pk=network_id)
     found = _broker(network, request.GET.get("broker", ""))
     opened = {} if found is None else live_data.panel_of(network, found)
-    graph = pictures.of_document(network.deployed)
+    graph = overlay.picture(network.deployed, broker_index.servers_of(network))
     parts = web_of(network.system).parts_of_network(network)
-    context = {**_shown(network), **opened, "graph": graph, "numbers": range(network.deployed["brokers"])}
+    context = {**_shown(network), **opened, "graph": graph}
     context |= {"parts": parts, "events": history.newest(network)}
     return render(request, "networks/detail.html", context)
 
@@ -85,19 +89,33 @@ def brokers(request: HttpRequest, network_id: str) -> HttpResponse:
     """The live parts of the page: state, reason, brokers; or the totals next to the graph."""
     network = get_object_or_404(Network, pk=network_id)
     if request.GET.get("part") == "totals":
-        return render(request, "brokers/totals.html", {"system": network.system})
+        return render(
+            request, "brokers/totals.html", {"system": network.system, "servers": broker_index.servers_of(network)}
+        )
     return render(request, "networks/brokers.html", {**_shown(network), "is_part": True})
 
 
 def _shown(network: Network) -> dict[str, Any]:
-    shown = live_data.frame(network)
+    shown, servers = live_data.frame(network), broker_index.servers_of(network)
     ordered = {order.broker for order in network.restart_orders.all()}
     restartable = services.restartable(network) - ordered
     rows = [
-        {**row, "is_restarting": row["index"] in ordered, "can_restart": row["index"] in restartable}
+        {
+            **row,
+            "full": servers.in_text(row["index"]),
+            "short": servers.short(row["index"]),
+            "is_restarting": row["index"] in ordered,
+            "can_restart": row["index"] in restartable,
+        }
         for row in live_data.rows_of(network, shown)
     ]
-    return {"network": network, "frame": shown, "rows": rows}
+    return {
+        "network": network,
+        "frame": shown,
+        "rows": rows,
+        "servers": servers,
+        "reports_counters": bool(SYSTEMS[network.system].statistics_request(0)),
+    }
 
 
 def _broker(network: Network, index: str) -> dict[str, Any] | None:
@@ -120,7 +138,7 @@ def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     found = _broker(network, index)
     if found is None:
-        raise Http404("This network has no broker with this index.")
+        raise Http404("This network has no server with this index.")
     part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
     return render(request, part, live_data.panel_of(network, found))
 
@@ -143,11 +161,13 @@ def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpRes
     try:
         services.restart_broker(network, broker_index.read(network, index), person(request))
     except InvalidSetting:
-        raise Http404("This network has no broker with this index.") from None
+        raise Http404("This network has no server with this index.") from None
     except NotPossible as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Broker {index} will be restarted within a few seconds.")
+        messages.success(
+            request, f"{broker_index.servers_of(network).full(int(index))} will be restarted within a few seconds."
+        )
     return redirect("networks:detail", network_id)
 
 

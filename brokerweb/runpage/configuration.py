@@ -66,8 +66,7 @@ def describe(configuration: Mapping[str, Any]) -> Description:
     settings = configuration["settings"]
     by_profile = system.of_profile(settings)
     workload = list(_lines(system.workload, configuration["workload"], {}))
-    servers = f"{system.role_names[0].capitalize()}s" if len(system.role_names) == 1 else "Servers"
-    return Description(workload, list(_lines(system.settings, settings, by_profile)), servers)
+    return Description(workload, list(_lines(system.settings, settings, by_profile)), system.server_title.many)
 
 
 def _lines(infos: Iterable[SettingInfo], values: Mapping[str, Any], instead: Mapping[str, Any]) -> Iterable[Line]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from brokerweb.brokers.names import ServerNames
 from brokerweb.brokers.panel import Place, shown
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
@@ -23,4 +24,6 @@ def of_run(run: Run, found: Mapping[str, Any]) -> dict[str, Any]:
         since="the launch",
         silent="No reports, or the files were deleted." if ended else "No reports yet.",
     )
-    return shown(place, found, web_of(run.configuration["system"]).detail_of_run(run, found))
+    return shown(
+        place, ServerNames.of(run.configuration), found, web_of(run.configuration["system"]).detail_of_run(run, found)
+    )

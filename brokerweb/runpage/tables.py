@@ -9,7 +9,7 @@ from brokerweb.live import brokers
 from overlay.core.engines import SIMULATED
 
 BROKER = (
-    *("index", "state", "address", "restarts", "reason", "load_per_s", "cores", "entries", "neighbours"),
+    *("index", "name", "state", "address", "restarts", "reason", "load_per_s", "cores", "entries", "neighbours"),
     *rows.MEMORY,
 )
 

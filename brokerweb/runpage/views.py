@@ -13,6 +13,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, St
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
+from brokerweb.brokers import overlay
+from brokerweb.brokers.names import ServerNames
 from brokerweb.experiments import history
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.queue_position import Queue
@@ -21,7 +23,6 @@ from brokerweb.live import brokers
 from brokerweb.runpage import answer_quality, panel, reproduction
 from brokerweb.runpage import configuration as configurations
 from brokerweb.systems.registry import web_of
-from brokerweb.topologies import pictures
 from brokerweb.topologies.models import Topology
 from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import faults_of
@@ -57,7 +58,10 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
     run = get_object_or_404(Run.objects.select_related(*related).prefetch_related("tags"), pk=run_id)
     files = RunFiles(Path(settings.RUNS) / run.pk)
     ended = run.state in ENDED
-    rows = brokers.known(run)
+    servers = ServerNames.of(run.configuration)
+    rows = [
+        {**row, "short": servers.short(row["index"]), "full": servers.full(row["index"])} for row in brokers.known(run)
+    ]
     gone_over = telemetry_of(run.configuration).traffic(files) if ended else None
     context = {
         "run": run,
@@ -68,7 +72,8 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "ended": ended,
         "queue_position": Queue().position(run),
         "shaped": links_in_words(run.configuration["topology"]["links"]),
-        "graph": pictures.of_document(run.configuration["topology"]),
+        "servers": servers,
+        "graph": overlay.picture(run.configuration["topology"], servers),
         "history": run.events.all()[:200],
         "kinds": KINDS,
         "remark": SYSTEMS[run.configuration["system"]].remark(run.summary),
@@ -86,6 +91,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
             "engine": run.engine,
             "kind": run.configuration["topology"]["kind"],
             "ended": ended,
+            "servers": servers.for_script(),
             "planned": _planned_faults(run),
             "traffic": [[a, b, count] for (a, b), count in gone_over.counts.items()] if gone_over else [],
             # Memory of a collected run comes from its summary; frames have the value at its end.
@@ -118,7 +124,7 @@ def _written(threshold: dict[str, Any], known: Mapping[str, Measure]) -> str:
 def totals(request: HttpRequest, run_id: str) -> HttpResponse:
     """The totals next to the overlay while no broker is open."""
     run = get_object_or_404(Run, pk=run_id)
-    return render(request, "brokers/totals.html", {"system": run.system})
+    return render(request, "brokers/totals.html", {"system": run.system, "servers": ServerNames.of(run.configuration)})
 
 
 @login_required
@@ -127,7 +133,7 @@ def broker(request: HttpRequest, run_id: str, index: str) -> HttpResponse:
     run = get_object_or_404(Run, pk=run_id)
     context = _opened(run, index)
     if not context:
-        raise Http404("This run has no broker with this index.")
+        raise Http404("This run has no server with this index.")
     part = "brokers/now.html" if request.GET.get("part") == "now" else "brokers/panel.html"
     return render(request, part, context)
 

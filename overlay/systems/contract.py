@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
@@ -75,6 +75,18 @@ class ClientRole:
     processes: str
     exchanges: Literal["requests", "updates", ""] = ""
     """What its ``Sample`` facts are; empty if its clients only receive."""
+
+
+class Title(NamedTuple):
+    """What one and several servers are called on pages."""
+
+    one: str
+    many: str
+
+    @property
+    def in_text(self) -> Title:
+        """As within a sentence: *broker*; *M-Hub* stays as it is."""
+        return Title(*(word[:1].lower() + word[1:] if word[1:2].islower() else word for word in self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +306,8 @@ class System(ABC):
     summary: ClassVar[str]
     role_names: ClassVar[tuple[str, ...]]
     """The names of its roles."""
+    role_titles: ClassVar[Mapping[str, Title]] = {}
+    """The titles of roles that are not their names: ``{"registry": Title("Registry", "Registries")}``."""
     queries: ClassVar[frozenset[str]] = frozenset()
     """The methods of its servers, in addition to those of ``Server``, that only read. A recorded server refuses all
     others, because its replay would miss them."""
@@ -324,6 +338,16 @@ class System(ABC):
 
     telemetry: ClassVar[str] = ""
     """``MODULE:CLASS`` of the telemetry of a system from another package; empty: none."""
+
+    def title_of(self, role: str) -> Title:
+        """The title of a role: *Broker*, *Brokers*."""
+        one = role.replace("-", " ").capitalize()
+        return self.role_titles.get(role, Title(one, f"{one}s"))
+
+    @property
+    def server_title(self) -> Title:
+        """The title of any of its servers."""
+        return self.title_of(self.role_names[0]) if len(self.role_names) == 1 else Title("Server", "Servers")
 
     # ---- choices
 

@@ -26,6 +26,7 @@ function sheet(many) {
       width: "data(size)", height: "data(size)", "background-color": "data(fill)", "border-width": 3, "border-color": "data(ring)", "border-style": "data(line)",
       label: "data(label)", "font-size": 11, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
+    { selector: "node[shape]", style: { shape: "data(shape)" } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
     // Differences of two versions: added, removed, changed.
     { selector: ".added", style: { "line-color": colour("state-green"), "border-color": colour("state-green"), opacity: 1 } },
@@ -58,7 +59,7 @@ export class Graph {
       // Zooms by pinch, not by the wheel, which scrolls the page; pans only if not everything is visible.
       userZoomingEnabled: matchMedia("(pointer: coarse)").matches, userPanningEnabled: false,
       elements: [
-        ...nodes.map((node, at) => ({ group: "nodes", classes: node.change || "", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index) }, position: place(node, at, nodes.length) })),
+        ...nodes.map((node, at) => ({ group: "nodes", classes: node.change || "", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index), title: node.title, ...(node.shape ? { shape: node.shape } : {}) }, position: place(node, at, nodes.length) })),
         ...links.map((link, at) => ({ group: "edges", classes: link.change || "", data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
       ],
     });
@@ -121,6 +122,8 @@ export class Graph {
     const found = nodes.filter((node) => node.data("label").toLowerCase() === wanted)[0] ?? nodes.filter((node) => String(node.data("index")) === wanted)[0];
     return found ? found.data("index") : null;
   }
+
+  titleOf(index) { return this.cy.getElementById(`n${index}`).data("title"); }
 
   // The range of broker numbers, as a sentence.
   numbers() {

@@ -18,7 +18,8 @@ export function addTools(graph) {
 
 class Tools {
   constructor(graph) {
-    Object.assign(this, { graph, id: `go-to-broker-${++made}` });
+    const one = graph.element.dataset.server ?? "Broker";
+    Object.assign(this, { graph, one, word: one.toLowerCase(), id: `go-to-broker-${++made}` });
     this.status = element("p", { className: "graph-status", id: `${this.id}-status` });
     this.status.setAttribute("role", "status");
     const bar = element("div", { className: "graph-tools" }, this.zoomers(), this.finder(), this.saver(), this.status);
@@ -48,7 +49,7 @@ class Tools {
   }
 
   finder() {
-    this.field = element("input", { id: this.id, className: "form-control", autocomplete: "off", spellcheck: false, maxLength: 100, enterKeyHint: "go", placeholder: "Broker" });
+    this.field = element("input", { id: this.id, className: "form-control", autocomplete: "off", spellcheck: false, maxLength: 100, enterKeyHint: "go", placeholder: this.one });
     this.field.setAttribute("aria-describedby", this.status.id);
     // `/` focuses this field if the page has no other search.
     if (!document.querySelector("[data-search]")) this.field.dataset.search = "";
@@ -61,17 +62,17 @@ class Tools {
     // Input here must not reach a surrounding form or page shortcuts.
     for (const type of ["input", "change", "keyup"]) this.field.addEventListener(type, (event) => event.stopPropagation());
     this.field.addEventListener("input", () => this.say(""));
-    const label = element("label", { htmlFor: this.id, textContent: "Go to broker" });
-    return element("span", { className: "graph-finder" }, label, this.field, this.button("Go", "Show broker", () => this.go(), "btn btn-plain btn-sm"));
+    const label = element("label", { htmlFor: this.id, textContent: `Go to ${this.word}` });
+    return element("span", { className: "graph-finder" }, label, this.field, this.button("Go", `Show ${this.word}`, () => this.go(), "btn btn-plain btn-sm"));
   }
 
   go() {
     const typed = this.field.value.trim();
-    if (!typed) { this.say("Enter a broker's number or name.", true); return; }
+    if (!typed) { this.say(`Enter a ${this.word}'s number or name.`, true); return; }
     const found = this.graph.find(typed);
-    if (found === null) { this.say(`No broker is named “${typed.slice(0, 40)}”. ${this.graph.numbers()}`, true); return; }
+    if (found === null) { this.say(`No ${this.word} is named “${typed.slice(0, 40)}”. ${this.graph.numbers()}`, true); return; }
     this.graph.goTo(found);
-    this.say(`Broker ${found} is selected and centred.`);
+    this.say(`${this.graph.titleOf(found) ?? `${this.one} ${found}`} is selected and centred.`);
   }
 
   say(words, isWrong = false) {

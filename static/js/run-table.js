@@ -6,8 +6,8 @@ const COLUMNS = ["uss_bytes", "rss_bytes", "pss_bytes", "over_idle_bytes", "tabl
 const SHOWN = 1000;
 
 export class BrokerTable {
-  constructor(body) {
-    Object.assign(this, { body, box: body.closest("details"), frame: null });
+  constructor(body, servers) {
+    Object.assign(this, { body, servers, box: body.closest("details"), frame: null });
     this.box.addEventListener("toggle", () => { if (this.frame) this.show(this.frame); });
   }
 
@@ -36,8 +36,10 @@ export class BrokerTable {
   fill(row, index, words) {
     const button = row.querySelector("button");
     if (button.dataset.broker !== String(index)) {
-      button.dataset.broker = button.textContent = index;
-      button.setAttribute("aria-label", `Broker ${index}`);
+      const { one, titles } = this.servers;
+      button.dataset.broker = index;
+      button.textContent = titles[index] ?? index;
+      button.setAttribute("aria-label", titles[index] ?? `${one} ${index}`);
       delete button.dataset.url;
     }
     words.forEach((text, at) => {

@@ -21,7 +21,7 @@ const marks = new MarkList(byId("marks"), live.planned, (number) => charts.choos
 const timeline = new Timeline(byId("timeline"), (second) => charts.pointAt(second));
 const overlay = new RunOverlay(byId("overlay"), live.traffic, (index) => panel.open(index));
 const panel = new BrokerPanel(byId("broker"), overlay);
-const table = new BrokerTable(byId("broker-rows"));
+const table = new BrokerTable(byId("broker-rows"), live.servers);
 const spread = new Spread();
 let frame = {};
 

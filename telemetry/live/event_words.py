@@ -15,6 +15,8 @@ from typing import Any
 from overlay.deployment import phases
 from overlay.deployment.fleet import RESTARTED
 from overlay.faults.churn import CRASHED
+from overlay.systems.contract import Title
+from overlay.systems.registry import SYSTEMS
 from telemetry.summary.processes import Servers, server_number
 from telemetry.systems.contract import Telemetry, Wording
 
@@ -172,9 +174,9 @@ def together(processes: Sequence[str]) -> str:
         generators = all(_is_generator(one) for one in distinct)
         return f"{len(distinct)} {'load generators' if generators else 'processes'}"
     roles = {one.rpartition("-")[0] for one in distinct}
-    kind = f"{roles.pop()}s" if len(roles) == 1 else "servers"
-    if len(indices) > NAMED or kind == "servers":
-        return f"{len(indices)} {kind}"
+    kind = _title(roles.pop()).many if len(roles) == 1 else ""
+    if len(indices) > NAMED or not kind:
+        return f"{len(indices)} {kind or 'servers'}"
     return f"{kind} {', '.join(str(index) for index in indices[:-1])} and {indices[-1]}"
 
 
@@ -184,11 +186,17 @@ def _is_generator(process: str) -> bool:
 
 def _named(process: str) -> str:
     if server_number(process) is not None:
-        return process.replace("-", " ")
+        role, _, number = process.rpartition("-")
+        return f"{_title(role).one} {number}"
     if _is_generator(process):
         role, number = process.split("-")
         return f"the generator of {role}" if number == "0" else f"generator {int(number) + 1} of {role}"
     return process
+
+
+def _title(role: str) -> Title:
+    """What the servers of a role of any system are called."""
+    return next(system.title_of(role).in_text for system in SYSTEMS.values() if role in system.role_names)
 
 
 def _unworded(kind: str) -> Wording:

@@ -13,7 +13,7 @@ from overlay.core.node import MILLISECOND, NodeEvent
 from overlay.core.settings import ENGINE, Use, check, setting
 from overlay.faults.kinds import FaultKind
 from overlay.load.tally import Tally
-from overlay.systems.contract import Role
+from overlay.systems.contract import Role, Title
 from tests.systems.echo import Caller, Echo, Fleet, Server, Workload
 
 REPORT = 200 * MILLISECOND
@@ -106,6 +106,7 @@ class Wanderer(Caller):
 class EchoWithDirectory(Echo):
     name, title = "echo-directory", "Echo with a directory"
     role_names = ("echo", "directory")
+    role_titles = {"echo": Title("Echo server", "Echo servers"), "directory": Title("Directory", "Directories")}
     Workload = FarWorkload
     faults = {
         "deaf": FaultKind("Deaf", servers=("echo", "directory"), Fields=DeafFields),

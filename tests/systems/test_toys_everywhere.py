@@ -13,7 +13,7 @@ from tests.waiting import BOUND_S
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("toy", ["echo", "herald"])
+@pytest.mark.parametrize("toy", ["echo", "echo_directory", "herald"])
 def test_a_toy_system_is_at_home_in_every_interface(toy):
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/systems/stories_of_{toy}.py"],

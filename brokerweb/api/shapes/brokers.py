@@ -13,6 +13,7 @@ class RunBrokerRowSerializer(serializers.Serializer):
     """One broker. Unknown values are missing or null. Sizes are in bytes."""
 
     index = serializers.IntegerField()
+    name = serializers.CharField(required=False, help_text="Its process: broker-3")
     state = serializers.CharField(required=False)
     address = serializers.CharField(required=False)
     restarts = serializers.IntegerField(required=False)

@@ -27,6 +27,7 @@ class NetworkBody(Body):
 
 class BrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
+    name = serializers.CharField(required=False, help_text="Its process: broker-3")
     address = serializers.CharField(allow_null=True)
     state = serializers.CharField(help_text="starting, up, not answering, restarting, failed or stopped")
     reason = serializers.CharField(allow_blank=True)
