@@ -49,7 +49,7 @@ SUPERVISOR_SOCKET = VAR / "supervisor.sock"
 HOST_NAME = host_name(os.environ)
 VERSION = overlay.__version__
 try:
-    register_systems(os.environ)
+    PLUGIN_APPS = [system.web_app for system in register_systems(os.environ) if system.web_app]
 except InvalidSetting as error:
     raise ImproperlyConfigured(str(error)) from error
 
@@ -157,6 +157,7 @@ INSTALLED_APPS = [
     "brokerweb.simulations",
     "brokerweb.live",
     *(f"brokerweb.systems.{path.parent.name}" for path in sorted(BASE_DIR.glob("brokerweb/systems/*/apps.py"))),
+    *PLUGIN_APPS,
     "brokerweb.api",
 ]
 

@@ -3,21 +3,27 @@
 import os
 import sys
 
+from overlay.core.errors import InvalidSetting
+
 
 def main(argv: list[str]) -> int:
     """Run one command; its exit code."""
-    if os.environ.get("WAXWING_SYSTEMS"):  # else a broker in a process of its own would carry the registry
-        from overlay.core.errors import InvalidSetting
-        from overlay.plugins import register_systems
-
-        try:
-            register_systems(os.environ)
-        except InvalidSetting as error:
-            sys.stderr.write(f"overlay: {error}\n")
-            return 2
     from overlay.cli import commands
 
-    return commands.main(argv)
+    try:
+        if os.environ.get("WAXWING_SYSTEMS"):  # else a broker in a process of its own would carry the registry
+            _register()
+        return commands.main(argv)
+    except InvalidSetting as error:
+        sys.stderr.write(f"overlay: {error}\n")
+        return 2
+
+
+def _register() -> None:
+    from overlay.plugins import register_systems
+    from overlay.programs import PROGRAMS
+
+    PROGRAMS.update({system.name: system.programs for system in register_systems(os.environ) if system.programs})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Systems from other packages, named in the environment. Every process registers them when it starts.
 
 ``WAXWING_SYSTEMS=mylab.echo:SYSTEM,mylab.gossip:SYSTEM`` adds two systems to the registry, each an instance of
-``overlay.systems.contract.System``. The supervisor, the worker and the web inherit the variable, so it is set once.
+``overlay.systems.contract.System``, which names its telemetry, its commands and its Django application in attributes.
+The supervisor, the worker and the web inherit the variable, so it is set once.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from overlay.systems.registry import SYSTEMS
 VARIABLE = "WAXWING_SYSTEMS"
 
 
-def register_systems(environment: Mapping[str, str]) -> None:
-    """Add every system named in ``environment`` to the registry. Raises ``InvalidSetting``."""
+def register_systems(environment: Mapping[str, str]) -> list[System]:
+    """Add every system named in ``environment`` to the registry, and return them. Raises ``InvalidSetting``."""
+    found = []
     for text in filter(None, map(str.strip, environment.get(VARIABLE, "").split(","))):
         system = _load(text)
         known = SYSTEMS.get(system.name)
         if known is not None and type(known) is not type(system):
             raise InvalidSetting(VARIABLE, f"{text}: a system named {system.name} already exists")
-        SYSTEMS.setdefault(system.name, system)
+        found.append(SYSTEMS.setdefault(system.name, system))
+    return found
 
 
 def _load(text: str) -> System:

@@ -11,8 +11,10 @@ Commands of the first system need no name: ``python -m overlay get …``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import NamedTuple
+
+from overlay.core.errors import InvalidSetting
 
 
 class Command(NamedTuple):
@@ -24,13 +26,18 @@ class Command(NamedTuple):
     """Imports the command; what it returns takes the arguments and returns the exit code."""
 
 
-PROGRAMS: Mapping[str, str] = {"context-broker": "overlay.programs.context_broker"}
-"""By name of the system, the module with its ``COMMANDS``; the first system is the first."""
+PROGRAMS: dict[str, str] = {"context-broker": "overlay.programs.context_broker:COMMANDS"}
+"""By name of the system, ``MODULE:NAME`` of its commands by name; the first system is the first. Those of systems from
+other packages (``System.programs``) are added when a process registers these."""
 
 
 def commands_of(system: str) -> Mapping[str, Command]:
-    """Of a system in ``PROGRAMS``. Imports names and help texts only: a broker's process stays small."""
-    found: Mapping[str, Command] = import_module(PROGRAMS[system]).COMMANDS
+    """Of a system in ``PROGRAMS``. Imports names and help texts only: a broker's process stays small. Raises
+    ``InvalidSetting``."""
+    try:
+        found: Mapping[str, Command] = resolve_name(PROGRAMS[system])
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidSetting(f"{system}.programs", f"{PROGRAMS[system]!r} cannot be imported: {error}") from None
     return found
 
 

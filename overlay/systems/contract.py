@@ -338,6 +338,10 @@ class System(ABC):
 
     telemetry: ClassVar[str] = ""
     """``MODULE:CLASS`` of the telemetry of a system from another package; empty: none."""
+    programs: ClassVar[str] = ""
+    """``MODULE:NAME`` of its commands, as in ``overlay.programs``, if it is from another package; empty: none."""
+    web_app: ClassVar[str] = ""
+    """The Django application of a system from another package, which registers its ``Web`` when ready; empty: none."""
 
     def title_of(self, role: str) -> Title:
         """The title of a role: *Broker*, *Brokers*."""

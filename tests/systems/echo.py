@@ -171,6 +171,7 @@ class Echo(System):
     gauges = frozenset({"kept"})
     client_fields, measure_names = ("callers",), ("repeated",)
     telemetry = "tests.systems.echo_telemetry:EchoTelemetry"
+    programs, web_app = "tests.systems.echo_programs:COMMANDS", "tests.systems.echo_web"
     Settings, Workload = Settings, Workload
 
     def roles(self, setup):

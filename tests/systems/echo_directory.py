@@ -106,6 +106,7 @@ class Wanderer(Caller):
 class EchoWithDirectory(Echo):
     name, title = "echo-directory", "Echo with a directory"
     role_names = ("echo", "directory")
+    programs, web_app = "", ""
     role_titles = {"echo": Title("Echo server", "Echo servers"), "directory": Title("Directory", "Directories")}
     Workload = FarWorkload
     faults = {

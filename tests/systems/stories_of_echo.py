@@ -81,6 +81,9 @@ def test_its_runs_are_simulated_summarised_and_shown(api, looking, runs):
         assert answer.status_code == 200, page
     page = looking.get(f"/runs/{runs[-1].pk}/").content.decode()
     assert "8 callers" in page
+    assert "Each call was said back 3 times." in page, "a part by its own application"
+    assert looking.get("/echo-chamber/").content == b"echo"
+    assert 'href="/echo-chamber/"' in page
     assert "Repeats" in page
     assert "240 duplicates" in page
     assert "Load counts calls that arrived" in page

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,7 @@ from overlay.runtime.warm_up import rehearse
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
 from overlay.topologies import Graph
+from tests.systems.echo import Echo
 from tests.waiting import wait_for
 
 CONFIGURATION = {
@@ -117,6 +121,39 @@ def test_a_network_of_it_stays_up_and_is_pinged(tmp_path):
         client.deploy({**document, "kind": "network", "workload": None, "lease_s": None})
         status = wait_for(lambda: (s := client.status("n1"))["phase"] == "running" and s, "the network runs")
         assert [broker["state"] for broker in status["brokers"]] == ["up"]
+        told = overlay("echo", "call", status["brokers"][0]["address"], "--json")
+        assert (told.returncode, json.loads(told.stdout)) == (0, {"said": "1"}), told.stderr
+
+
+def overlay(*arguments, systems="tests.systems.echo:SYSTEM"):
+    command = [sys.executable, "-m", "overlay", *arguments]
+    environment = {**os.environ, VARIABLE: systems}
+    root = Path(__file__).resolve().parents[2]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_its_commands_are_listed_with_those_of_other_systems():
+    told = overlay("--help")
+    assert "\necho:\n  call        call a server, and print its echo\n" in told.stdout
+    assert "  put " in told.stdout
+    wrong = overlay("echo", "shout")
+    assert (wrong.returncode, wrong.stderr.splitlines()[0]) == (2, "overlay: 'shout' is not a command")
+
+
+def test_commands_that_cannot_be_imported_are_named():
+    told = overlay("echo", "call", systems="tests.systems.test_echo:WRONG")
+    assert (told.returncode, told.stderr) == (
+        2,
+        "overlay: echo.programs: 'tests.systems.nowhere:COMMANDS' cannot be imported: "
+        "No module named 'tests.systems.nowhere'\n",
+    )
+
+
+class WrongEcho(Echo):
+    programs = "tests.systems.nowhere:COMMANDS"
+
+
+WRONG = WrongEcho()
 
 
 @pytest.mark.parametrize(
