@@ -1,0 +1,159 @@
+"""Every datagram, field by field (seed 003, section 4.3). ``parse`` and ``encode`` are made from this table."""
+
+from __future__ import annotations
+
+from overlay.core.binary import Field, Format, Kind, Layout
+from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.compression import CODECS
+
+MAGIC = b"RD\x01"
+"""Protocol and version."""
+KEY_BYTES, MAC_BYTES, BITMAP_BYTES = 16, 8, m.WINDOW // 8
+
+REQ = Field("req", Kind.U32, "Number of the request at this instance; a repeat has the same.")
+INSTANCE = Field("instance", Kind.U64, "Random number of the client's life.")
+CODE = Field(
+    "code", Kind.U8, "0 ok, 1 collision, 2 full, 3 malformed, 4 repeat with this token.", choices=tuple(range(5))
+)
+ID = Field("id", Kind.TEXT8, "Name of the client, unique at its IP address.")
+EPOCH = Field("epoch", Kind.U64, "Random number of the server's life.")
+CODEC = Field("codec", Kind.U8, "0 none, 1 gzip, 2 dictionary.", choices=tuple(range(len(CODECS))))
+PROPAGATION = (EPOCH, Field("propagation", Kind.U64, "Number of the propagation in its epoch."))
+CHAIN = Field("chain", Kind.U16, "Number of the chain in its propagation; 65,535 for a direct push.")
+ATTEMPT = Field("attempt", Kind.U16, "Number of the injection into the chain, from 0.")
+POSITION = Field("position", Kind.U16, "Place in the chain, from 0.")
+REPORT = (*PROPAGATION, CHAIN, ATTEMPT, POSITION, INSTANCE)
+
+TO_SERVER, TO_CLIENT, TO_HOP = "client → server", "server → client", "server or client → client"
+
+
+def _wrong_push(push: m.Push) -> str:
+    if not push.segment < push.segments:
+        return f"segment {push.segment} of {push.segments}"
+    if push.chain == m.DIRECT:
+        return f"position {push.position} of a direct push" if push.position or push.length else ""
+    return "" if push.position < push.length else f"position {push.position} in a chain of {push.length}"
+
+
+LAYOUTS = (
+    Layout(
+        1,
+        m.Register,
+        "register",
+        TO_SERVER,
+        "Asks for a place in the table of clients.",
+        (
+            REQ,
+            INSTANCE,
+            Field("token", Kind.U64, "From REGISTERED with code 4; 0 in the first request."),
+            Field("flags", Kind.U8, "1: other clients may push to it.", choices=(0, 1)),
+            ID,
+            Field("attributes", Kind.JSON16, "Attributes of the client, by name."),
+        ),
+    ),
+    Layout(
+        2,
+        m.Registered,
+        "registered",
+        TO_CLIENT,
+        "Answers a registration.",
+        (
+            REQ,
+            CODE,
+            EPOCH,
+            Field("key", Kind.FIXED, "Group key for MACs.", size=KEY_BYTES, only_with=("code", 0)),
+            Field("token", Kind.U64, "Proof that the address receives.", only_with=("code", 4)),
+        ),
+    ),
+    Layout(3, m.Unregister, "unregister", TO_SERVER, "Gives up the place in the table.", (REQ, INSTANCE, ID)),
+    Layout(4, m.Unregistered, "unregistered", TO_CLIENT, "Answers the above.", (REQ, CODE)),
+    Layout(
+        5,
+        m.Context,
+        "context",
+        TO_SERVER,
+        "A context to propagate.",
+        (
+            REQ,
+            INSTANCE,
+            Field("called_at", Kind.U64, "Intended instant of the call, ns since 1970."),
+            CODEC,
+            Field("body", Kind.REST, "The context as canonical JSON, compressed."),
+        ),
+    ),
+    Layout(
+        6,
+        m.Accepted,
+        "accepted",
+        TO_CLIENT,
+        "Answers a context.",
+        (
+            REQ,
+            Field(
+                "code", Kind.U8, "0 ok, 1 unknown client, 2 busy, 3 malformed, 4 too large.", choices=tuple(range(5))
+            ),
+            Field("retry_ms", Kind.U16, "With busy: when to repeat the request."),
+        ),
+    ),
+    Layout(
+        7,
+        m.Push,
+        "push",
+        TO_HOP,
+        "A segment of a blob.",
+        (
+            *PROPAGATION,
+            CHAIN,
+            POSITION,
+            Field("length", Kind.U16, "Members of the chain; 0 for a direct push."),
+            ATTEMPT,
+            CODEC,
+            Field("segment", Kind.U16, "Number of the segment, from 0."),
+            Field("segments", Kind.U16, "Segments of the blob."),
+            Field("mac", Kind.FIXED, "Keyed hash of epoch, propagation, chain and blob.", size=MAC_BYTES),
+            Field("part", Kind.REST, "This segment of the blob."),
+        ),
+        _wrong_push,
+    ),
+    Layout(
+        8,
+        m.Ack,
+        "ack",
+        "client → server or client",
+        "Acknowledges segments.",
+        (
+            *PROPAGATION,
+            CHAIN,
+            ATTEMPT,
+            Field("base", Kind.U16, "All segments before it have arrived."),
+            Field(
+                "bitmap", Kind.FIXED, "A bit for each of the next 256 segments, the highest first.", size=BITMAP_BYTES
+            ),
+        ),
+    ),
+    Layout(9, m.Failed, "failed", TO_SERVER, "The member at this position does not acknowledge.", REPORT),
+    Layout(10, m.Done, "done", TO_SERVER, "The last member has the blob.", REPORT),
+    Layout(11, m.Progress, "progress", TO_SERVER, "The member at this position has the blob.", REPORT),
+    Layout(
+        12,
+        m.Noted,
+        "noted",
+        TO_CLIENT,
+        "Acknowledges a report.",
+        (*REPORT, Field("kind", Kind.U8, "The kind of the report.", choices=m.REPORTS)),
+    ),
+    Layout(13, m.Alive, "alive", TO_SERVER, "The client is there.", (INSTANCE,)),
+    Layout(14, m.RegisterAgain, "register again", TO_CLIENT, "The server does not know the client.", (EPOCH,)),
+)
+
+FORMAT = Format(MAGIC, LAYOUTS)
+KINDS: dict[type, int] = {layout.message: layout.code for layout in LAYOUTS}
+
+
+def parse(data: bytes) -> m.Message:
+    """The message in a datagram. Raises ``WireError`` and nothing else."""
+    message: m.Message = FORMAT.parse(data)
+    return message
+
+
+encode = FORMAT.encode
