@@ -46,6 +46,12 @@ def test_an_experiment_needs_no_topology_in_rest_or_form(looking, runs):
     assert refused.status_code == 400
 
 
+def test_a_run_is_valid_without_a_single_request(api, looking, runs):
+    run = api.get(f"/api/runs/{runs[0].pk}/").json()
+    assert (run["verdict"], run["summary"]["verdict_reasons"]) == ("valid", [])
+    assert run["summary"]["deliveries"]["delivered"] == pytest.approx(4 * 20, abs=4)
+
+
 def test_no_page_of_it_is_broken(looking, runs):
     pages = [f"/runs/{runs[0].pk}/", f"/experiments/{runs[0].experiment_id}/", "/runs/", "/compare/", "/"]
     found = {link for page in pages for link in LINKS.findall(looking.get(page).content.decode())}
