@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from brokerweb.reports.models import Report
+from telemetry.reports.deliveries import COLUMNS as DELIVERIES
 
 KEPT = 16
 """Maximum number of cached results, most recently viewed: up to some 500 kB each with 250 configurations."""
@@ -34,6 +35,9 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
         "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
         "drawn": {chart["id"]: chart for chart in charts},
         "page": page,
+        "has_requests": any(row["outcomes"].get("requests") for row in configurations),
+        "has_deliveries": any("deliveries" in row for row in configurations),
+        "delivery_columns": DELIVERIES,
         "request": HttpRequest(),  # the page number is the only parameter of the URL
         "address": f"/api/reports/{report_id}/configurations/",
         "nearest": [row for row in page if row["published"] and not row["published"]["same"]],

@@ -9,6 +9,7 @@ from brokerweb.kit.tables import Table
 from telemetry.charts.points import NAMES
 from telemetry.charts.points import points as of_chart
 from telemetry.reports.comparison import MEMORY, STARTS
+from telemetry.reports.deliveries import COLUMNS
 from telemetry.statistics.metrics import STATISTICS
 from telemetry.summary import truths
 
@@ -53,6 +54,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
         # Reports of earlier versions have no answer quality.
         **_intervals({name: truth[name] for name in (*truths.SHARES, "stale_ms") if name in truth}),
         **_intervals({name: row["memory"][name] for name in (*MEMORY, "table_bytes")}),
+        **_intervals(_deliveries(row.get("deliveries") or {})),
         **{f"runs_{verdict}": count for verdict, count in row["verdicts"].items()},
         "published_row": published.get("config"),
         "published_is_same": published.get("same"),
@@ -68,6 +70,13 @@ def _response(response: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
             name, one = f"{statistic}_us" if start == "from_intended" else f"{statistic}_{start}_us", response[start]
             found |= {**_intervals({name: one[statistic]}), f"{name}_pooled": one[statistic].get("pooled")}
     return found
+
+
+def _deliveries(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    names = {
+        name: f"delivery_delay_{name}_us" if unit == "us" else f"deliveries_{name}" for name, unit in COLUMNS.values()
+    }
+    return {names[name]: one for name, one in found.items()}
 
 
 def _intervals(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from overlay.core.engines import ENGINES, SIMULATED
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
 from telemetry.formatting import KB
 from telemetry.lake.configurations import ChosenRun, differing, grouped, label, links_in_words
-from telemetry.reports import study_part
+from telemetry.reports import deliveries, study_part
+from telemetry.reports.series import of_engine, role
 from telemetry.statistics import metrics
 from telemetry.statistics.intervals import LOG, SHARE, SIGNED, Scale, interval
 from telemetry.statistics.metrics import STATISTICS
@@ -76,7 +77,7 @@ def compare(
         "differing": factors,
         "configurations": rows,
         "engines": sorted({run.engine for run in runs}),
-        "charts": [*study_part.charts(studied), *_charts(rows, measured), *_figures(rows)],
+        "charts": [*study_part.charts(studied), *_drawn(rows, measured), *deliveries.charts(rows), *_figures(rows)],
         "studies": study_part.documents(studied),
         "notes": [*_notes(runs, rows), *_notes_on_simulated(runs, repeated)],
         "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
@@ -114,6 +115,7 @@ def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str],
             name: _over_runs(group, measured.memory, name, SIGNED if name in NEGATIVE else LOG)
             for name in (*MEMORY, "table_bytes")
         },
+        **deliveries.of_configuration(group),
         "verdicts": dict(Counter(run.verdict for run in group)),
         "verdict_reasons": sorted({reason for run in group for reason in run.reasons}),
         "published": _published(first),
@@ -203,6 +205,12 @@ def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _drawn(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
+    """The charts of all runs; without requests only memory."""
+    has_requests = any(row["outcomes"]["requests"] for row in rows)
+    return [one for one in _charts(rows, measured) if has_requests or one["id"] == "memory"]
+
+
 def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
     categories = [row["label"] for row in rows]
     of = ", simulated" if all(row["engine"] == SIMULATED for row in rows) else ""
@@ -232,7 +240,11 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
             f"Memory of a broker against configuration{of}",
             brokers,
             axis("Memory of a broker", "kB", zero=True),
-            [_memory_series(rows, name, word, engine) for engine in ENGINES for name, word in MEMORY.items()],
+            [
+                of_engine(rows, engine, word, "memory", name, 1 / KB)
+                for engine in ENGINES
+                for name, word in MEMORY.items()
+            ],
             [
                 "Mean over the brokers of a run and its seconds of measuring. PSS shares what brokers have in common, "
                 "USS leaves it out; over idle is USS minus that before the first client.",
@@ -241,18 +253,12 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
     ]
 
 
-def _role(row: Mapping[str, Any]) -> str:
-    if row["engine"] == SIMULATED:
-        return "simulated"
-    return "shaped" if row["topology"]["shaped"] else "measured"
-
-
 def _by_topology(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for x, row in enumerate(rows):
         words = f"{row['topology']['name']}, shaped links" if row["topology"]["shaped"] else row["topology"]["name"]
         words += ", simulated" if row["engine"] == SIMULATED else ""
-        points = found.setdefault((words, _role(row), row["topology"]["kind"]), [])
+        points = found.setdefault((words, role(row), row["topology"]["kind"]), [])
         points.append(estimate(x, row["response"]["from_intended"]["mean"]))
     return [series(name, role, kind, points, line=False) for (name, role, kind), points in found.items()]
 
@@ -268,23 +274,13 @@ def _curve(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
     points = [
         point(share * 100, y, n=row["n"], **_replicates(row, share)) for share, y in zip(CURVE, values, strict=False)
     ]
-    return series(row["label"], _role(row), row["topology"]["kind"], points)
+    return series(row["label"], role(row), row["topology"]["kind"], points)
 
 
 def _replicates(row: Mapping[str, Any], share: float) -> dict[str, Any]:
     """The replicates' own percentile at a share, where it is computed of each."""
     found = row["response"]["from_intended"].get(f"p{share * 100:g}", {})
     return {name: found[name] for name in ("low", "high", "replicates") if name in found}
-
-
-def _memory_series(rows: Sequence[Mapping[str, Any]], name: str, word: str, engine: str) -> dict[str, Any]:
-    """Of the configurations of one engine: what is modelled is another series than what was measured."""
-    of_engine = [(x, row) for x, row in enumerate(rows) if row["engine"] == engine]
-    points = [estimate(x, row["memory"][name], 1 / KB) for x, row in of_engine]
-    role = "shaped" if any(row["topology"]["shaped"] for _, row in of_engine) else "measured"
-    if engine == SIMULATED:
-        role, word = SIMULATED, f"{word}, simulated"
-    return series(word, role, "", [one for one in points if one["y"] is not None], line=False, metric=name)
 
 
 def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from telemetry.charts.figures import ALL, BOTH, PUBLISHED, by_id, figure
 from telemetry.charts.standalone import LIBRARY, POLICY, import_map, read, styles
 from telemetry.formatting import KB, UNKNOWN, counted, sig3
 from telemetry.reports.comparison import MEMORY
+from telemetry.reports.deliveries import COLUMNS as DELIVERIES
 from telemetry.statistics.metrics import STATISTICS
 from telemetry.templating import render as rendered
 
@@ -57,6 +58,8 @@ def render(result: Mapping[str, Any]) -> str:
         memory={**MEMORY, "table_bytes": "table"},
         truth=TRUTH,
         outcomes=OUTCOMES,
+        has_requests=any(row["outcomes"]["requests"] for row in rows),
+        deliveries=DELIVERIES if any("deliveries" in row for row in rows) else {},
         differences=[_differences(row) for row in rows],
         settings=_settings(rows),
         facts=_facts(result["provenance"]),

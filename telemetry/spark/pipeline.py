@@ -32,28 +32,45 @@ Key = tuple[str, str]
 
 
 def measure(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> Measured:
-    """The data for a comparison of ``runs``. Raises ``TelemetryError`` if no request was answered."""
+    """The data for a comparison of ``runs``. Raises ``TelemetryError`` without any answer or delivery."""
     samples, ticks = _samples(spark, lake, runs), _read(spark, lake, "ticks", runs)
     tallies = nodes.tallies(samples).persist()
     tallied = {row["run"]: row for row in tallies.collect()}
-    memory = nodes.run_memory(nodes.broker_memory(ticks, tallies)).collect()
+    memory = {row["run"]: row.asDict() for row in nodes.run_memory(nodes.broker_memory(ticks, tallies)).collect()}
     groups = {key: [run.run for run in group] for key, group in grouped(runs).items()}
     values = nodes.values(samples)
     cells = nodes.cells(values).toArrow()
-    if not cells.num_rows:
+    if not cells.num_rows and not any(_summary(run).get("deliveries") for run in runs):
         raise TelemetryError("None of the selected runs has an answered request, so there is nothing to compare.")
-    coarse, totals = _counts(cells, "cell"), _totals(cells)
-    wanted = _wanted(coarse, groups)
-    fine = _counts(nodes.singles(values, spark.createDataFrame(_table(wanted))).toArrow(), "value")
-    exact = {key: Counts.merged([coarse[key].without(wanted[key]), fine[key]]) for key in coarse}
+    exact = _exact(spark, values, cells, groups) if cells.num_rows else {}
+    totals = _totals(cells)
     return Measured(
         response=_response({run: [run] for run in tallied}, exact, totals),
         pooled=_response(groups, exact, totals),
         curves=_curves(groups, exact),
         outcomes={run: row["outcome"].asDict() for run, row in tallied.items()},
         truths={run: _truths(row, exact.get((run, nodes.STALE))) for run, row in tallied.items()},
-        memory={row["run"]: row.asDict() for row in memory},
+        memory=memory | _pushed_memory(runs),
     )
+
+
+def _exact(
+    spark: SparkSession, values: DataFrame, cells: pa.Table, groups: Mapping[str, Sequence[str]]
+) -> dict[Key, Counts]:
+    """The counts of each run and measure, by single values where a percentile is among them."""
+    coarse = _counts(cells, "cell")
+    wanted = _wanted(coarse, groups)
+    fine = _counts(nodes.singles(values, spark.createDataFrame(_table(wanted))).toArrow(), "value")
+    return {key: Counts.merged([coarse[key].without(wanted[key]), fine[key]]) for key in coarse}
+
+
+def _pushed_memory(runs: Sequence[ChosenRun]) -> dict[str, dict[str, Any]]:
+    """The memory of runs with deliveries, from their summaries: the window in ``tallies`` is that of samples."""
+    return {run.run: _summary(run)["memory"]["mean"] for run in runs if _summary(run).get("deliveries")}
+
+
+def _summary(run: ChosenRun) -> Mapping[str, Any]:
+    return run.manifest.get("summary") or {}
 
 
 def _counts(table: pa.Table, column: str) -> dict[Key, Counts]:

@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
+from brokerweb.reports.models import Report
 from brokerweb.simulations import job
+from telemetry.__main__ import main as telemetry
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -72,3 +76,29 @@ def test_a_network_of_it_is_deployed_without_a_topology(api, looking):
         assert looking.get(f"/networks/{network.pk}/").status_code == 200
     refused = api.post("/api/networks/", {"name": "walks"}, format="json")
     assert (refused.status_code, refused.json()["field"]) == (400, "topology")
+
+
+def test_a_report_on_it_is_about_deliveries(looking, runs, settings, tmp_path):
+    rows = [{"run": run.pk, "replicate": run.replicate, "verdict": run.verdict} for run in runs]
+    (tmp_path / "runs.json").write_text(json.dumps(rows))
+    out = tmp_path / "out"
+    told = ["report", "--runs", tmp_path / "runs.json", "--lake", settings.LAKE, "--out", out, "--var", settings.VAR]
+    assert telemetry([*map(str, told), "--title", "News"]) == 0
+    result = json.loads((out / "result.json").read_text())
+    found = [row["deliveries"] for row in result["configurations"]]
+    assert [one["per_s"]["value"] for one in found] == pytest.approx([4 * 10] * 2, rel=0.1)
+    assert [(one["duplicates"]["value"], one["p50"]["value"] > 0, one["p99"]["n"]) for one in found] == [
+        (0, True, 1)
+    ] * 2
+    assert {"delivery-delay", "delivery-rate"} <= {chart["id"] for chart in result["charts"]}
+    assert "response-time" not in {chart["id"] for chart in result["charts"]}, "it has no requests"
+    file = (out / "report.html").read_text()
+    assert "Delivered per s" in file
+    assert "Truth of the answers" not in file
+    report = Report.objects.create(kind="comparison", state="done", result=result, ended_at=timezone.now())
+    page = looking.get(f"/reports/{report.pk}/").content.decode()
+    assert "Deliveries by configuration" in page
+    assert "Delivered per s" in page
+    assert "Response time by configuration" not in page
+    names, *_ = looking.get(f"/api/reports/{report.pk}/configurations/?format=csv").content.decode().splitlines()
+    assert {"deliveries_per_s", "delivery_delay_p95_us", "deliveries_duplicates_high"} <= set(names.split(","))
