@@ -241,7 +241,7 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
             brokers,
             axis("Memory of a broker", "kB", zero=True),
             [
-                of_engine(rows, engine, word, "memory", name, 1 / KB)
+                of_engine(rows, engine, word, "memory", name, scale=1 / KB, metric=name)
                 for engine in ENGINES
                 for name, word in MEMORY.items()
             ],

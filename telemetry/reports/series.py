@@ -18,7 +18,9 @@ def role(row: Row) -> str:
     return "shaped" if row["topology"]["shaped"] else "measured"
 
 
-def of_engine(rows: Sequence[Row], engine: str, word: str, part: str, name: str, scale: float = 1.0) -> Series:
+def of_engine(
+    rows: Sequence[Row], engine: str, word: str, part: str, name: str, *, scale: float = 1.0, metric: str = ""
+) -> Series:
     """The interval ``name`` in a ``part`` of the configurations of one engine, as far as they have it.
 
     What is modelled is another series than what was measured.
@@ -28,4 +30,4 @@ def of_engine(rows: Sequence[Row], engine: str, word: str, part: str, name: str,
     kind = "shaped" if any(row["topology"]["shaped"] for _, row in of_it) else "measured"
     if engine == SIMULATED:
         kind, word = SIMULATED, f"{word}, simulated"
-    return series(word, kind, "", [one for one in points if one["y"] is not None], line=False, metric=name)
+    return series(word, kind, "", [one for one in points if one["y"] is not None], line=False, metric=metric)

@@ -1,7 +1,8 @@
 """The telemetry of a system, in addition to that of every system. Counterpart: ``overlay.systems.contract``.
 
-Every run has requests with outcomes and response times, ticks with counters, memory and processor time, and events. A
-system can add verdicts on answers, traces of single requests, the final content of servers, and figures of these.
+Every run has ticks with counters, memory and processor time, and events. It has exchanges with outcomes and response
+times, deliveries, connections and hand-overs, as far as its clients report them. A system can add verdicts on these,
+tables of its own, traces of single requests, the final content of servers, figures, and reasons why a run is suspect.
 """
 
 from __future__ import annotations
