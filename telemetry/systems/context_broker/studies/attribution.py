@@ -65,7 +65,7 @@ def _indexing(rows: Rows) -> Quantities:
 ATTRIBUTION = Study(
     "E0.10",
     "Attribution",
-    "Why does one central broker answer slower the more clients there are: queue, lock, linear scan, or hops?",
+    "Why do answers of one central broker become slower with more clients: queue, lock, linear scan or hops?",
     DEFINITIONS / "attribution.yaml",
     (
         Plot(
@@ -80,7 +80,7 @@ ATTRIBUTION = Study(
     (
         Claim(
             "scan-explains",
-            "Not claimed: the linear scan of the table is what makes the central broker slow.",
+            "Not claimed: the linear scan of the table makes the central broker slow.",
             "At 1,000 providers and 1,000 consumers it takes at least half of the central broker's mean response time.",
             "It takes at least a quarter.",
             _scan,
@@ -91,7 +91,7 @@ ATTRIBUTION = Study(
         ),
         Claim(
             "queue-does-not",
-            "Not claimed: queueing is not, as so few requests keep no broker busy.",
+            "Not claimed: queueing does not, because so few requests keep no broker busy.",
             "The queue takes at most a tenth of mean response time, of one central broker and of a ring of ten.",
             "It takes at most a quarter.",
             _queue,
@@ -110,8 +110,7 @@ ATTRIBUTION = Study(
             TODAY,
         ),
     ),
-    "The thesis names threads, accesses to the data table, and requests of other brokers, and measured none of them "
-    "apart.",
+    "The thesis names threads, accesses to the data table, and requests of other brokers, but measured none alone.",
     (
         Source(
             "Section 4.3.1", "774", "accesses to the data table are being made and requests are also being forwarded"
@@ -119,7 +118,7 @@ ATTRIBUTION = Study(
     ),
     limits=(
         HARDWARE,
-        "A broker here has one thread and no lock, so that waiting for one takes nothing. A part is a difference of "
-        "means: it is below zero where it is smaller than what clients' idle time adds to the smaller load.",
+        "A broker here has one thread and no lock, so waiting for a lock takes no time. A part is a difference of "
+        "means; it is negative if it is smaller than the effect of clients' idle time at the smaller load.",
     ),
 )

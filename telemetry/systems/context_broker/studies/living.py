@@ -14,7 +14,7 @@ from telemetry.systems.context_broker.studies.figures import DEFINITIONS, RESPON
 from telemetry.systems.context_broker.studies.table import RESPONSE, TODAY
 
 MESSAGES = "messages_per_query"
-FRESH = axis("Share of answers that were fresh", "share", zero=True)
+FRESH = axis("Share of fresh answers", "share", zero=True)
 
 # ---- E0.5
 
@@ -71,7 +71,7 @@ def _refreshing(figures: Intervals) -> tuple[Shown, Shown]:
 REPLICATION = Study(
     "E0.5",
     "Replication",
-    "What do replicas save, how stale are they, and does their number reach the square root of what is asked for?",
+    "How many messages do replicas save, how stale are they, and does their number follow the square-root rule?",
     DEFINITIONS / "replication.yaml",
     (
         Plot(
@@ -89,7 +89,7 @@ REPLICATION = Study(
             RESPONSE_TIME,
             partial(_of_replication, measure=RESPONSE),
         ),
-        Plot("fresh", "Share of answers that were fresh by replication", axis("Replication"), FRESH, _fresh, SHARE),
+        Plot("fresh", "Share of fresh answers by replication", axis("Replication"), FRESH, _fresh, SHARE),
         Plot(
             "copies",
             "Copies of all entities at the end by replication",
@@ -110,7 +110,7 @@ REPLICATION = Study(
     (
         Claim(
             "replicas-save",
-            "Replicas shorten searches, more of them more so.",
+            "Replicas shorten searches, and more replicas shorten them more.",
             "Messages per query without replicas / with them is at least 1.2 for one replica, three, and all of "
             "the path.",
             "It is at least 1.02.",
@@ -159,9 +159,7 @@ REPLICATION = Study(
             "the random replication mechanism performs better than path replication",
         ),
     ),
-    limits=(
-        "Copies are counted once, at the end of a run; their number goes up and down with the validity of values.",
-    ),
+    limits=("Copies are counted once, at the end of a run; their number varies with the validity of values.",),
 )
 
 # ---- E0.7
@@ -214,26 +212,26 @@ def _is_known(figures: Intervals) -> tuple[Shown, Shown]:
 MEMBERSHIP = Study(
     "E0.7",
     "Membership",
-    "Does greedy joining shorten answers, and how long do neighbours take to know that a broker is gone?",
+    "Does greedy joining shorten response times, and how long do neighbours take to detect a departure?",
     DEFINITIONS / "membership.yaml",
     (
         Plot(
             "known",
-            "Time until every neighbour knew that a broker was gone",
+            "Time until all neighbours detected a departure",
             axis("Neighbours"),
             axis("Time until known", "s", zero=True),
             partial(_by_both, measure="gone_known_ms", scale=1e-3),
         ),
         Plot(
             "response",
-            "Response time by neighbours, thirty brokers that go and come",
+            "Response time by choice of neighbours, thirty brokers with churn",
             axis("Neighbours"),
             RESPONSE_TIME,
             partial(_by_both, measure=RESPONSE),
         ),
         Plot(
             "answered",
-            "Share of requests answered by neighbours",
+            "Share of requests answered by choice of neighbours",
             axis("Neighbours"),
             axis("Share of requests answered", "share", zero=True),
             _answered,
@@ -243,7 +241,7 @@ MEMBERSHIP = Study(
     (
         Claim(
             "greedy-is-faster",
-            "Neighbours chosen by latency make answers faster than any neighbours.",
+            "Neighbours chosen by latency give faster answers than random neighbours.",
             "Mean response time random / greedy is at least 1.1, with graceful leaves and with crashes.",
             "It is at least 1.02.",
             _greed,
@@ -264,7 +262,7 @@ MEMBERSHIP = Study(
     ),
     "A broker is always aware of its neighbourhood, so that no requests are sent to brokers that are not alive.",
     (Source("Sections 3.4.4 and 5.1", "461 and 828", "no requests are sent to Brokers which are not alive"),),
-    limits=("A departure counts where a neighbour noticed it before the broker was back, 15 s later in the mean.",),
+    limits=("A departure counts if a neighbour detected it before the broker returned, on average after 15 s.",),
 )
 
 # ---- E0.9
@@ -293,7 +291,7 @@ def _slowness(rows: Rows) -> Quantities:
 ASSIGNMENT = Study(
     "E0.9",
     "Assignment",
-    "Does it pay to assign clients to brokers by load or by distance?",
+    "Does assigning clients to brokers by load or by distance shorten response times?",
     DEFINITIONS / "assignment.yaml",
     (
         Plot(

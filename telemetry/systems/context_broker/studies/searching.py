@@ -17,7 +17,7 @@ from telemetry.systems.context_broker.studies.table import DISTRIBUTED, RESPONSE
 MESSAGES = "messages_per_query"
 SHARE_FOUND = axis("Share of requests answered", "share", zero=True)
 MESSAGES_AXIS = axis("Messages per query", "", zero=True)
-LOST = "Data that exist count as found where a request was answered; the others were told wrongly that there is none."
+LOST = "Existing data count as found if a request was answered; other requests got a false “not found”."
 WALKS = ("uniform", "noback", "avoid", "backtrack")
 
 
@@ -92,21 +92,21 @@ def _policy(row: Row) -> str:
 RARE = Study(
     "E0.4",
     "Rare data",
-    "Where few brokers have what is asked for, do topologies differ, and which way to walk finds it at which cost?",
+    "If few brokers have the requested data, do topologies differ, and what does each walk policy find at what cost?",
     DEFINITIONS / "rare.yaml",
     (
         Plot(
             "found",
-            "Share of requests answered by the way to walk, one holder",
-            axis("Way to walk"),
+            "Share of requests answered by walk policy, one holder",
+            axis("Walk policy"),
             SHARE_FOUND,
             _found,
             SHARE,
         ),
         Plot(
             "messages",
-            "Messages per query by the way to walk, one holder",
-            axis("Way to walk"),
+            "Messages per query by walk policy, one holder",
+            axis("Walk policy"),
             MESSAGES_AXIS,
             _walked,
             COUNT,
@@ -122,8 +122,7 @@ RARE = Study(
     (
         Claim(
             "rare-data-separates",
-            "Not claimed, but where the likeness of topologies should end: they differ in response time where data are "
-            "rare.",
+            "Not claimed: topologies differ in response time if data are rare.",
             "With the data on one broker of ten and no replicas (50 providers, 500 consumers, 30 s between updates and "
             "between requests), mean response times of each two topologies differ by more than 10 %, which is what "
             "they "
@@ -135,7 +134,7 @@ RARE = Study(
         ),
         Claim(
             "backtrack-finds-all",
-            "A walk that turns back at a dead end finds what there is.",
+            "A walk that backtracks at a dead end finds all existing data.",
             "At least 99.9 % of requests are answered under backtrack, in each network with one holder.",
             "At least 99 %.",
             partial(_found_by, policy="backtrack"),
@@ -146,7 +145,7 @@ RARE = Study(
         ),
         Claim(
             "uniform-misses",
-            "The prototype's walk, which may turn on the spot, misses data that exist.",
+            "The prototype's walk, which may step back immediately, misses existing data.",
             "At most 95 % of requests are answered under uniform, in each network with one holder.",
             "At most 99 %.",
             partial(_found_by, policy="uniform"),
@@ -157,7 +156,7 @@ RARE = Study(
         ),
         Claim(
             "backtrack-is-cheaper",
-            "Turning back costs fewer messages than walking at random.",
+            "Backtracking costs fewer messages than a random walk.",
             "Messages per query uniform / backtrack is at least 1.5 on each Waxman network with one holder.",
             "It is at least 1.05.",
             _cheaper,
@@ -206,8 +205,8 @@ def _k_walking(rows: Rows) -> Quantities:
 STRATEGIES = Study(
     "E0.6",
     "Search strategies",
-    "What do ways to search cost in messages, and how soon and how surely do they find what two brokers in a "
-    "hundred have?",
+    "How many messages do search strategies need, how fast are they, and how often do they find data on 2 of 100 "
+    "brokers?",
     DEFINITIONS / "searches.yaml",
     (
         Plot(
@@ -245,7 +244,7 @@ STRATEGIES = Study(
     (
         Claim(
             "flooding-costs",
-            "Flooding answers sooner than a walk and loads the network more.",
+            "Flooding answers faster than a walk and loads the network more.",
             "Messages per query flood / walk and mean response time walk / flood are both at least 2.",
             "Both are at least 1.2.",
             _flooding,
@@ -254,7 +253,7 @@ STRATEGIES = Study(
         ),
         Claim(
             "walkers-trade",
-            "Several walkers answer sooner than one and cost more messages.",
+            "Several walkers answer faster than one and cost more messages.",
             "Messages per query k-walkers / walk and mean response time walk / k-walkers are both at least 1.2.",
             "Both are at least 1.02.",
             _k_walking,
@@ -284,7 +283,7 @@ STRATEGIES = Study(
     "lookahead "
     "shorten that.",
     (Source("Section 2.4.2.2", "315 to 323", "the response time is significantly smaller in the first method"),),
-    limits=("The thesis measured no search strategy: what it says of them is quoted from others.", LOST),
+    limits=("The thesis measured no search strategy; its statements are quoted from other papers.", LOST),
 )
 
 # ---- E0.8
@@ -327,7 +326,7 @@ def _is_flat(figures: Intervals) -> tuple[Shown, Shown]:
 SCALE = Study(
     "E0.8",
     "Scale",
-    "Does an answer cost more in a larger network, where always one broker in a hundred has it?",
+    "Does an answer cost more in a larger network, if one broker in a hundred has the data?",
     DEFINITIONS / "scale.yaml",
     (
         Plot(
@@ -366,7 +365,7 @@ SCALE = Study(
         ),
         Claim(
             "found-at-every-size",
-            "What there is is found at every size.",
+            "Existing data are found at every size.",
             "At least 99 % of requests are answered in each network.",
             "At least 95 %.",
             _all_found,
@@ -379,7 +378,6 @@ SCALE = Study(
     "At least a hundred brokers are needed for the scenario of fire prevention; more than ten were not tested.",
     (Source("Sections 3.1 and 5.2", "376 and 840", "if a network with more CBs is used"),),
     limits=(
-        "Brokers take no time here: links alone do, 1 ms each. The usage scenario itself is "
-        "docs/examples/fire-watch.yaml.",
+        "Brokers have no service time here; each link takes 1 ms. The usage scenario is docs/examples/fire-watch.yaml.",
     ),
 )
