@@ -17,7 +17,7 @@ The packages, lowest layer first. Each imports only packages above it in this li
 - ``core``        nodes, addresses, settings, errors, links, random streams: used by every core
 - ``journal``     the facts that processes report, their files, and recordings of single servers
 - ``topologies``  generators, files, checks and measures of graphs; ``load``: assignment of clients, tallies, windows
-- ``faults``      servers that leave, crash and return; links that are cut, slow or lossy
+- ``faults``      servers that leave, crash and return; links that are cut, slow or lossy; a system's own faults
 - ``systems``     ``contract``: the interface of a system; ``registry``: all systems; a folder for each
 - ``deployment``  a checked document of all processes of a host, its phases, and which process to start or stop next
 - ``experiment``  definitions, sweeps and what-ifs: from one document to its configurations

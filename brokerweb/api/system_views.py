@@ -14,6 +14,7 @@ from rest_framework.viewsets import ViewSet
 
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
+from overlay.faults.kinds import FaultKind
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
 from telemetry.measures import Measure
@@ -41,6 +42,17 @@ class MeasureSerializer(serializers.Serializer):
     better = serializers.ChoiceField(choices=["lower", "higher", ""], help_text="Empty where neither way is better")
 
 
+class SystemFaultSerializer(serializers.Serializer):
+    """A fault of the system's own, in addition to those that every system has."""
+
+    name = serializers.CharField(help_text="`what` of a fault")
+    title = serializers.CharField()
+    servers = serializers.ListField(child=serializers.CharField(), help_text="Roles of servers that can be targets")
+    clients = serializers.ListField(child=serializers.CharField(), help_text="Roles of clients that can be targets")
+    lasts = serializers.BooleanField(help_text="Whether it can end")
+    settings = SettingSerializer(many=True, help_text="Its other fields")
+
+
 class SystemStudySerializer(serializers.Serializer):
     id = serializers.CharField()
     title = serializers.CharField()
@@ -48,7 +60,7 @@ class SystemStudySerializer(serializers.Serializer):
 
 
 class SystemSerializer(serializers.Serializer):
-    """What can be launched, every setting and workload field it takes, its measures and its studies."""
+    """What can be launched, every setting and workload field it takes, its own faults, its measures and its studies."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -58,6 +70,7 @@ class SystemSerializer(serializers.Serializer):
     settings = SettingSerializer(many=True)
     workload = SettingSerializer(many=True)
     profiles = serializers.DictField(child=serializers.DictField(), help_text="Settings of each profile")
+    faults = SystemFaultSerializer(many=True)
     measures = MeasureSerializer(many=True)
     studies = SystemStudySerializer(many=True)
 
@@ -72,6 +85,7 @@ def _shown(system: System) -> dict[str, Any]:
         "settings": settings_shown(system.settings),
         "workload": settings_shown(system.workload),
         "profiles": {name: dict(values) for name, values in system.profiles.items()},
+        "faults": [_fault(name, kind) for name, kind in system.faults.items()],
         "measures": [_measure(one) for one in measures_of(system.name).values()],
         "studies": [
             {"id": one.id, "title": one.title, "question": one.question}
@@ -79,6 +93,11 @@ def _shown(system: System) -> dict[str, Any]:
             if one.system == system.name
         ],
     }
+
+
+def _fault(name: str, kind: FaultKind) -> dict[str, Any]:
+    roles = {"servers": list(kind.servers), "clients": list(kind.clients)}
+    return {"name": name, "title": kind.title, **roles, "lasts": kind.lasts, "settings": settings_shown(kind.fields)}
 
 
 def _measure(measure: Measure) -> dict[str, str]:

@@ -109,3 +109,13 @@ def test_rest_takes_the_documents_and_names_the_field_that_is_wrong(api, ring):
     assert made.json()["faults"] == DOCUMENTS
     wrong = api.post("/api/experiments/", {**body, "faults": [{**DOCUMENTS[4], "every": 0}]}, format="json")
     assert (wrong.status_code, wrong.json()["field"]) == (400, "faults.0.every")
+
+
+def test_rest_lists_the_faults_of_a_system(api):
+    faults = {one["name"]: one for one in api.get(f"/api/systems/{SYSTEM.name}/").json()["faults"]}
+    assert list(faults) == ["deaf", "silent", "moved"]
+    deaf, moved = faults["deaf"], faults["moved"]
+    assert (deaf["servers"], deaf["clients"], deaf["lasts"]) == (["echo", "directory"], [], True)
+    assert [(one["name"], one["default"], one["high"]) for one in deaf["settings"]] == [("every", 1, 9)]
+    assert (moved["title"], moved["clients"], moved["lasts"]) == ("Moved to another port", ["caller"], False)
+    assert api.get("/api/systems/context-broker/").json()["faults"] == []

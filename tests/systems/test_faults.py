@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,10 @@ from overlay.sim.replay import replay_all
 from overlay.sim.world import World, server_address
 from overlay.systems.registry import SYSTEMS
 from overlay.topologies import Graph
+from telemetry.collect import collect
+from telemetry.lake.manifest import make_manifest
+from telemetry.lake.runs import Lake, RunFiles
+from telemetry.live.window import LiveWindow
 from tests.systems.echo_directory import SYSTEM
 from tests.waiting import wait_for
 
@@ -212,6 +217,19 @@ def test_clients_can_be_far_from_servers_and_from_each_other(tmp_path):
         for source, to in ((hosts[0], hosts[1]), (server_address(0), hosts[1]), (server_address(0), server_address(1)))
     }
     assert list(arrivals.values()) == [30_050, 30_050, 50]
+
+
+def test_a_run_without_its_directory_is_valid_and_shows_why(tmp_path):
+    files = RunFiles(tmp_path / "run-1")
+    written = document(files.directory, {**KILL, "until_s": None}, SILENT)
+    simulate(Deployment.from_json(written, SIMULATED))
+    of_run = {name: written[name] for name in ("seed", "system", "topology", "settings", "workload")}
+    files.write_manifest(make_manifest("run-1", engine=SIMULATED, now=datetime.now(UTC), **of_run))
+    summary = collect(files, Lake(tmp_path / "lake"))
+    assert (summary["verdict"], summary["verdict_reasons"]) == ("valid", [])
+    marks = {mark["label"]: mark for mark in LiveWindow(files).advance()["marks"]}
+    assert marks["caller-1: silent"]["until_s"] - marks["caller-1: silent"]["at_s"] == pytest.approx(1)
+    assert marks["directory-0 killed"]["kind"] == "fault"
 
 
 def test_live_servers_and_clients_have_the_same_faults(tmp_path):
