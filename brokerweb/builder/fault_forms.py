@@ -32,7 +32,7 @@ SAID = {
 EXAMPLES = {
     "brokers": "brokers: 3, 5-8",
     "servers": "brokers: 3, 5-8, or names",
-    "clients": "names: {role}-0, {role}-1",
+    "clients": "{role}-0, {role}-1 or a share: 0.1",
     "islands": "islands: 0-4 | 5-9",
     "links": "links: 0-1, 1-2 or all; one-way: 0>1",
 }
@@ -198,6 +198,11 @@ def sent(data: QueryDict, own: Kinds = NO_KINDS) -> FaultRows:
     return FaultRows(rows, own)
 
 
+def _listed(targets: Any) -> Any:
+    """Targets as a list; a share of clients is its text."""
+    return [str(float(targets))] if isinstance(targets, int | float) else targets
+
+
 def _own_name(what: str, info: SettingInfo) -> str:
     return f"fault-{what}-{info.name}"
 
@@ -210,7 +215,7 @@ def _row(document: Mapping[str, Any], own: Kinds) -> FaultRow:
     what = document["what"]
     times = fault_texts.text_of(document["at_s"]), fault_texts.text_of(document.get("until_s"))
     if what in (KILL, RESTART, *own):
-        targets = [document[place] for place in fault_texts.TARGETS if place in document]
+        targets = [_listed(document[place]) for place in fault_texts.TARGETS if place in document]
         if not targets:
             raise KeyError(fault_texts.TARGETS)
         fields = own[what].fields if what in own else ()

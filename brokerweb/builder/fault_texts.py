@@ -15,6 +15,7 @@ from overlay.core.settings import SettingInfo
 TARGETS = ("brokers", "servers", "clients")
 ONE_WAY = (">", "→")
 _NAME = re.compile(r"[A-Za-z][\w-]*-\d{1,6}")
+_SHARE = re.compile(r"[01]?\.\d{1,9}")
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 _PAIR = re.compile(rf"(\d{{1,6}}|{_NAME.pattern})\s*([-–>→])\s*(\d{{1,6}}|{_NAME.pattern})")
 
@@ -58,8 +59,10 @@ def number(name: str, text: str, unit: str) -> float:
         raise InvalidSetting(name, f"must be a number, not {text[:40]!r}" if text else "is required") from None
 
 
-def targets(name: str, text: str, clients: Collection[str] = ()) -> dict[str, list[Any]]:
-    """The fields of the targets, by number and name; names of these roles are clients."""
+def targets(name: str, text: str, clients: Collection[str] = ()) -> dict[str, Any]:
+    """The fields of the targets, by number and name; names of these roles, and a share such as 0.1, are clients."""
+    if clients and _SHARE.fullmatch(text.strip()):
+        return {"clients": float(text)}
     numbers, names = _numbers_and_names(f"{name}.brokers", text, settings.MAX_BROKERS)
     of_clients = [one for one in names if one.rpartition("-")[0] in clients]
     servers = [one for one in names if one not in of_clients]

@@ -15,7 +15,7 @@ from overlay.experiment.sweeps import SWEPT_GROUPS
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
 
-OF_FAULTS = ("at_s", "until_s", *(info.name for info in describe(LinkShape) if info.kind == "number"))
+OF_FAULTS = ("at_s", "until_s", "clients", *(info.name for info in describe(LinkShape) if info.kind == "number"))
 """Fields of a fault that accept fractions."""
 
 

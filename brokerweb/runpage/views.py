@@ -18,6 +18,7 @@ from brokerweb.brokers.names import ServerNames
 from brokerweb.experiments import history
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.queue_position import Queue
+from brokerweb.experiments.services import seed_of
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import brokers
 from brokerweb.runpage import answer_quality, panel, reproduction
@@ -164,7 +165,7 @@ def log(request: HttpRequest, run_id: str) -> HttpResponseBase:
 
 def _planned_faults(run: Run) -> list[dict[str, Any]]:
     """``[{at_s, until_s, label}]`` of its configured faults, in seconds from the start of measuring."""
-    return faults.timeline(faults_of(run.configuration))
+    return faults.timeline(faults_of(run.configuration, seed_of(run)))
 
 
 def _topology_address(topology: dict[str, Any]) -> str:

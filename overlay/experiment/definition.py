@@ -130,14 +130,15 @@ def schedule_of(configuration: Mapping[str, Any]) -> Schedule:
     return system.schedule(system.setup(configuration["settings"], configuration["workload"], graph))
 
 
-def faults_of(configuration: Mapping[str, Any]) -> tuple[Fault, ...]:
-    """The faults of a run of this configuration."""
+def faults_of(configuration: Mapping[str, Any], seed: int) -> tuple[Fault, ...]:
+    """The faults of a run of this configuration with ``seed``."""
     documents = configuration.get("faults")
     if not documents:
         return ()
     system = SYSTEMS[configuration["system"]]
     graph = graph_of(configuration["topology"])
-    return system.read_faults(system.setup(configuration["settings"], configuration["workload"], graph), documents)
+    setup = system.setup(configuration["settings"], configuration["workload"], graph, seed)
+    return system.read_faults(setup, documents)
 
 
 def graph_of(topology: Mapping[str, Any]) -> Graph:

@@ -46,12 +46,13 @@ def read(
     servers: Sequence[str] = (),
     kinds: Mapping[str, FaultKind] | None = None,
     clients: Clients = tuple,
+    seed: int = 0,
 ) -> tuple[Fault, ...]:
     """The faults in ``documents``, for a topology of ``brokers`` nodes with these links.
 
     ``servers`` are the names of all servers; the first ones are the nodes of the topology. ``kinds`` are the faults of
-    the system, and ``clients`` returns the names of all clients. Raises ``InvalidSetting`` with the dotted name of the
-    first field that is invalid, missing or unknown.
+    the system. ``clients`` returns the names of all clients, and shares of them are drawn with ``seed``. Raises
+    ``InvalidSetting`` with the dotted name of the first field that is invalid, missing or unknown.
     """
     if not isinstance(documents, list):
         raise InvalidSetting("faults", f"must be a list of objects, not {shown(documents)}")
@@ -60,7 +61,7 @@ def read(
     if not documents:
         return ()
     index_of = {name: index for index, name in enumerate(servers)}
-    known = Targets("", brokers, frozenset(links), index_of, clients)
+    known = Targets("", brokers, frozenset(links), index_of, clients, seed)
     return tuple(
         _Reader(f"faults.{index}", replace(known, field=f"faults.{index}"), kinds or {}, duration_s).fault(document)
         for index, document in enumerate(documents)

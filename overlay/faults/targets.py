@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from overlay.core.chance import Stream, derive_seed
 from overlay.core.errors import InvalidSetting
 from overlay.faults.faults import Direction, Ends
 
@@ -29,6 +30,8 @@ class Targets:
     index_of: Mapping[str, int]
     """All servers by name."""
     names_of_clients: Clients
+    seed: int = 0
+    """Of drawn clients."""
 
     def servers(self, document: Mapping[Any, Any], roles: Collection[str] = ()) -> tuple[int, ...]:
         """The indices of ``brokers`` and ``servers``, at least one, without duplicates, only of these roles if any."""
@@ -70,15 +73,29 @@ class Targets:
         return frozenset(self._pair(f"links.{index}", pair, one_way) for index, pair in enumerate(value))
 
     def clients(self, value: object, roles: Collection[str]) -> tuple[str, ...]:
-        """The names of clients, at least one, without duplicates, only of these roles."""
+        """The names of clients, at least one, without duplicates, only of these roles. A number is a share of them,
+        which is drawn."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._drawn(value, roles)
         if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
-            raise self._wrong("clients", f"must be a list of names of clients, not {shown(value)}")
+            raise self._wrong("clients", f"must be a list of names of clients or a share, not {shown(value)}")
         known = [name for name in self.names_of_clients() if _role(name) in roles]
         for name in set(value) - set(known):
             raise self._wrong("clients", f"has no {shown(name)}; known are {_ranges(known) or 'none'}")
         if len(set(value)) < len(value):
             raise self._wrong("clients", "names a client twice")
         return tuple(value)
+
+    def _drawn(self, share: float, roles: Collection[str]) -> tuple[str, ...]:
+        if not 0 < share <= 1:
+            raise self._wrong("clients", f"must be a share above 0 and at most 1, not {shown(share)}")
+        names = [name for name in self.names_of_clients() if _role(name) in roles]
+        if not names:
+            raise self._wrong("clients", f"cannot be drawn; there are no clients of {_or(roles)}")
+        chance = Stream(derive_seed(self.seed, "fault", self.field))
+        return tuple(
+            names[place] for place in sorted(chance.sample(range(len(names)), max(1, round(share * len(names)))))
+        )
 
     def _indices(self, name: str, value: object, fits: Callable[[object], bool]) -> tuple[int, ...]:
         if not isinstance(value, list) or not value or not all(map(fits, value)):

@@ -458,7 +458,16 @@ class System(ABC):
         graph, duration_s = setup.graph, 0.0 if setup.workload is None else self.schedule(setup).duration_s
         servers = server_names(self.roles(setup)) if documents else ()
         links = (link.ends for link in graph.links)
-        return read(documents, graph.brokers, links, duration_s, servers=servers, kinds=self.faults, clients=clients)
+        return read(
+            documents,
+            graph.brokers,
+            links,
+            duration_s,
+            servers=servers,
+            kinds=self.faults,
+            clients=clients,
+            seed=setup.seed,
+        )
 
     def client_shape(self, setup: Setup, client: Identity, other: int | Identity) -> LinkShape | None:
         """The shape of each direction between a client and ``other``, a server's index or another client; ``None``:

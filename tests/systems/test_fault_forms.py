@@ -20,6 +20,7 @@ ROWS = (
     ("deaf", "0, directory-0", "", "1", "2", "3"),
     ("deaf", "echo-1", "", "1", "", ""),
     ("moved", "caller-0, caller-2", "", "1", "2", ""),
+    ("silent", "0.5", "", "1", "", ""),
 )
 DOCUMENTS = [
     {"what": "kill", "brokers": [1], "servers": ["directory-0"], "at_s": 1.0, "until_s": 2.0},
@@ -29,6 +30,7 @@ DOCUMENTS = [
     {"what": "deaf", "brokers": [0], "servers": ["directory-0"], "every": 3, "at_s": 1.0, "until_s": 2.0},
     {"what": "deaf", "servers": ["echo-1"], "at_s": 1.0},
     {"what": "moved", "clients": ["caller-0", "caller-2"], "at_s": 1.0},
+    {"what": "silent", "clients": 0.5, "at_s": 1.0},
 ]
 
 

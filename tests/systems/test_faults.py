@@ -93,6 +93,20 @@ def test_documents_with_names_are_read_written_back_equal_and_said(tmp_path):
     ]
 
 
+def test_a_share_of_clients_is_drawn_by_the_seed_of_the_run(tmp_path):
+    def drawn(seed, share, callers=40):
+        workload = {**CONFIGURATION["workload"], "callers": callers}
+        written = document(tmp_path, {**SILENT, "clients": share}, workload=workload) | {"seed": seed}
+        deployment = Deployment.from_json(written, SIMULATED)
+        assert Deployment.from_json(deployment.to_json(), SIMULATED) == deployment
+        return deployment.faults[0].clients
+
+    assert len(drawn(1, 0.1)) == 4
+    assert drawn(1, 0.1) == drawn(1, 0.1) != drawn(2, 0.1)
+    assert len(drawn(1, 1)) == 40
+    assert len(drawn(1, 0.001)) == 1
+
+
 @pytest.mark.parametrize(
     ("fault", "field", "sentence"),
     [
@@ -113,6 +127,8 @@ def test_documents_with_names_are_read_written_back_equal_and_said(tmp_path):
         ({**DEAF, "clients": ["caller-0"]}, "clients", "is unknown"),
         ({**SILENT, "clients": ["caller-4"]}, "clients", "has no 'caller-4'; known are caller-0 to caller-3"),
         ({**SILENT, "clients": "caller-1"}, "clients", "must be a list of names"),
+        ({**SILENT, "clients": 0}, "clients", "must be a share above 0 and at most 1, not 0"),
+        ({**SILENT, "clients": True}, "clients", "or a share, not True"),
         ({**MOVED, "until_s": 2}, "until_s", "is unknown"),
         ({**KILL, "what": "explode"}, "what", "must be one of kill, restart, partition, slow, lossy, impaired, deaf"),
     ],

@@ -86,7 +86,10 @@ _FAULT = {
             "type": "boolean",
             "description": "For links: only datagrams from the first server of each pair to the second",
         },
-        "clients": {"type": "array", "items": NAME, "description": "For faults of a system: clients by name"},
+        "clients": {
+            "oneOf": [{"type": "array", "items": NAME}, {"type": "number", "minimum": 0, "maximum": 1}],
+            "description": "For faults of a system: clients by name, or the share of them that is drawn",
+        },
         **_properties(describe(LinkShape), with_defaults=False),
         **_properties(
             (info for system in SYSTEMS.values() for kind in system.faults.values() for info in kind.fields),
