@@ -148,6 +148,13 @@ class RegisterAgain(NamedTuple):
 
 
 Report = Failed | Done | Progress
+
+
+def noted(report: Report) -> Noted:
+    """The answer to a report."""
+    return Noted._make((*report, REPORTS[(Failed, Done, Progress).index(type(report))]))
+
+
 Message = (
     Register | Registered | Unregister | Unregistered | Context | Accepted | Push | Ack | Report | Noted | Alive
 ) | RegisterAgain

@@ -1,0 +1,8 @@
+"""Propagation: recipients are cut into chains, blobs into segments; hops forward them and the server repairs chains.
+
+::
+
+    propagations ── cutting, blobs ──> chain ── transfers ──> uplink ──> first hop ──> hop ──> ... ──> last hop
+         ^                                        ^ ACK                   │ arrivals, transfers
+         └── reports: FAILED, DONE, PROGRESS <────┴───────────────────────┘
+"""

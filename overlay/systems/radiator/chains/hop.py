@@ -1,0 +1,208 @@
+"""A client's part in propagation: receive a push, deliver it once, forward it once per attempt (seed 003, 3.2)."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from overlay.core.addresses import Address
+from overlay.core.errors import WireError
+from overlay.systems.radiator.accounting import other_bytes, push_bytes
+from overlay.systems.radiator.chains.arrivals import Arrivals, ack_of
+from overlay.systems.radiator.chains.blobs import Opened, open_blob
+from overlay.systems.radiator.chains.reports import Reports
+from overlay.systems.radiator.chains.transfers import Transfer, Transfers
+from overlay.systems.radiator.config import Transport, ns
+from overlay.systems.radiator.timers import earliest
+from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.proofs import is_authentic
+from overlay.systems.radiator.wire.table import encode
+
+SendTo = Callable[[m.Message, Address], None]
+
+
+@dataclass(slots=True)
+class Seen:
+    """A propagation that was delivered."""
+
+    heard_at: int
+    attempts: set[tuple[int, int]] = field(default_factory=set)
+    """By chain and attempt: what was forwarded."""
+
+
+class Onward(NamedTuple):
+    """A push that is being forwarded."""
+
+    push: m.Push
+    """As it was received."""
+    server: Address
+
+
+class Delivery(NamedTuple):
+    """What was received, as its callback gets it."""
+
+    epoch: int
+    propagation: int
+    body: bytes
+    contexts: tuple[Any, ...]
+
+
+class Hop:
+    """``read`` parses a body into contexts and raises ``WireError``; ``deliver`` is called once per propagation."""
+
+    def __init__(
+        self,
+        config: Transport,
+        instance: int,
+        *,
+        read: Callable[[bytes], tuple[Any, ...]],
+        deliver: Callable[[Delivery], None],
+        send: Callable[[bytes, Address], None],
+    ) -> None:
+        self._config, self._instance = config, instance
+        self._read, self._deliver, self._send = read, deliver, send
+        self._id, self._epoch, self._key = "", 0, b""
+        self._is_leaving = False
+        self._seen: OrderedDict[tuple[int, int], Seen] = OrderedDict()
+        """By epoch and propagation, the longest silent first."""
+        self._arrivals = Arrivals(ns(config.chain_wait_s), config.max_blob_bytes)
+        self._transfers = Transfers(config, self._send_part)
+        self._reports = Reports(config, lambda report, server: self._send(encode(report), server))
+        self.counts: Counter[str] = Counter()
+        """``delivered``, ``duplicates_suppressed``, ``refused``, ``client_to_client_bytes``."""
+
+    def admit(self, id: str, epoch: int, key: bytes) -> None:
+        """The server has registered this client: pushes of this epoch are accepted."""
+        self._id, self._epoch, self._key = id, epoch, key
+
+    def leave(self) -> None:
+        """Acknowledge nothing new; what is acknowledged is still forwarded."""
+        self._is_leaving = True
+        self._arrivals.clear()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being forwarded or reported."""
+        return not self._transfers and not self._reports
+
+    # ---- datagrams
+
+    def receive_push(self, push: m.Push, source: Address, now: int) -> None:
+        if not self._key or push.epoch != self._epoch:
+            self.counts["refused"] += 1
+            return
+        seen = self._seen.get((push.epoch, push.propagation))
+        if seen is not None and (push.chain, push.attempt) in seen.attempts:
+            self.counts["duplicates_suppressed"] += 1
+            self._remember(push, now)
+            self._acknowledge(push, source)
+        elif not self._is_leaving:
+            blob, ack = self._arrivals.receive(push, source, now)
+            if ack is not None:
+                self._send_to(ack, source)
+            if blob is not None:
+                self._receive_blob(push, blob, source, now)
+
+    def _receive_blob(self, push: m.Push, blob: bytes, source: Address, now: int) -> None:
+        try:
+            opened = self._open(push, blob)
+            contexts = self._read(opened.body)
+        except WireError:
+            self.counts["refused"] += 1
+            return
+        self._acknowledge(push, source)
+        if self._remember(push, now):
+            self.counts["delivered"] += 1
+            self._deliver(Delivery(push.epoch, push.propagation, opened.body, contexts))
+        else:
+            self.counts["duplicates_suppressed"] += 1
+        if push.chain != m.DIRECT:
+            self._forward(push, blob, opened, now)
+
+    def _open(self, push: m.Push, blob: bytes) -> Opened:
+        """Raises ``WireError`` for a push that is not from the group, or not for this client."""
+        if not is_authentic(push.mac, self._key, push.epoch, push.propagation, push.chain, blob):
+            raise WireError("wrong MAC")
+        opened = open_blob(blob, push.codec, push.chain, self._config.max_blob_bytes)
+        if len(opened.members) != push.length:
+            raise WireError(f"a chain of {len(opened.members)}, not {push.length}")
+        if push.length and opened.members[push.position].id != self._id:
+            raise WireError(f"for {opened.members[push.position].id[:60]}")
+        return opened
+
+    def _remember(self, push: m.Push, now: int) -> bool:
+        """Returns whether the propagation is new."""
+        key = (push.epoch, push.propagation)
+        is_new = key not in self._seen
+        seen = self._seen.setdefault(key, Seen(now))
+        seen.heard_at = now
+        seen.attempts.add((push.chain, push.attempt))
+        self._seen.move_to_end(key)
+        return is_new
+
+    def _forward(self, push: m.Push, blob: bytes, opened: Opened, now: int) -> None:
+        position, every = push.position, self._config.report_every
+        if position + 1 == push.length:
+            self._report(m.Done, push, position, opened.server, now)
+            return
+        if every and (position + 1) % every == 0:
+            self._report(m.Progress, push, position, opened.server, now)
+        place = opened.members[position + 1]
+        onward = push._replace(position=position + 1, segment=0, part=b"")
+        self._transfers.begin(onward, blob, (place.host, place.port), Onward(push, opened.server), now)
+
+    def _report(
+        self, kind: type[m.Done | m.Failed | m.Progress], push: m.Push, position: int, server: Address, now: int
+    ) -> None:
+        numbers = push.epoch, push.propagation, push.chain, push.attempt
+        self._reports.begin(kind(*numbers, position, self._instance), server, now)
+
+    def receive_ack(self, ack: m.Ack, source: Address, now: int) -> None:
+        self._transfers.acknowledge(ack, source, now)
+
+    def receive_noted(self, noted: m.Noted) -> None:
+        self._reports.note(noted)
+
+    # ---- time
+
+    def handle_timer(self, now: int) -> None:
+        for onward in self._transfers.handle_timer(now):
+            self._report(m.Failed, onward.push, onward.push.position + 1, onward.server, now)
+        self._reports.handle_timer(now)
+        self._arrivals.expire(now)
+        while (timer := self._forgets_at()) is not None and timer <= now:
+            self._seen.popitem(last=False)
+
+    def next_timer(self) -> int | None:
+        others = self._transfers.next_timer(), self._reports.next_timer(), self._arrivals.next_timer()
+        return earliest(*others, self._forgets_at())
+
+    def _forgets_at(self) -> int | None:
+        seen = next(iter(self._seen.values()), None)
+        return None if seen is None else seen.heard_at + ns(self._config.seen_s)
+
+    # ---- output
+
+    def _acknowledge(self, push: m.Push, source: Address) -> None:
+        """All of a blob."""
+        self._send_to(ack_of(push, push.segments), source)
+
+    def _send_to(self, ack: m.Ack, source: Address) -> None:
+        data = encode(ack)
+        self.counts["ack_bytes"] += other_bytes(self._config.accounting, ack, len(data))
+        self._send(data, source)
+
+    def _send_part(self, transfer: Transfer, segment: int, is_repeat: bool, now: int) -> None:
+        data, part = transfer.datagram(segment), transfer.part_bytes(segment)
+        sizes = self._config.accounting, len(data), part, len(transfer.blob), segment
+        self.counts["client_to_client_bytes"] += push_bytes(*sizes, is_repeat=is_repeat)
+        self._send(data, transfer.to)
+        self._transfers.left(transfer, now)
+
+    def check_invariants(self) -> None:
+        self._transfers.check_invariants()
+        self._arrivals.check_invariants()
+        heard = [seen.heard_at for seen in self._seen.values()]
+        assert heard == sorted(heard)

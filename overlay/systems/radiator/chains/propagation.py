@@ -1,0 +1,60 @@
+"""One propagation: an aggregate, its recipients, and the outcome of each pair of aggregate and recipient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from overlay.systems.radiator.chains.chain import Chain, Member
+from overlay.systems.radiator.clients.table import Key
+
+
+class Outcome(StrEnum):
+    """What became known of one recipient of a propagation."""
+
+    IN_FLIGHT = "in flight"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    """Repair gave up. It may have been delivered: all acknowledgements may be lost."""
+    UNREACHABLE = "dropped_unreachable"
+    UNREGISTERED = "unregistered"
+    TAKEN_OVER = "taken over"
+    SHUT_DOWN = "shut down"
+
+
+@dataclass(slots=True, eq=False)
+class Propagation:
+    """Under way until each recipient has an outcome."""
+
+    number: int
+    messages: tuple[int, ...]
+    """The numbers of the original messages."""
+    body: bytes
+    outcomes: dict[Key, Outcome] = field(default_factory=dict)
+    open: int = 0
+    """Recipients in flight."""
+    chains: list[Chain] = field(default_factory=list)
+    direct: tuple[bytes, bytes] | None = None
+    """Blob and MAC of direct pushes, once there is one."""
+
+    def settle(self, member: Member, outcome: Outcome) -> None:
+        """Only the first outcome counts, except that a failed pair may turn out delivered."""
+        known = self.outcomes[member.key]
+        if known is Outcome.IN_FLIGHT:
+            self.open -= 1
+        elif not (known is Outcome.FAILED and outcome is Outcome.DELIVERED):
+            return
+        self.outcomes[member.key] = outcome
+
+    def is_open(self, member: Member) -> bool:
+        return self.outcomes[member.key] is Outcome.IN_FLIGHT
+
+    def check_invariants(self) -> None:
+        assert self.open == sum(outcome is Outcome.IN_FLIGHT for outcome in self.outcomes.values()) > 0
+        chained = [member.key for chain in self.chains for member in chain.members]
+        assert len(chained) == len(set(chained))
+        assert set(chained) <= set(self.outcomes)
+        for chain in self.chains:
+            chain.check_invariants()
+            for position, member in enumerate(chain.members[: chain.known + 1]):
+                assert position in chain.failed or not self.is_open(member)

@@ -1,0 +1,102 @@
+"""The server's uplink: paced in the core. Everything else leaves before pushes; each in order of arrival."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from overlay.core.addresses import Address
+from overlay.core.node import SECOND
+from overlay.systems.radiator.chains.transfers import Transfer
+
+
+class Waiting(NamedTuple):
+    """A datagram in the queue. ``size`` is what it counts, in bytes."""
+
+    data: bytes
+    to: Address
+    size: int
+    transfer: Transfer | None
+    at: int
+
+
+class Uplink:
+    """``rate`` is in bytes/s, 0 for no limit. A datagram leaves at the end of its size divided by the rate.
+
+    ``may_leave`` is asked when the turn of a push comes; ``left`` is called when it leaves.
+    """
+
+    def __init__(
+        self, rate: int, may_leave: Callable[[Transfer, int], bool], left: Callable[[Transfer, int], None]
+    ) -> None:
+        self._rate, self._may_leave, self._left = rate, may_leave, left
+        self._queues: tuple[deque[Waiting], deque[Waiting]] = (deque(), deque())
+        self._current: tuple[int, Waiting] | None = None
+        """What is being sent, and when it leaves."""
+        self._free_at = 0
+        self._is_advancing = False
+        self._out: list[tuple[bytes, Address]] = []
+        self.queued_bytes = 0
+        """Everything that has not left."""
+        self.bytes_sent = self.datagrams_sent = 0
+
+    def put(self, data: bytes, to: Address, size: int, now: int, transfer: Transfer | None = None) -> None:
+        waiting = Waiting(data, to, size, transfer, now)
+        self.queued_bytes += size
+        self._queues[transfer is not None].append(waiting)
+        self.handle_timer(now)
+
+    def handle_timer(self, now: int) -> None:
+        if not self._is_advancing:  # a push that may not leave is replaced by others, which are put meanwhile
+            self._is_advancing = True
+            self._advance(now)
+            self._is_advancing = False
+
+    def next_timer(self) -> int | None:
+        """``None`` if the queue is empty."""
+        if self._current is not None:
+            return self._current[0]
+        waiting = next((queue[0] for queue in self._queues if queue), None)
+        return None if waiting is None else max(self._free_at, waiting.at)
+
+    def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
+        out, self._out = self._out, []
+        return out
+
+    def _advance(self, now: int) -> None:
+        while self._current is not None or self._begin(now):
+            assert self._current is not None
+            leaves_at, waiting = self._current
+            if leaves_at > now:
+                return
+            self._current, self._free_at = None, leaves_at
+            self._leave(waiting, leaves_at)
+
+    def _begin(self, now: int) -> bool:
+        """Begin to send the next datagram, if there is one."""
+        for queue in self._queues:
+            while queue and max(self._free_at, queue[0].at) <= now:
+                waiting = queue.popleft()
+                transfer = waiting.transfer
+                if transfer is not None and (transfer.is_over or not self._may_leave(transfer, now)):
+                    self.queued_bytes -= waiting.size
+                    continue
+                begins_at = max(self._free_at, waiting.at)
+                self._current = (begins_at + (waiting.size * SECOND // self._rate if self._rate else 0), waiting)
+                return True
+        return False
+
+    def _leave(self, waiting: Waiting, at: int) -> None:
+        self.queued_bytes -= waiting.size
+        self.bytes_sent += waiting.size
+        self.datagrams_sent += 1
+        self._out.append((waiting.data, waiting.to))
+        if waiting.transfer is not None:
+            self._left(waiting.transfer, at)
+
+    def check_invariants(self) -> None:
+        waiting = [one for queue in self._queues for one in queue]
+        if self._current is not None:
+            waiting.append(self._current[1])
+        assert self.queued_bytes == sum(one.size for one in waiting)

@@ -1,0 +1,1 @@
+"""The server's table of clients. Pure; knows no datagram and no propagation."""

@@ -1,0 +1,1 @@
+"""The server: registration, acceptance, and propagation of what an aggregator emits."""

@@ -1,0 +1,300 @@
+"""The server's core: a ``Node`` that joins the table of clients, an aggregator and propagation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.core.addresses import Address
+from overlay.core.chance import Chance
+from overlay.core.errors import WireError
+from overlay.core.node import MILLISECOND, SECOND, NodeEvent
+from overlay.systems.radiator.accounting import other_bytes, push_bytes
+from overlay.systems.radiator.chains.chain import Member
+from overlay.systems.radiator.chains.cutting import Chainability
+from overlay.systems.radiator.chains.propagation import Outcome
+from overlay.systems.radiator.chains.propagations import Propagations
+from overlay.systems.radiator.chains.transfers import Transfer
+from overlay.systems.radiator.chains.uplink import Uplink
+from overlay.systems.radiator.clients.table import Clients, Entry
+from overlay.systems.radiator.config import MAX_CLIENTS, MAX_CONTEXT, Transport, ns
+from overlay.systems.radiator.server.aggregator import Aggregator, Emission
+from overlay.systems.radiator.timers import earliest
+from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.compression import TooLarge, inflate
+from overlay.systems.radiator.wire.proofs import token_of
+from overlay.systems.radiator.wire.table import encode, parse
+
+MOST_RETRY_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Random values of one life of a server."""
+
+    epoch: int
+    """64 bits, not 0."""
+    key: bytes
+    """16 bytes, for MACs; every client gets it."""
+    secret: bytes
+    """16 bytes, for tokens; it never leaves the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAccepted(NodeEvent):
+    """``number`` counts from 1; ``pairs`` are the recipients of Algorithm 1's loop, the sender included or not."""
+
+    number: int
+    ip: str
+    instance: int
+    req: int
+    called_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDropped(NodeEvent):
+    """Messages that were pending for a client and will not be sent to it."""
+
+    ip: str
+    id: str
+    reason: str
+    messages: tuple[int, ...]
+
+
+class Server:
+    """``chance`` permutes recipients. ``aggregator`` is asked for what to send."""
+
+    def __init__(
+        self,
+        config: Transport,
+        address: Address,
+        identity: Identity,
+        chance: Chance,
+        aggregator: Aggregator,
+        *,
+        chainability: Chainability[Entry] | None = None,
+        most_clients: int = MAX_CLIENTS,
+    ) -> None:
+        self.address = address
+        self._config, self._identity, self._aggregator = config, identity, aggregator
+        self.clients = Clients(ns(config.forget_after_s), most_clients)
+        self.propagations = Propagations(
+            config,
+            address,
+            identity.epoch,
+            identity.key,
+            chance,
+            send=self._send_part,
+            state=self._state,
+            silent=self._silent,
+            chainability=chainability,
+        )
+        self.uplink = Uplink(config.uplink_bytes_per_s, self.propagations.may_leave, self.propagations.left)
+        self.counts: Counter[str] = Counter()
+        """``accepted``, ``busy``, ``refused`` and datagrams that cannot be parsed, ``unreadable``."""
+        self._turn = 0
+        """When the last busy caller was told to come back, ns."""
+        self._events: list[NodeEvent] = []
+
+    # ---- a Node
+
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        for data, source in datagrams:
+            try:
+                message = parse(data)
+            except WireError:
+                self.counts["unreadable"] += 1
+                continue
+            handle = self._HANDLERS.get(type(message))
+            if handle is not None:
+                handle(self, message, source, now)
+        self.uplink.handle_timer(now)
+
+    def handle_timer(self, now: int) -> None:
+        self.uplink.handle_timer(now)
+        self._propagate(self._aggregator.handle_timer(now), now)
+        self.propagations.handle_timer(now)
+        for entry in self.clients.forget(now):
+            self._drop(entry, Outcome.UNREACHABLE, now)
+        self.uplink.handle_timer(now)
+
+    def next_timer(self) -> int | None:
+        others = self.propagations.next_timer(), self._aggregator.next_timer(), self.clients.next_timer()
+        return earliest(self.uplink.next_timer(), *others)
+
+    def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
+        return self.uplink.datagrams_to_send()
+
+    def events(self) -> Sequence[NodeEvent]:
+        events = [*self._events, *self.propagations.events()]
+        self._events = []
+        return events
+
+    def leave(self, now: int) -> None:
+        """Shut down: everything that is pending or in flight is accounted."""
+        for entry in self.clients:
+            self._drop(entry, Outcome.SHUT_DOWN, now)
+        self.propagations.close()
+
+    # ---- registration
+
+    def _register(self, request: m.Register, source: Address, now: int) -> None:
+        epoch = self._identity.epoch
+        token = token_of(self._identity.secret, source, epoch)
+        if request.token != token:
+            answer = m.Registered(request.req, m.Registration.TOKEN, epoch, token=token)
+            return self._answer(answer, source, now)
+        known = self.clients.of_instance(source[0], request.instance)
+        was_reachable = known is not None and known.is_reachable
+        admission = self.clients.register(
+            source,
+            request.id,
+            request.instance,
+            request.attributes,
+            is_p2p=bool(request.flags),
+            req=request.req,
+            now=now,
+        )
+        for gone, reason in ((admission.replaced, Outcome.TAKEN_OVER), (admission.displaced, Outcome.UNREACHABLE)):
+            if gone is not None:
+                self._drop(gone, reason, now)
+        if admission.entry is not None and (admission.is_changed or not was_reachable):
+            self._aggregator.change(admission.entry, now)
+        key = self._identity.key if admission.code is m.Registration.OK else b""
+        return self._answer(m.Registered(request.req, admission.code, epoch, key), source, now)
+
+    def _unregister(self, request: m.Unregister, source: Address, now: int) -> None:
+        entry = self.clients.unregister(source[0], request.instance, request.id)
+        if entry is not None:
+            self._drop(entry, Outcome.UNREGISTERED, now)
+        self._answer(m.Unregistered(request.req, m.Registration.OK), source, now)
+
+    def _hear(self, instance: int, source: Address, now: int) -> Entry | None:
+        """A sign of life; ``None`` for strangers."""
+        entry = self.clients.of_instance(source[0], instance)
+        if entry is not None:
+            was_reachable = entry.is_reachable
+            self.clients.hear(source[0], instance, now)
+            if not was_reachable:
+                self._aggregator.change(entry, now)
+        return entry
+
+    def _alive(self, message: m.Alive, source: Address, now: int) -> None:
+        if self._hear(message.instance, source, now) is None:
+            self._answer(m.RegisterAgain(self._identity.epoch), source, now)
+
+    # ---- contexts
+
+    def _accept(self, request: m.Context, source: Address, now: int) -> None:
+        entry = self._hear(request.instance, source, now)
+        if entry is None:
+            return self._answer(m.Accepted(request.req, m.Acceptance.UNKNOWN, 0), source, now)
+        answer = entry.recall(request.req)
+        if answer is None and self._is_busy():
+            self.counts["busy"] += 1
+            answer = m.Accepted(request.req, m.Acceptance.BUSY, self._retry_ms(now))
+        elif answer is None:
+            code = self._take(request, entry, now)
+            answer = entry.remember(m.Accepted(request.req, code, 0))
+        return self._answer(answer, source, now)
+
+    def _take(self, request: m.Context, entry: Entry, now: int) -> m.Acceptance:
+        try:
+            body = inflate(request.body, request.codec, min(MAX_CONTEXT, self._config.most_bytes))
+            context = self._aggregator.read(body)
+        except TooLarge:
+            self.counts["refused"] += 1
+            return m.Acceptance.TOO_LARGE
+        except WireError:
+            self.counts["refused"] += 1
+            return m.Acceptance.MALFORMED
+        self.counts["accepted"] += 1
+        number = self.counts["accepted"]
+        entry.last_context = context
+        self._events.append(MessageAccepted(number, entry.key[0], entry.instance, request.req, request.called_at))
+        self._propagate(self._aggregator.accept(number, entry, context, now), now)
+        return m.Acceptance.OK
+
+    def _is_busy(self) -> bool:
+        is_full = self.uplink.queued_bytes >= self._config.uplink_queue_bytes
+        return is_full or self._aggregator.retained >= self._config.retained_max
+
+    def _retry_ms(self, now: int) -> int:
+        """Callers get turns, apart by the time that the uplink needs for an accepted message."""
+        rate, accepted = self._config.uplink_bytes_per_s, max(1, self.counts["accepted"])
+        apart = self.uplink.bytes_sent * SECOND // (accepted * rate) if rate else 0
+        self._turn = max(self._turn, now) + max(apart, MILLISECOND)
+        wait_ms = -(-(self._turn - now) // MILLISECOND)
+        if not rate:
+            wait_ms = max(wait_ms, self._config.rto_ms)
+        return min(wait_ms, MOST_RETRY_MS)
+
+    # ---- propagation
+
+    def _propagate(self, emissions: Iterable[Emission], now: int) -> None:
+        for emission in emissions:
+            if len(emission.body) <= self._config.most_bytes:
+                messages, body, recipients = emission
+                self.propagations.propagate(messages, body, recipients, self.clients.p2p, now)
+            else:
+                self._propagate(self._aggregator.halve(emission), now)
+
+    def _acknowledge(self, ack: m.Ack, source: Address, now: int) -> None:
+        if ack.epoch == self._identity.epoch:
+            self.propagations.acknowledge(ack, source, now)
+
+    def _report(self, report: m.Report, source: Address, now: int) -> None:
+        """Also of a client that has unregistered, and still forwards what it has acknowledged."""
+        if self._hear(report.instance, source, now) is None and not self.propagations.is_member(report):
+            return self._answer(m.RegisterAgain(self._identity.epoch), source, now)
+        self.propagations.report(report, now)
+        return self._answer(m.noted(report), source, now)
+
+    def _state(self, member: Member) -> Outcome | None:
+        entry = self.clients.get(member.key)
+        if entry is None:
+            return Outcome.UNREGISTERED
+        if entry.instance != member.instance:
+            return Outcome.TAKEN_OVER
+        return None if entry.is_reachable else Outcome.UNREACHABLE
+
+    def _silent(self, member: Member, now: int) -> None:
+        entry = self.clients.get(member.key)
+        if entry is None or (entry.instance, entry.address) != (member.instance, member.address):
+            return
+        if self.clients.lose(entry, now):
+            self._drop(entry, Outcome.UNREACHABLE, now)
+
+    def _drop(self, entry: Entry, reason: Outcome, now: int) -> None:
+        messages = tuple(self._aggregator.drop(entry, now))
+        if messages:
+            self._events.append(PendingDropped(*entry.key, str(reason), messages))
+
+    # ---- output
+
+    def _answer(self, message: Any, to: Address, now: int) -> None:
+        data = encode(message)
+        self.uplink.put(data, to, other_bytes(self._config.accounting, message, len(data)), now)
+
+    def _send_part(self, transfer: Transfer, segment: int, is_repeat: bool, now: int) -> None:
+        data, part = transfer.datagram(segment), transfer.part_bytes(segment)
+        sizes = self._config.accounting, len(data), part, len(transfer.blob), segment
+        self.uplink.put(data, transfer.to, push_bytes(*sizes, is_repeat=is_repeat), now, transfer)
+
+    _HANDLERS: dict[type, Callable[..., None]] = {
+        m.Register: _register,
+        m.Unregister: _unregister,
+        m.Context: _accept,
+        m.Ack: _acknowledge,
+        m.Failed: _report,
+        m.Done: _report,
+        m.Progress: _report,
+        m.Alive: _alive,
+    }
+
+    def check_invariants(self) -> None:
+        self.clients.check_invariants()
+        self.propagations.check_invariants()
+        self.uplink.check_invariants()

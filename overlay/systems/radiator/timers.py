@@ -1,0 +1,54 @@
+"""Deadlines by key, in one heap."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from heapq import heapify, heappop, heappush
+from itertools import count
+from typing import Any
+
+
+class Timers:
+    """At most one deadline (ns) per key. Replaced deadlines stay in the heap until they are popped or swept."""
+
+    def __init__(self) -> None:
+        self._at: dict[Hashable, tuple[int, int]] = {}
+        self._heap: list[tuple[int, int, Any]] = []
+        self._order = count()
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._at
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._at)
+
+    def set(self, key: Hashable, at: int) -> None:
+        entry = (at, next(self._order))
+        self._at[key] = entry
+        heappush(self._heap, (*entry, key))
+        if len(self._heap) > 64 + 4 * len(self._at):
+            self._heap = [(*entry, key) for key, entry in self._at.items()]
+            heapify(self._heap)
+
+    def cancel(self, key: Hashable) -> None:
+        self._at.pop(key, None)
+
+    def next_timer(self) -> int | None:
+        heap = self._heap
+        while heap and self._at.get(heap[0][2]) != heap[0][:2]:
+            heappop(heap)
+        return heap[0][0] if heap else None
+
+    def due(self, now: int) -> Iterator[Any]:
+        """Keys whose deadline has come, in order; each is removed before it is given."""
+        while (at := self.next_timer()) is not None and at <= now:
+            key = heappop(self._heap)[2]
+            del self._at[key]
+            yield key
+
+
+def earliest(*timers: int | None) -> int | None:
+    return min((timer for timer in timers if timer is not None), default=None)
