@@ -117,6 +117,7 @@ class _Coder:
         self._count = count
         self._others = [(i, field) for i, field in enumerate(layout.fields) if i >= count]
         self._chosen = [(i, field) for i, field in enumerate(layout.fields) if field.choices]
+        self._sized = [(i, field) for i, field in enumerate(layout.fields) if field.kind is Kind.FIXED]
         self._places = {field.name: i for i, field in enumerate(layout.fields)}
 
     def parse(self, data: bytes, at: int) -> Any:
@@ -134,6 +135,9 @@ class _Coder:
 
     def encode(self, message: Any) -> bytes:
         self._checked(message)
+        for i, field in self._sized:
+            if len(message[i]) != field.size and self._is_present(field, message):
+                raise WireError(f"{self.layout.short}: {field.name} has {len(message[i])} bytes, not {field.size}")
         try:
             parts = [self._head, self._fixed.pack(*message[: self._count])]
             parts += [_write(field, message[i]) for i, field in self._others if self._is_present(field, message)]
@@ -145,9 +149,6 @@ class _Coder:
         for i, field in self._chosen:
             if message[i] not in field.choices:
                 raise WireError(f"{self.layout.short}: {field.name} must not be {message[i]}")
-        for i, field in enumerate(self.layout.fields):
-            if field.kind is Kind.FIXED and len(message[i]) != field.size and self._is_present(field, message):
-                raise WireError(f"{self.layout.short}: {field.name} has {len(message[i])} bytes, not {field.size}")
         if self.layout.check and (wrong := self.layout.check(message)):
             raise WireError(f"{self.layout.short}: {wrong}")
         return message

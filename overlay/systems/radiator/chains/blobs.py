@@ -30,9 +30,17 @@ class Place(NamedTuple):
 class Opened(NamedTuple):
     """The contents of a blob. A direct push has no members and no server."""
 
-    members: tuple[Place, ...]
+    members: list[Any]
+    """As in the JSON: a hop needs two of them, and a chain may have thousands."""
     server: Address
     body: bytes
+
+    def place(self, position: int) -> Place:
+        """Raises ``WireError``."""
+        member = self.members[position]
+        if not isinstance(member, list) or len(member) != 3 or not isinstance(member[2], str):
+            raise WireError(f"{member!r:.60} is not a member of a chain")
+        return Place(*_address(member[:2]), member[2])
 
 
 def chain_blob(members: Iterable[Place], server: Address, body: bytes) -> bytes:
@@ -43,7 +51,7 @@ def chain_blob(members: Iterable[Place], server: Address, body: bytes) -> bytes:
 def open_blob(blob: bytes, codec: int, chain: int, most: int) -> Opened:
     """Inflate and read the blob of a push. Raises ``WireError``."""
     data = inflate(blob, codec, most)
-    return Opened((), ("", 0), data) if chain == DIRECT else _read(data)
+    return Opened([], ("", 0), data) if chain == DIRECT else _read(data)
 
 
 def _read(data: bytes) -> Opened:
@@ -56,13 +64,7 @@ def _read(data: bytes) -> Opened:
         raise WireError("not the blob of a chain") from None
     if marks != ("[", ",", ",", "]") or not isinstance(members, list):
         raise WireError("not the blob of a chain")
-    return Opened(tuple(map(_place, members)), _address(server), text[end + 1 : -1].encode())
-
-
-def _place(member: Any) -> Place:
-    if not isinstance(member, list) or len(member) != 3 or not isinstance(member[2], str):
-        raise WireError(f"{member!r:.60} is not a member of a chain")
-    return Place(*_address(member[:2]), member[2])
+    return Opened(members, _address(server), text[end + 1 : -1].encode())
 
 
 def _address(value: Any) -> Address:

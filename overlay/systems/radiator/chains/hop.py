@@ -11,7 +11,7 @@ from overlay.core.addresses import Address
 from overlay.core.errors import WireError
 from overlay.systems.radiator.accounting import other_bytes, push_bytes
 from overlay.systems.radiator.chains.arrivals import Arrivals, ack_of
-from overlay.systems.radiator.chains.blobs import Opened, open_blob
+from overlay.systems.radiator.chains.blobs import Opened, Place, open_blob
 from overlay.systems.radiator.chains.reports import Reports
 from overlay.systems.radiator.chains.transfers import Transfer, Transfers
 from overlay.systems.radiator.config import Transport, ns
@@ -107,7 +107,7 @@ class Hop:
 
     def _receive_blob(self, push: m.Push, blob: bytes, source: Address, now: int) -> None:
         try:
-            opened = self._open(push, blob)
+            opened, following = self._open(push, blob)
             contexts = self._read(opened.body)
         except WireError:
             self.counts["refused"] += 1
@@ -119,18 +119,18 @@ class Hop:
         else:
             self.counts["duplicates_suppressed"] += 1
         if push.chain != m.DIRECT:
-            self._forward(push, blob, opened, now)
+            self._forward(push, blob, opened.server, following, now)
 
-    def _open(self, push: m.Push, blob: bytes) -> Opened:
-        """Raises ``WireError`` for a push that is not from the group, or not for this client."""
+    def _open(self, push: m.Push, blob: bytes) -> tuple[Opened, Place | None]:
+        """And the next member. Raises ``WireError`` for a push that is not from the group, or not for this client."""
         if not is_authentic(push.mac, self._key, push.epoch, push.propagation, push.chain, blob):
             raise WireError("wrong MAC")
         opened = open_blob(blob, push.codec, push.chain, self._config.max_blob_bytes)
         if len(opened.members) != push.length:
             raise WireError(f"a chain of {len(opened.members)}, not {push.length}")
-        if push.length and opened.members[push.position].id != self._id:
-            raise WireError(f"for {opened.members[push.position].id[:60]}")
-        return opened
+        if push.length and opened.place(push.position).id != self._id:
+            raise WireError(f"for {opened.place(push.position).id[:60]}")
+        return opened, opened.place(push.position + 1) if push.position + 1 < push.length else None
 
     def _remember(self, push: m.Push, now: int) -> bool:
         """Returns whether the propagation is new."""
@@ -142,16 +142,15 @@ class Hop:
         self._seen.move_to_end(key)
         return is_new
 
-    def _forward(self, push: m.Push, blob: bytes, opened: Opened, now: int) -> None:
+    def _forward(self, push: m.Push, blob: bytes, server: Address, following: Place | None, now: int) -> None:
         position, every = push.position, self._config.report_every
-        if position + 1 == push.length:
-            self._report(m.Done, push, position, opened.server, now)
+        if following is None:
+            self._report(m.Done, push, position, server, now)
             return
         if every and (position + 1) % every == 0:
-            self._report(m.Progress, push, position, opened.server, now)
-        place = opened.members[position + 1]
+            self._report(m.Progress, push, position, server, now)
         onward = push._replace(position=position + 1, segment=0, part=b"")
-        self._transfers.begin(onward, blob, (place.host, place.port), Onward(push, opened.server), now)
+        self._transfers.begin(onward, blob, (following.host, following.port), Onward(push, server), now)
 
     def _report(
         self, kind: type[m.Done | m.Failed | m.Progress], push: m.Push, position: int, server: Address, now: int

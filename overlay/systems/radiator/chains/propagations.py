@@ -342,8 +342,17 @@ class Propagations:
         missed = tuple((*key, str(one)) for key, one in outcomes.items() if one is not Outcome.DELIVERED)
         self._events.append(Settled(propagation.number, propagation.messages, tuple(outcomes), missed))
 
+    def refuse(self, messages: tuple[int, ...], recipients: Sequence[Entry]) -> None:
+        """An aggregate that is too large for a push: its pairs have failed."""
+        self._numbers += 1
+        outcomes = {entry.key: Outcome.FAILED for entry in recipients}
+        propagation = self._open[self._numbers] = Propagation(self._numbers, messages, b"", outcomes)
+        self._note_beginning(propagation, 0)
+        self._close_if_settled(propagation)
+
     def close(self) -> None:
         """The server shuts down: what is in flight has no other outcome."""
+        self._transfers.clear()
         for propagation in list(self._open.values()):
             for key, outcome in propagation.outcomes.items():
                 if outcome is Outcome.IN_FLIGHT:

@@ -133,6 +133,10 @@ class Transfers:
     def cancel(self, transfer: Transfer) -> None:
         self._end(transfer)
 
+    def clear(self) -> None:
+        for transfer in list(self._open.values()):
+            self._end(transfer)
+
     def handle_timer(self, now: int) -> list[Any]:
         """The tags of transfers that have failed."""
         failed = []

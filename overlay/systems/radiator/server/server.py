@@ -235,11 +235,13 @@ class Server:
 
     def _propagate(self, emissions: Iterable[Emission], now: int) -> None:
         for emission in emissions:
-            if len(emission.body) <= self._config.most_bytes:
-                messages, body, recipients = emission
+            messages, body, recipients = emission
+            if len(body) <= self._config.most_bytes:
                 self.propagations.propagate(messages, body, recipients, self.clients.p2p, now)
-            else:
+            elif len(messages) > 1:
                 self._propagate(self._aggregator.halve(emission), now)
+            else:
+                self.propagations.refuse(messages, recipients)
 
     def _acknowledge(self, ack: m.Ack, source: Address, now: int) -> None:
         if ack.epoch == self._identity.epoch:
