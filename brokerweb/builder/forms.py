@@ -27,16 +27,6 @@ from overlay.systems import relevance
 from overlay.systems.contract import System
 from overlay.systems.registry import RECORD, SYSTEMS
 
-CHURN = {
-    "churn": "always",
-    "session_mean_s": "drawn",
-    "session_shape": "weibull",
-    "downtime_mean_s": "drawn",
-    "churn_leave_share": "drawn",
-    "churn_brokers_kept": "drawn",
-    "churn_schedule": "file",
-}
-"""The churn fields, in a section of their own, with the kind of churn for which each is shown."""
 ENGINE_WORDS = {
     LIVE: (
         "Live",
@@ -105,11 +95,17 @@ class ExperimentForm:
 
     @property
     def more_workload(self) -> list[Input]:
-        return [one for one in self.workload.inputs if not self._is_main(one) and one.info.name not in CHURN]
+        return [
+            one for one in self.workload.inputs if not self._is_main(one) and one.info.name not in self._in_sections
+        ]
 
     def _is_main(self, one: Input) -> bool:
         main = self.system.main_workload
-        return one.info.name in main if main else one.info.name not in CHURN
+        return one.info.name in main if main else one.info.name not in self._in_sections
+
+    @property
+    def _in_sections(self) -> set[str]:
+        return {name for names in self.system.form_sections.values() for name in names}
 
     @property
     def systems(self) -> list[tuple[str, str, bool]]:
@@ -117,14 +113,13 @@ class ExperimentForm:
         return [(system.name, system.title, system.name == self.system_name) for system in SYSTEMS.values()]
 
     @property
-    def churn(self) -> list[tuple[str, Input]]:
-        """The kind of churn for which an input is shown, and the input."""
-        return [(CHURN[one.info.name], one) for one in self.workload.inputs if one.info.name in CHURN]
-
-    @property
-    def has_churn(self) -> bool:
-        """Whether churn is set or has an error."""
-        return any(one.wrong or (one.info.name == "churn" and one.texts != ["none"]) for _, one in self.churn)
+    def sections(self) -> list[tuple[str, list[Input], bool]]:
+        """(title, inputs, whether one is changed or has an error) of each section of the workload."""
+        found = []
+        for title, names in self.system.form_sections.items():
+            inputs = [one for one in self.workload.inputs if one.info.name in names]
+            found.append((title, inputs, any(one.wrong or one.is_changed for one in inputs)))
+        return found
 
     @property
     def broker_settings(self) -> list[Input]:

@@ -9,15 +9,13 @@ from typing import Any
 from brokerweb.comparison.parameters import Parameter, order
 from brokerweb.comparison.services import Comparison, Group, grouped
 from overlay.core.engines import SIMULATED
+from overlay.systems.registry import of_all
 from telemetry.charts.charts import axis
 from telemetry.lake.configurations import in_words
 from telemetry.measures import Measure
 
-X_FIRST = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
 UNITS = {"us": ("µs", 1.0), "share": ("%", 100.0), "per_s": ("/s", 1.0)}
 """Axis unit of a measure's unit, and the factor to convert to it."""
-SAID_IN_TITLE = ("providers", "consumers", "request_interval_s", "duration_s")
-
 
 BROKERS = "brokers"
 LAST = (BROKERS, "links", "engine")
@@ -32,7 +30,8 @@ def x_of(found: Comparison, but: Container[str] = ()) -> Parameter | None:
     if found.asked.x in known:
         return known[found.asked.x]
     numbers = [one.name for one in found.numbers if one.name != BROKERS or _are_swept(found)]
-    numbers.sort(key=lambda name: X_FIRST.index(name) if name in X_FIRST else len(X_FIRST))
+    first = of_all(lambda system: system.axis_fields)
+    numbers.sort(key=lambda name: first.index(name) if name in first else len(first))
     words = [name for name in known if name not in numbers and name not in LAST]
     spread = [name for name in numbers if _is_spread(found, name)]
     suits = [name for name in dict.fromkeys((*spread, *words, *numbers, *known)) if name in known]
@@ -133,8 +132,9 @@ def titled(found: Comparison, over: str) -> str:
 
 
 def title(what: str, found: Comparison, over: str) -> str:
-    """ "Response time against consumers, 50 providers, 30 s measured": the measure and what it is drawn over."""
-    shared = [in_words(name, found.shared[name]) for name in SAID_IN_TITLE if name in found.shared]
+    """ "Response time against brokers, 30 s measured": the measure and what it is drawn over."""
+    said = of_all(lambda system: system.title_fields)
+    shared = [in_words(name, found.shared[name]) for name in said if name in found.shared]
     return ", ".join(
         [f"{what} against {over}", *shared, *([SIMULATED] if found.shared.get("engine") == SIMULATED else [])]
     )

@@ -18,6 +18,7 @@ from brokerweb.comparison.parameters import Parameter, said
 from brokerweb.comparison.query import Asked
 from brokerweb.comparison.services import Comparison, Group, legend, short
 from overlay.core.engines import SIMULATED
+from overlay.systems.registry import of_all
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
 from telemetry.lake.configurations import in_words
 from telemetry.measures import Measure
@@ -34,7 +35,6 @@ WITHIN_NOISE = (
 )
 DECADE = 10.0
 """Minimum span of a logarithmic colour scale; otherwise a few per cent would look like a large factor."""
-STRATEGY = "search"
 TOPOLOGIES = ("topology", "kind")
 """Pairs of parameters where one implies the other."""
 
@@ -62,7 +62,12 @@ def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
     if words or x.is_number:
         return tuple(words[:1])
     numbers = [one.name for one in found.numbers if one.name != axes.BROKERS and len(one.values) <= MOST_NUMBERS]
-    return tuple(numbers[:1]) or ((x.name,) if x.name in (*TOPOLOGIES, STRATEGY) else ())
+    return tuple(numbers[:1]) or ((x.name,) if x.name in (*TOPOLOGIES, *_hues()) else ())
+
+
+def _hues() -> list[str]:
+    """The settings whose values have colours of their own."""
+    return of_all(lambda system: (system.hue_field,))
 
 
 def _lines(found: Comparison) -> Chart | None:
@@ -145,11 +150,10 @@ def _published(
 
 
 def _colour(key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group]) -> str:
-    """The value that determines a line's colour: its strategy if lines differ by strategy, otherwise its kind of
-    topology.
-    """
-    if STRATEGY in names:
-        return str(key[names.index(STRATEGY)])
+    """The value that determines a line's colour: that of a setting with colours of its own, or the kind of topology."""
+    for name in _hues():
+        if name in names:
+            return str(key[names.index(name)])
     kinds = {group.kind for group in groups}
     is_of_topology = not names or set(names) & {"topology", "kind"}
     return kinds.pop() if len(kinds) == 1 and is_of_topology else ""

@@ -208,7 +208,7 @@ def short(found: Comparison, group: Group) -> str:
 
 
 def legend(found: Comparison) -> str:
-    """Names of the values in ``short``: "topology · providers · consumers"."""
+    """Names of the values in ``short``: "topology · brokers · duration"."""
     titles = {one.name: one.axis for one in found.differing}
     return " · ".join(titles[name] for name in _told(found))
 

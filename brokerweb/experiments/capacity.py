@@ -129,7 +129,7 @@ def _check_ports(configuration: Mapping[str, Any], machine: Machine) -> None:
 
 
 def _too_large(configuration: Mapping[str, Any], needed: float, machine: Machine, at_a_time: int) -> InvalidSetting:
-    """Blames the largest consumer, with the number that fits."""
+    """Blames the field that needs most, with the number that fits."""
     is_live = configuration["engine"] == LIVE
     found = _expected(configuration)
     wanted, kept = found.clients, found.kept

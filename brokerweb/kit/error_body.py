@@ -1,6 +1,6 @@
 """The JSON body of all errors: field, code and sentence of the first error; ``errors`` lists all.
 
-``{"field": "workload.providers", "code": "invalid", "sentence": "…", "errors": [{"field", "code", "sentence"}, …]}``.
+``{"field": "workload.duration_s", "code": "invalid", "sentence": "…", "errors": [{"field", "code", "sentence"}, …]}``.
 The field is empty if the error does not belong to a single field.
 """
 

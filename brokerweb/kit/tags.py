@@ -194,7 +194,7 @@ def swatch_only(name: Any) -> SafeString:
 
 @register.filter
 def clients(configuration: Any) -> str:
-    """ "50 providers, 1,000 consumers"."""
+    """The number of clients of each kind: "50 callers"."""
     system = SYSTEMS[configuration["system"]]
     return ", ".join(
         counted(configuration["workload"].get(name, 0), name.removesuffix("s")) for name in system.client_fields

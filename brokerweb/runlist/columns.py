@@ -10,10 +10,10 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from brokerweb.experiments.models import Run
-from brokerweb.runlist.fields import FIGURES, SETTINGS, Field
+from brokerweb.runlist.fields import FIGURES, QUALIFIED, SETTINGS, Field
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
-from overlay.systems.registry import SYSTEMS
+from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.filters import did_you_mean
 from telemetry.formatting import sig3, words
 from telemetry.systems.registry import measures
@@ -41,10 +41,14 @@ class Column:
     """Paths read from the configuration, which lists do not read completely."""
     shown: Callable[[Value], str] | None = None
     """Formatter of a single value; ``None`` if the template formats it."""
+    words: Callable[[Run], str] | None = None
+    """Formatter of a combined cell."""
     help: str = ""
 
     def text(self, run: Run) -> str:
         """The text on the page, unless the template formats it; a dash if empty."""
+        if self.words is not None:
+            return self.words(run)
         value = self.exported[0][1](run)
         if self.shown is not None:
             return self.shown(value)
@@ -101,7 +105,19 @@ def with_unit(name: str, unit: str) -> str:
     return name if unit not in SUFFIXES or name.endswith(f"_{unit}") else f"{name}_{unit}"
 
 
-PROVIDERS, CONSUMERS = "configuration__workload__providers", "configuration__workload__consumers"
+CLIENTS = {
+    name: f"configuration__workload__{name}"
+    for name in dict.fromkeys(name for system in SYSTEMS.values() for name in system.client_fields)
+}
+"""The paths of the numbers of clients, by workload field."""
+
+
+def _clients(run: Run) -> str:
+    """ "50 + 1000"."""
+    fields = SYSTEMS[run.system].client_fields if run.system in SYSTEMS else CLIENTS
+    numbers = [getattr(run, _annotation(CLIENTS[name]), None) for name in fields if name in CLIENTS]
+    return " + ".join(str(number) for number in numbers if number is not None) or "–"
+
 
 _OWN = (
     _plain("state", "State"),
@@ -118,11 +134,12 @@ _OWN = (
     Column(
         "clients",
         "Clients",
-        (("providers", _of_document(PROVIDERS)), ("consumers", _of_document(CONSUMERS))),
-        CONSUMERS,
+        tuple((name, _of_document(path)) for name, path in CLIENTS.items()),
+        CLIENTS[SYSTEMS[FIRST].client_fields[-1]],
         is_number=True,
-        needs=(PROVIDERS, CONSUMERS),
-        help="Providers + consumers",
+        needs=tuple(CLIENTS.values()),
+        words=_clients,
+        help="; ".join(" + ".join(system.client_fields).capitalize() for system in SYSTEMS.values()),
     ),
     Column(
         "answered_of",
@@ -190,17 +207,17 @@ def _of_setting(field: Field) -> Column:
     name = field.name.rpartition(".")[2]
     unit = "" if field.unit in ("", "fraction") or name.endswith(f"_{field.unit}") else f", {field.unit}"
     title = f"{words(name)}{f', {field.unit}' if name.endswith(f'_{field.unit}') else unit}"
-    if field.system:
-        title = f"{title} ({SYSTEMS[field.system].title})"
+    if field.systems:
+        title = f"{title} ({', '.join(SYSTEMS[name].title for name in field.systems)})"
     is_number = field.what == "number"
-    read = ((field.name, _of_system(field.system, _of_document(field.path))),)
+    read = ((field.name, _of_systems(field.systems, _of_document(field.path))),)
     shown = _yes_or_no if field.what == "flag" else sig3 if is_number else None
     return Column(field.name, title, read, field.path, is_number, needs=(field.path,), shown=shown, help=field.help)
 
 
-def _of_system(system: str, read: Read) -> Read:
-    """``read`` for runs of one system, or of any; another's run has nothing of it."""
-    return read if not system else lambda run: read(run) if run.system == system else None
+def _of_systems(systems: tuple[str, ...], read: Read) -> Read:
+    """``read`` for runs of these systems, or of any; another's run has nothing of it."""
+    return read if not systems else lambda run: read(run) if run.system in systems else None
 
 
 def _yes_or_no(value: Any) -> str:
@@ -210,6 +227,8 @@ def _yes_or_no(value: Any) -> str:
 COLUMNS: Mapping[str, Column] = {
     column.name: column for column in (*_OWN, *map(_of_figure, FIGURES.values()), *map(_of_setting, SETTINGS.values()))
 }
+ALIASES: Mapping[str, Column] = {alias: COLUMNS[name] for alias, name in QUALIFIED.items()}
+"""Columns that also have a name with their system."""
 DEFAULT = ("state", "topology", "clients", "mean", "p95", "answered_of", "verdict", "tags", "ended")
 GROUPS: Mapping[str, tuple[Column, ...]] = {
     "Runs": _OWN,
@@ -226,9 +245,10 @@ def chosen(names: Iterable[str]) -> list[Column]:
     """The columns with these names, without duplicates. Raises ``InvalidSetting``."""
     found = []
     for name in dict.fromkeys(names):
-        if name not in COLUMNS:
+        column = COLUMNS.get(name) or ALIASES.get(name)
+        if column is None:
             raise InvalidSetting("columns", f"unknown column “{name:.40}”{did_you_mean(name, COLUMNS)}")
-        found.append(COLUMNS[name])
+        found.append(column)
     if len(found) > MOST:
         raise InvalidSetting("columns", f"a list has at most {MOST} columns, not {len(found)}")
     return found

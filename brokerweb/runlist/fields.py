@@ -13,7 +13,7 @@ from typing import Literal
 from brokerweb.experiments.models import RunState
 from overlay.core.engines import ENGINES
 from overlay.core.settings import SettingInfo
-from overlay.systems.registry import RECORD, SYSTEMS, name_among_all
+from overlay.systems.registry import RECORD, SYSTEMS, name_among_all, systems_with
 from telemetry.filters.values import EXAMPLES
 from telemetry.systems.registry import measures
 
@@ -35,8 +35,8 @@ class Field:
     choices: tuple[str, ...] = ()
     is_nullable: bool = True
     """Whether it may be missing, so that ``none`` is useful."""
-    system: str = ""
-    """The system whose runs alone have it; empty: any."""
+    systems: tuple[str, ...] = ()
+    """The systems whose runs alone have it; empty: any."""
 
     @property
     def path(self) -> str:
@@ -55,16 +55,7 @@ def _number(name: str, path: str, help: str, example: str, unit: str = "") -> Fi
     return Field(name, "number", (path,), help, example, unit)
 
 
-STRATEGIES = tuple(
-    dict.fromkeys(
-        choice
-        for system in SYSTEMS.values()
-        for info in system.settings
-        if info.name == "search"
-        for choice in (*info.choices, "structured")
-    )
-)
-"""Search strategies: those of the unstructured overlay, and the structured one."""
+STRATEGIES = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.strategies))
 
 _OF_RUNS = (
     _choice("state", tuple(RunState.values), "State of the run", example="state in (done, failed)"),
@@ -108,16 +99,16 @@ def _figures() -> Iterator[Field]:
         yield _number(measure.name, f"figures__{measure.key}", measure.title, example, measure.unit)
 
 
-def _of_setting(name: str, group: str, info: SettingInfo, system: str) -> Field:
+def _of_setting(name: str, group: str, info: SettingInfo, systems: tuple[str, ...]) -> Field:
     paths = (f"configuration__{group}__{info.name}",)
     help = info.help.partition(". ")[0].rstrip(".")
     if info.kind == "boolean":
-        return Field(name, "flag", paths, help, f"{name} = yes", system=system)
+        return Field(name, "flag", paths, help, f"{name} = yes", systems=systems)
     if info.kind == "text" and info.choices:
-        return Field(name, "choice", paths, help, f"{name} = {info.choices[0]}", choices=info.choices, system=system)
+        return Field(name, "choice", paths, help, f"{name} = {info.choices[0]}", choices=info.choices, systems=systems)
     if info.kind == "text":
-        return Field(name, "text", paths, help, f"{name} ~ 10", system=system)
-    return Field(name, "number", paths, help, f"{name} = {info.default}", info.unit, system=system)
+        return Field(name, "text", paths, help, f"{name} ~ 10", systems=systems)
+    return Field(name, "number", paths, help, f"{name} = {info.default}", info.unit, systems=systems)
 
 
 def _settings() -> dict[str, Field]:
@@ -125,31 +116,47 @@ def _settings() -> dict[str, Field]:
     for system in SYSTEMS.values():
         for group, described in (("workload", system.workload), ("settings", system.settings)):
             for info in described:
-                is_shared = name_among_all(system.name, info.name) == info.name
-                name = f"{group}.{info.name}" if is_shared else f"{system.name}.{group}.{info.name}"
-                found.setdefault(name, _of_setting(name, group, info, "" if is_shared else system.name))
+                among_all = name_among_all(system.name, info.name)
+                name = f"{among_all.removesuffix(info.name)}{group}.{info.name}"
+                found.setdefault(name, _of_setting(name, group, info, systems_with(among_all)))
     return found
 
 
 RUN_FIELDS: Mapping[str, Field] = {field.name: field for field in _OF_RUNS}
 FIGURES: Mapping[str, Field] = {field.name: field for field in _figures()}
 SETTINGS: Mapping[str, Field] = _settings()
-"""``workload.X`` and ``settings.X`` of every system; ``SYSTEM.workload.X`` where systems mean different things by X."""
+"""``workload.X`` and ``settings.X``; ``SYSTEM.workload.X`` where an earlier system means something else by X."""
 
 
-def _alone() -> dict[str, Field]:
-    """Settings by their name without prefix, if unique."""
-    names = [name.rpartition(".")[2] for name in SETTINGS]
+def alone(settings: Mapping[str, Field]) -> dict[str, Field]:
+    """Settings by their name without ``workload`` or ``settings``, if unique."""
+    names = [without_group(name) for name in settings]
     taken = {*RUN_FIELDS, *FIGURES}
     return {
         short: field
-        for name, field in SETTINGS.items()
-        if (short := name.rpartition(".")[2]) not in taken and names.count(short) == 1
+        for name, field in settings.items()
+        if (short := without_group(name)) not in taken and names.count(short) == 1
     }
 
 
-ALONE: Mapping[str, Field] = _alone()
-FIELDS: Mapping[str, Field] = {**RUN_FIELDS, **FIGURES, **SETTINGS, **ALONE}
+def without_group(name: str) -> str:
+    """``payload_bytes`` or ``SYSTEM.payload_bytes``, as ``name_among_all`` has it."""
+    *system, _, bare = name.split(".")
+    return ".".join((*system, bare))
+
+
+ALONE: Mapping[str, Field] = alone(SETTINGS)
+QUALIFIED: Mapping[str, str] = {
+    f"{system}.{name}": name for name, field in SETTINGS.items() for system in field.systems if name.count(".") == 1
+}
+"""Names with the system of settings that also have a name without it."""
+FIELDS: Mapping[str, Field] = {
+    **RUN_FIELDS,
+    **FIGURES,
+    **SETTINGS,
+    **ALONE,
+    **{alias: SETTINGS[name] for alias, name in QUALIFIED.items()},
+}
 """All field names."""
 
 GROUPS: Mapping[str, Mapping[str, Field]] = {

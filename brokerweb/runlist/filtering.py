@@ -72,7 +72,7 @@ def _comparison(asked: Comparison, now: datetime) -> Q:
         raise InvalidFilter(asked.at, f"unknown field “{asked.field:.40}”{did_you_mean(asked.field, FIELDS)}")
     _check_operator(field, asked)
     found = _condition(field, asked, now)
-    return found & Q(system=field.system) if field.system else found
+    return found & Q(system__in=field.systems) if field.systems else found
 
 
 def _condition(field: Field, asked: Comparison, now: datetime) -> Q:

@@ -138,7 +138,8 @@ def _experiment(tree: Node) -> Experiment | None:
 def help_of_fields(request: HttpRequest) -> HttpResponse:
     """Filter syntax, as a fragment of the list's page or as a page."""
     template = "runs/fields.html" if "HX-Request" in request.headers else "runs/fields_page.html"
-    return render(request, template, {"groups": fields.GROUPS, "alone": set(fields.ALONE)})
+    example = fields.without_group(next(iter(fields.SETTINGS.values())).example)
+    return render(request, template, {"groups": fields.GROUPS, "example": example})
 
 
 @login_required

@@ -159,7 +159,7 @@ class Use:
 
     @property
     def words(self) -> str:
-        """ "with search flood or expanding-ring", "with more than 1 of entities"."""
+        """ "with shape ring or star", "with more than 1 of callers"."""
         name = self.by.replace("_", " ")
         if self.values:
             return f"with {name} {' or '.join(self.values)}"

@@ -184,5 +184,5 @@ def _is_half(text: str) -> bool:
 
 
 def _field(place: tuple[str | int, ...]) -> str:
-    """``workload.consumers.3``, with long or unprintable names shortened."""
+    """``workload.duration_s.3``, with long or unprintable names shortened."""
     return ".".join(str(name)[:40].encode(errors="replace").decode() for name in place)

@@ -9,7 +9,7 @@ compares it request by request. A change is an object with one field::
     {"settings": {"search": "flood"}}
     {"record_mb": 64}              the same run, recorded
 
-No change affects arrivals. The time, the entity and the broker of each request depend only on the seed, the workload
+No change affects arrivals. The time, the content and the server of each request depend only on the seed, the workload
 and the number of brokers, and on positions if clients are assigned to the nearest broker.
 """
 

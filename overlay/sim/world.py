@@ -4,7 +4,7 @@
 
     world = World(system, Setup(settings, workload, generate("ring", 10), seed=7))
     world.start()                                       # with all orders of the system's assembly
-    world.add_fleet("consumers-0", fleet)
+    world.add_fleet("callers-0", fleet)
     world.kill(3)
     world.run_for(5 * SECOND)
 """

@@ -329,6 +329,18 @@ class System(ABC):
     """Whether recorded runs have single messages."""
     main_workload: ClassVar[tuple[str, ...]] = ()
     """The workload fields that a form shows expanded; empty for all."""
+    form_sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Workload fields in a section of their own in the form, by its title."""
+    value_words: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """The words after the value of a setting in labels, for one and for several: ``provider``, ``providers``."""
+    axis_fields: ClassVar[tuple[str, ...]] = ()
+    """The preferred x axes of a comparison, best first: settings, workload fields or ``brokers``."""
+    title_fields: ClassVar[tuple[str, ...]] = ()
+    """The settings whose common values are part of a chart's title."""
+    hue_field: ClassVar[str] = ""
+    """The setting whose values have colours of their own on charts."""
+    strategies: ClassVar[tuple[str, ...]] = ()
+    """The values of a run's ``strategy``."""
     profiles: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
     """The values of each profile; other settings have their defaults."""
     Settings: ClassVar[type]

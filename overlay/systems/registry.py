@@ -5,7 +5,7 @@ It also contains the setting for recording a run, which is independent of the sy
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from overlay.core.errors import InvalidSetting
@@ -24,10 +24,17 @@ FIRST = next(iter(SYSTEMS))
 def name_among_all(system: str, name: str) -> str:
     """The name of a setting or workload field among those of all systems.
 
-    ``name`` where every system that has it means the same by it, else ``SYSTEM.name``.
+    ``name`` for the first system that has it and for all that mean the same by it, else ``SYSTEM.name``. A system that
+    is added therefore changes no name of an earlier one.
     """
-    bare = settings_by_name().get(name)
-    return name if bare is not None or system not in SYSTEMS else f"{system}.{name}"
+    return _names(tuple(SYSTEMS.values())).get((system, name), f"{system}.{name}" if system in SYSTEMS else name)
+
+
+def systems_with(name: str) -> tuple[str, ...]:
+    """The systems that have a setting under this ``name_among_all``, if others mean something else; else none."""
+    bare = name.rpartition(".")[2]
+    found = {system: shown for (system, one), shown in _names(tuple(SYSTEMS.values())).items() if one == bare}
+    return tuple(system for system, shown in found.items() if shown == name) if len(set(found.values())) > 1 else ()
 
 
 def settings_by_name() -> Mapping[str, SettingInfo]:
@@ -35,17 +42,51 @@ def settings_by_name() -> Mapping[str, SettingInfo]:
     return _settings_by_name(tuple(SYSTEMS.values()))
 
 
+def value_words() -> Mapping[str, tuple[str, str]]:
+    """The words after the value of a setting, for one and for several, by ``name_among_all``."""
+    return _value_words(tuple(SYSTEMS.values()))
+
+
+def of_all(fields: Callable[[System], Iterable[str]]) -> list[str]:
+    """The fields that each system names, in the order of the registry, by ``name_among_all``."""
+    found = [(system.name, name) for system in SYSTEMS.values() for name in fields(system) if name]
+    return list(dict.fromkeys(name if name in RESERVED else name_among_all(system, name) for system, name in found))
+
+
 RESERVED = ("topology", "kind", "brokers", "links", "system", "engine", "faults", "seed", "replicates")
 """Parts of every configuration: a setting of such a name is always named by its system."""
 
 
 @cache
+def _names(systems: tuple[System, ...]) -> Mapping[tuple[str, str], str]:
+    """``name_among_all`` by system and name."""
+    meanings: dict[str, object] = dict.fromkeys(RESERVED)
+    found = {}
+    for system in systems:
+        for info in (*system.workload, *system.settings):
+            meaning = (info.kind, info.unit, info.choices)
+            is_first = meanings.setdefault(info.name, meaning) == meaning
+            found[system.name, info.name] = info.name if is_first else f"{system.name}.{info.name}"
+    return found
+
+
+@cache
 def _settings_by_name(systems: tuple[System, ...]) -> Mapping[str, SettingInfo]:
-    found = [(system.name, info) for system in systems for info in (*system.workload, *system.settings)]
-    meanings: dict[str, set[object]] = {name: {None} for name in RESERVED}
-    for _, info in found:
-        meanings.setdefault(info.name, set()).add((info.kind, info.unit, info.choices))
-    return {info.name if len(meanings[info.name]) == 1 else f"{system}.{info.name}": info for system, info in found}
+    names = _names(systems)
+    found: dict[str, SettingInfo] = {}
+    for system in systems:
+        for info in (*system.workload, *system.settings):
+            found.setdefault(names[system.name, info.name], info)
+    return found
+
+
+@cache
+def _value_words(systems: tuple[System, ...]) -> Mapping[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = {}
+    for system in systems:
+        for name, words in system.value_words.items():
+            found.setdefault(name_among_all(system.name, name), words)
+    return found
 
 
 def asking_roles() -> list[str]:

@@ -12,25 +12,16 @@ from typing import Any
 from overlay.core.engines import SIMULATED
 from overlay.core.links import LINK_SETTINGS
 from overlay.systems.contract import PROFILE
-from overlay.systems.registry import RECORD, SYSTEMS, name_among_all, settings_by_name
+from overlay.systems.registry import RECORD, SYSTEMS, name_among_all, settings_by_name, value_words
 from telemetry.errors import TelemetryError
 from telemetry.lake.runs import checked_run_id
 
 WORDS = {
-    "providers": "providers",
-    "consumers": "consumers",
-    "update_interval_s": "s between updates",
-    "request_interval_s": "s between requests",
-    "payload_bytes": "bytes",
-    "duration_s": "s measured",
-    "entities": "entities",
-    "holders": "holders",
-    "record_mb": "MB recorded",
+    "brokers": ("broker", "brokers"),
+    "duration_s": ("s measured", "s measured"),
+    RECORD.name: ("MB recorded", "MB recorded"),
 }
-"""The words after a factor's value."""
-
-ONE = {"brokers": "broker", "providers": "provider", "consumers": "consumer", "entities": "entity", "holders": "holder"}
-"""The same behind 1, where that is another word."""
+"""The words after the value of a factor of every system, for one and for several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +246,8 @@ def in_words(name: str, value: Any) -> str:
     if isinstance(value, bool):
         value = "on" if value else "off"
     shown = f"{value:g}" if isinstance(value, float) else str(value)
-    word = ONE[name] if name in ONE and value == 1 else WORDS.get(name, "")
-    if word or name == "brokers":
-        return f"{shown} {word or name}"
+    if (words := WORDS.get(name) or value_words().get(name)) is not None:
+        return f"{shown} {words[0] if value == 1 else words[1]}"
     info = settings_by_name().get(name)
     bare, unit = _words(name, info.unit if info is not None else "")
     return f"{bare} {shown}{unit}"

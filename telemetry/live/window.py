@@ -56,7 +56,7 @@ class Contribution:
 
 
 class Totals:
-    """Response times and outcomes of the consumers since a point in time."""
+    """Response times and outcomes of the requests since a point in time."""
 
     def __init__(self, since_us: int = 0) -> None:
         self.since_us = since_us

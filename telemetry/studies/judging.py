@@ -156,7 +156,7 @@ def _x(value: X) -> str:
 
 
 def _at(plot: Plot, value: X) -> str:
-    """``50 consumers``; a category's own name."""
+    """``50 clients``; a category's own name."""
     return value if isinstance(value, str) else f"{value:,g} {str(plot.x['label']).lower()}"
 
 

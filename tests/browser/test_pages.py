@@ -164,7 +164,7 @@ def test_the_theme_is_chosen_and_kept(page: Page, shown: Shown) -> None:
 def test_churn_is_asked_about_only_as_far_as_it_is_chosen(page: Page, shown: Shown) -> None:
     page.goto(f"{shown.url}/experiments/new/")
     page.locator("summary", has_text="Churn").click()
-    asked = page.locator(".churn .field:visible")
+    asked = page.locator(".section .field:visible")
     expect(asked).to_have_count(1)
     page.get_by_label("exponential").check()
     expect(asked).to_have_count(5)

@@ -105,13 +105,13 @@ def test_the_launch_button_counts_the_runs_of_a_sweep_and_then_makes_them(olga: 
 
 def test_what_says_how_brokers_come_and_go_stands_together_and_opens_when_it_is_chosen(olga: Client) -> None:
     ring = topologies.create(name="ring", kind="ring", brokers=4)
-    assert '<details class="more churn"><summary>' in olga.get("/experiments/new/").content.decode()
+    assert '<details class="more section"><summary>' in olga.get("/experiments/new/").content.decode()
     churn = {"workload-churn": ["none", "file"], "workload-churn_schedule": "1 1 crash; 2 1 up"}
     olga.post("/experiments/new/", {**sweep(ring), **churn, "do": "save"})
     experiment = Experiment.objects.get()
     assert experiment.definition["workload"]["churn"] == ["none", "file"]
     page = olga.get(f"/experiments/new/?from={experiment.id}").content.decode()
-    assert '<details class="more churn" open>' in page
+    assert '<details class="more section" open>' in page
     assert 'value="1 1 crash; 2 1 up"' in page
     wrong = olga.post(
         "/experiments/new/", {**sweep(ring), **churn, "workload-churn_schedule": "1 9 crash", "do": "save"}

@@ -21,6 +21,7 @@ from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.membership import GIVEN
 from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
+from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.wire.codec import encode, parse
@@ -129,6 +130,25 @@ class ContextBroker(System):
         "payload_bytes",
         "duration_s",
     )
+    form_sections = {
+        "Churn": (
+            *("churn", "session_mean_s", "session_shape", "downtime_mean_s"),
+            *("churn_leave_share", "churn_brokers_kept", "churn_schedule"),
+        )
+    }
+    value_words = {
+        "providers": ("provider", "providers"),
+        "consumers": ("consumer", "consumers"),
+        "entities": ("entity", "entities"),
+        "holders": ("holder", "holders"),
+        "payload_bytes": ("bytes", "bytes"),
+        "update_interval_s": ("s between updates", "s between updates"),
+        "request_interval_s": ("s between requests", "s between requests"),
+    }
+    axis_fields = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
+    title_fields = ("providers", "consumers", "request_interval_s", "duration_s")
+    hue_field = "search"
+    strategies = (*STRATEGIES, "structured")
     measure_names = (
         *("hops", "messages_per_query", "datagrams_per_query", "messages_per_update", "success", "fresh_share"),
         *("false_not_found", "age_ms", "mean_from_sent_us", "copies", "copies_exponent", "gone_known_ms"),

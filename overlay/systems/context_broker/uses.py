@@ -47,6 +47,12 @@ USES: dict[str, Use] = {
     "request_interval_s": Use("consumers"),
     "acknowledgements": Use("consumers"),
     "popularity": Use("entities", more_than=1),
+    "session_shape": Use("churn", ("weibull",)),
+    "churn_schedule": Use("churn", ("file",)),
+    **{
+        name: Use("churn", ("exponential", "weibull"))
+        for name in ("session_mean_s", "downtime_mean_s", "churn_leave_share", "churn_brokers_kept")
+    },
     # The networks that a broker trusts. In a simulation all addresses are in 127.0.0.0/8.
     **{name: Use(ENGINE, (LIVE,), at_default=True) for name in ("controller_networks", "trusted_networks")},
 }

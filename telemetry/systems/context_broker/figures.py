@@ -16,7 +16,7 @@ from typing import Any
 from overlay.core.engines import SIMULATED
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
 from telemetry.formatting import KB
-from telemetry.lake.configurations import WORDS
+from telemetry.lake.configurations import in_words
 from telemetry.statistics.intervals import interval
 from telemetry.systems.context_broker.published import Published, table_b1
 
@@ -147,7 +147,7 @@ def _conditions(figure: Figure, row: Mapping[str, Any]) -> list[str]:
         said.append(f"{topology['brokers']} brokers")
     for factor, value in ((figure.fixed, figure.at), ("request_interval_s", REQUEST_INTERVAL_S)):
         if workload.get(factor) != value:
-            said.append(f"{workload.get(factor, 0):g} {WORDS[factor]}")
+            said.append(in_words(factor, workload.get(factor, 0)))
     return said
 
 
