@@ -1,7 +1,6 @@
 """Estimates the cost of a run in seconds and bytes, from its configuration alone. Pure.
 
-Processor time is spent on exchanges: those of clients with their broker, those of searches, and pings
-of neighbours. Recordings contain their datagrams, and journals the traces. Durations
+A system's ``expected`` says how many exchanges, records and traces a run has. Durations
 depend on machine and settings, so the estimate is multiplied by the measured ratio of actual to estimated time
 of earlier simulated runs.
 
@@ -26,16 +25,10 @@ RECORDING = 1.5
 COLLECT_S = 0.3
 """To write a run's Parquet and its summary, in addition to the following."""
 SAMPLES_PER_S, TICKS_PER_S, RECORDS_PER_S = 100_000.0, 10_000.0, 60_000.0
-"""Collected per second: requests and updates, ticks of processes, recorded datagrams."""
+"""Collected per second: facts of clients, ticks of processes, recorded datagrams."""
 
 RUN, OF_BROKER, SAMPLE, TICK = 40_000, 1_200, 105, 1_130
-"""Bytes per run, per broker in its manifests, per request or update, and per process and second."""
-ALWAYS_TRACED, TRACED = 16, 130
-"""Bytes per broker on the path of any query, as some are traced because of their end, and of a query
-selected for tracing."""
-PING, UPDATE, REQUEST, ON_THE_WAY, HOP = 300, 200, 340, 250, 18
-"""Recorded bytes of an exchange without its payload, at both brokers if there are two, and for each
-further hop on the path."""
+"""Bytes per run, per broker in its manifests, per fact of a client, and per process and second."""
 JOINED = 1.03
 """The factor for the table of messages in addition to the recording."""
 MB = 1_000_000
@@ -56,26 +49,21 @@ def collect_s(configuration: Mapping[str, Any]) -> float:
     """The time to collect a run, live or simulated."""
     found = _expected(configuration)
     records = found.records if configuration.get(RECORD.name) else 0.0
-    samples, ticks = found.updates + found.requests, found.processes * found.seconds
-    return COLLECT_S + samples / SAMPLES_PER_S + ticks / TICKS_PER_S + records / RECORDS_PER_S
+    ticks = found.processes * found.seconds
+    return COLLECT_S + found.samples / SAMPLES_PER_S + ticks / TICKS_PER_S + records / RECORDS_PER_S
 
 
 def disk_bytes(configuration: Mapping[str, Any]) -> float:
     """The disk space of a run: journals, Parquet and recordings."""
     found = _expected(configuration)
-    traced = ALWAYS_TRACED + TRACED / found.traced_one_in if found.traced_one_in else 0.0
-    written = SAMPLE * (found.updates + found.requests) + TICK * found.processes * found.seconds + traced * found.asked
+    written = SAMPLE * found.samples + TICK * found.processes * found.seconds + found.trace_bytes
     return RUN + OF_BROKER * found.servers + written + JOINED * _recorded_bytes(configuration, found)
 
 
 def _recorded_bytes(configuration: Mapping[str, Any], found: Expected) -> float:
-    """At most the chosen limit per broker, for the brokers that the assignment uses."""
-    payload = found.payload_bytes
+    """At most the chosen limit for each server that records."""
     most: float = configuration.get(RECORD.name, 0) * MB
-    of_clients = (payload + UPDATE) * found.updates + (payload + REQUEST) * found.requests
-    between = (found.back * payload + ON_THE_WAY + HOP * found.steps) * found.asked + PING * found.pings
-    between += 2 * (payload + UPDATE) * found.refreshes
-    return min(of_clients, most * found.with_clients) + min(between, most * found.servers)
+    return sum(min(one.bytes, most * one.servers) for one in found.recorded)
 
 
 def _expected(configuration: Mapping[str, Any]) -> Expected:

@@ -193,12 +193,15 @@ class Echo(System):
     def expected(self, configuration):
         workload = Workload(**configuration["workload"])
         seconds, servers = workload.duration_s + workload.ramp_s(), configuration["topology"]["brokers"]
+        calls = workload.callers * seconds * 1000 / workload.interval_ms
         return Expected(
             servers=servers,
             clients={"callers": workload.callers},
             processes=servers + 1,
             seconds=seconds,
-            requests=workload.callers * seconds * 1000 / workload.interval_ms,
+            exchanges=calls,
+            samples=calls,
+            records=3 * calls,
         )
 
     def ping(self, unix_ms):

@@ -203,7 +203,8 @@ class Herald(System):
             clients={"listeners": listeners},
             processes=2 + relays,
             seconds=configuration["workload"]["seconds"],
-            requests=0,
+            exchanges=0,
+            samples=0,
         )
 
     def ping(self, unix_ms):

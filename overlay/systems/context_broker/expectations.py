@@ -8,13 +8,21 @@ from typing import Any
 
 from overlay.core.settings import describe
 from overlay.load.assignment import MACHINES
-from overlay.load.expectations import ASKED, FLEET_SIZE, Expected, Kept
+from overlay.load.expectations import FLEET_SIZE, Expected, Kept, Recorded
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.search.strategy import Strategy
 from overlay.systems.context_broker.broker.search.walk import Walk
 from overlay.systems.context_broker.workload import Workload
 
+ASKED = 0.5
+"""The cost of a broker on the path, relative to a client's exchange with its broker: four events instead of eight."""
+ALWAYS_TRACED, TRACED = 16, 130
+"""Bytes per broker on the path of any query, as some are traced because of their end, and of a query
+selected for tracing."""
+PING, UPDATE, REQUEST, ON_THE_WAY, HOP = 300, 200, 340, 250, 18
+"""Recorded bytes of an exchange without its payload, at both brokers if there are two, and for each
+further hop on the path."""
 ENTRY = 1_400
 """Bytes of an entry without its payload."""
 BACK = {"walk": 1.0, "flood": 0.15, "structured": 0.1}
@@ -50,22 +58,22 @@ def expected(configuration: Mapping[str, Any], settings: Mapping[str, Any]) -> E
         is_walk = isinstance(strategy, Walk)
         asked *= SPARSE if is_walk and links <= brokers else 1.0
         steps, back = (each, BACK["walk"]) if is_walk else (log2(brokers + 1), BACK["flood"])
+    payload, traced_one_in = workload.payload_bytes, int(settings.get("trace_one_in") or 0)
+    of_clients = (payload + UPDATE) * updates + (payload + REQUEST) * requests
+    between = (back * payload + ON_THE_WAY + HOP * steps) * asked + PING * pings
+    between += 2 * (payload + UPDATE) * refreshes
+    with_clients = min(brokers, MACHINES) if workload.assignment == "machines" else brokers
     return Expected(
         servers=brokers,
         clients={"consumers": workload.consumers, "providers": workload.providers},
         processes=brokers + sum(ceil(clients / FLEET_SIZE) for clients in (workload.providers, workload.consumers)),
-        payload_bytes=workload.payload_bytes,
-        with_clients=min(brokers, MACHINES) if workload.assignment == "machines" else brokers,
-        traced_one_in=int(settings.get("trace_one_in") or 0),
         kept=Kept("entities", min(workload.entities, workload.providers), ENTRY + workload.payload_bytes),
         seconds=workload.ramp_s() + workload.duration_s,
-        updates=updates,
-        requests=requests,
-        asked=asked,
-        steps=steps,
-        back=back,
-        pings=pings,
-        refreshes=refreshes,
+        exchanges=updates + requests + ASKED * asked + pings + refreshes,
+        samples=updates + requests,
+        records=2 * updates + 3 * requests + 2.5 * asked + 4 * pings + 4 * refreshes,
+        recorded=(Recorded(of_clients, with_clients), Recorded(between, brokers)),
+        trace_bytes=(ALWAYS_TRACED + TRACED / traced_one_in) * asked if traced_one_in else 0.0,
     )
 
 
