@@ -105,7 +105,7 @@ class Ports:
 
 
 class ClientActor(Actor):
-    """A provider or consumer of a workload. Each of its lanes is a port on its host; ports are never reused."""
+    """A client of a workload. Each of its lanes is a port on its host; ports are never reused."""
 
     __slots__ = ("_host", "_simulator", "client", "facts", "open_ports")
 

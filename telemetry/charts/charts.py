@@ -16,7 +16,7 @@ What is drawn from it:
 - **Series.** ``role`` is ``measured``, ``shaped`` (measured over links with an added delay, jitter or loss),
   ``simulated`` (in virtual time; hollow marks) or ``published`` (black diamonds, dashed); the legend says all but
   the first.
-  ``topology`` (or the value of a `hue_field`) gives the colour, mark and dash, the same on every chart; with none, or
+  ``topology`` (or the value of a ``hue_field``) gives colour, mark and dash, the same on every chart; with none, or
   with the same one, take others in turn, and ``metric`` tells those of one chart apart. ``line`` joins the points.
 - **Points.** ``low`` and ``high`` are the ends of the 95 % interval (whiskers), ``n`` how many replicates it is over
   (in the legend), ``replicates`` their own values (faint marks). A ``y`` of ``None`` is a gap. ``None`` as an end is no

@@ -242,7 +242,7 @@ def label_of(factors: Mapping[str, Any], differing: Sequence[str]) -> str:
 
 
 def in_words(name: str, value: Any) -> str:
-    """A factor with its value: ``50 providers``, ``stagger 200 ms``, ``hop ack off``."""
+    """A factor with its value: ``4 brokers``, ``stagger 200 ms``, ``hop ack off``."""
     if isinstance(value, bool):
         value = "on" if value else "off"
     shown = f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,6 @@
 """Two runs with the same arrivals, compared request by request. Pure; counterpart: ``overlay.experiment.whatif``.
 
-The k-th request of a consumer is the same in both: the same entity, asked of the same broker, meant for the same
+The k-th request of a client is the same in both: the same entity, asked of the same broker, meant for the same
 moment. Where both were answered there is a difference of response times, and of every request there is whether it was
 answered: what a dead broker costs is in the one or the other. What differs between any two requests, such as where they
 begin, cancels out, so that a small effect shows in one pair of runs.
@@ -90,7 +90,7 @@ def compare(lake: Lake, before: str, after: str) -> Paired | None:
 
 
 def pair(before: pa.Table, after: pa.Table) -> Paired:
-    """Two tables of consumers' samples, with at least ``client phase outcome intended_us ended_us entity``."""
+    """Two tables of clients' samples, with at least ``client phase outcome intended_us ended_us entity``."""
     joined = _numbered(before).join(
         _numbered(after), ["client", "number"], join_type="full outer", right_suffix="_after"
     )
