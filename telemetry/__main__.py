@@ -16,6 +16,7 @@ from pathlib import Path
 from overlay.core.errors import InvalidSetting, WaxwingError
 from overlay.plugins import register_systems
 from overlay.runtime.calibrated import data_directory
+from telemetry.cli import calibrate as calibrate
 from telemetry.cli import study as study
 from telemetry.cli import sweep as sweep
 from telemetry.lake.runs import Lake, RunFiles
@@ -56,6 +57,13 @@ def parser() -> argparse.ArgumentParser:
             help="simulate a study and judge the claims of its paper; without an id, list all studies",
         )
     )
+    calibrate.add_flags(
+        commands.add_parser(
+            "calibrate",
+            parents=[data],
+            help="measure the service times of messages on this machine, for simulated runs",
+        )
+    )
     batch = commands.add_parser("simulate-batch", parents=[data], help="execute a prepared batch (used by the web)")
     batch.add_argument("directory", type=Path, help="directory with batch.json")
     batch.add_argument("--spark", action="store_true", help="use Spark instead of plain processes")
@@ -64,8 +72,7 @@ def parser() -> argparse.ArgumentParser:
     cluster = commands.add_parser("spark", parents=[data], help="start a master or a worker of a Spark cluster")
     standalone.add_flags(cluster)
     for command in _of_systems():
-        parents = [data] if command.needs_data else []
-        command.add_flags(commands.add_parser(command.name, parents=parents, help=command.help))
+        command.add_flags(commands.add_parser(command.name, help=command.help))
     return top
 
 
@@ -74,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "report": _report,
         "sweep": _sweep,
         "study": _study,
+        "calibrate": _calibrate,
         "simulate-batch": _simulate_batch,
         "pcap": _pcap,
         "spark": _spark,
@@ -129,6 +137,11 @@ def _study(given: argparse.Namespace) -> int:
     if words:
         print(words)
     return code
+
+
+def _calibrate(given: argparse.Namespace) -> int:
+    print(calibrate.make(given, _say, datetime.now(UTC)))
+    return 0
 
 
 def _simulate_batch(given: argparse.Namespace) -> int:

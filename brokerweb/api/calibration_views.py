@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from brokerweb.api.shapes.fields import ObjectField
 from brokerweb.kit.errors import NotPossible
+from overlay.systems.registry import system_of
 from telemetry.calibration.trust import Compared, trust
 from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import machine
@@ -45,13 +46,19 @@ class AnchorSerializer(serializers.Serializer):
 
 
 class CalibrationSerializer(serializers.Serializer):
-    """The current calibration and its validation against live runs."""
+    """The current calibration of a system and its validation against live runs."""
 
+    system = serializers.CharField()
+    unmeasured = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Roles and units of work without measured service times; simulated runs use default costs for them",
+    )
+    costs = ObjectField(help_text="Measured costs in microseconds, by role")
     own = serializers.BooleanField(
         help_text="True: measured on this installation; false: the reference shipped with the code"
     )
-    date = serializers.DateField()
-    age_days = serializers.IntegerField()
+    date = serializers.DateField(allow_null=True, help_text="Null if nothing was measured")
+    age_days = serializers.IntegerField(allow_null=True)
     machine = ObjectField()
     code = ObjectField()
     another_machine = serializers.BooleanField(help_text="Whether it was measured on another machine")
@@ -66,19 +73,26 @@ def _shown(one: Compared) -> dict[str, Any]:
 
 
 class CalibrationView(APIView):
-    @extend_schema(operation_id="calibration_retrieve", responses=CalibrationSerializer)
+    @extend_schema(
+        operation_id="calibration_retrieve",
+        responses=CalibrationSerializer,
+        parameters=[OpenApiParameter("system", str, description="Default: the first system")],
+    )
     def get(self, request: Request) -> Response:
         """Live and simulated medians, with date and machine of both measurements."""
         try:
-            found = trust(Path(settings.VAR))
+            found = trust(Path(settings.VAR), system_of(request.query_params.get("system", "")))
         except TelemetryError as error:
             raise NotPossible(str(error)) from None
         shown = {
+            "system": found.system,
+            "unmeasured": list(found.unmeasured),
+            "costs": found.model.to_json()["roles"],
             "own": found.is_own,
-            "date": str(found.measured["date"])[:10],
+            "date": str(found.measured["date"])[:10] if found.measured else None,
             "age_days": found.age_days(timezone.now().date()),
-            "machine": found.measured["machine"],
-            "code": found.measured["code"],
+            "machine": found.measured.get("machine", {}),
+            "code": found.measured.get("code", {}),
             "another_machine": found.differs_from(machine()),
             "close": found.close,
             "near": len(found.near),

@@ -23,7 +23,7 @@ from brokerweb.kit.tables import FORMS, JSON, download, written
 from brokerweb.kit.view_guards import person
 from brokerweb.runlist import saved_views
 from brokerweb.runlist.views import pointed
-from overlay.core.engines import SIMULATED
+from overlay.core.engines import CALIBRATED, SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 from telemetry.reports.grouping import AGGREGATES
@@ -127,6 +127,13 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
         "forms": FORMS,
         "modules": MODULES,
         "columns": [] if found.asked.by else [one for one in found.differing if one.name not in IN_TITLE],
+        "calibrated_systems": sorted(
+            {
+                one.factors["system"]
+                for one in found.configurations.values()
+                if one.factors.get("service_times") == CALIBRATED
+            }
+        ),
         "has_published": any(group.published is not None for group in groups),
         "single": sum(len(group.runs) == 1 for group in groups),
         "suspect": sum(one.verdict == SUSPECT for one in found.selection.runs),

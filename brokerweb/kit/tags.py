@@ -3,18 +3,23 @@ writes them, badges, swatches, entries of the rail.
 """
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
+from overlay.core.service_times import missing_costs
 from overlay.core.settings import help_lines
 from overlay.experiment.whatif import in_words
-from overlay.systems.registry import SYSTEMS
+from overlay.runtime.calibrated import stored_services
+from overlay.systems.registry import SYSTEMS, system_of
 from overlay.topologies import parts
 from telemetry import formatting
 from telemetry.charts.figures import figure
@@ -43,6 +48,18 @@ for _write in (
     formatting.written,
 ):
     register.filter(_write)
+
+
+register.filter(missing_costs)
+
+
+@register.simple_tag
+def default_costs(system: str) -> str:
+    """The sentence for simulated figures of ``system`` whose costs are not all measured here; empty if they are."""
+    try:
+        return missing_costs(stored_services(Path(settings.VAR), system_of(system)).unmeasured)
+    except InvalidSetting:  # the page of the calibration shows the reason
+        return ""
 
 
 @register.filter

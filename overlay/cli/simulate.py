@@ -22,7 +22,7 @@ from typing import Any
 from overlay.core.chance import derive_seed
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting, describe_os_error
-from overlay.core.service_times import ServiceModel
+from overlay.core.service_times import ServiceModel, missing_costs
 from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import MAX_REPLICATES
 from overlay.experiment.files import MAX_BYTES
@@ -177,7 +177,8 @@ def _found(
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "engine": SIMULATED,
-        "service_times": str(services.measured.get("name", "unnamed")) if services else "none",
+        "service_times": _origin(services) if services else "none",
+        **({"unmeasured": list(services.unmeasured)} if services and services.unmeasured else {}),
         **summary.to_json(),
         **asdict(outcome),
         "computed_s": round(computed_s, 3),
@@ -185,6 +186,10 @@ def _found(
         "peak_rss_mib": round(largest / 2**20),
         "events_per_s": round(outcome.events / computed_s) if computed_s else None,
     }
+
+
+def _origin(services: ServiceModel) -> str:
+    return str(services.measured.get("name", "unnamed")) if services.measured else "default"
 
 
 _ROWS = (
@@ -217,6 +222,8 @@ def _lines(found: Mapping[str, Any], system: System) -> str:
             lines.append(f"{name:<16}{template.format(**found)}")
         except (TypeError, ValueError):  # None: not measured
             lines.append(f"{name:<16}–")
+    if found.get("unmeasured"):
+        lines.append(missing_costs(found["unmeasured"]))
     if found["were_introduced"]:
         lines.append("neighbours were assigned at the start: joining is not simulated for so many brokers")
     return "".join(f"{line}\n" for line in lines)

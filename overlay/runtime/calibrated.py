@@ -1,4 +1,4 @@
-"""Finds the service-time model of this machine: its own calibration, or the reference calibration.
+"""Finds the service-time model of this machine: its own calibration, and the reference for what it lacks.
 
 Counterparts: ``overlay.core.service_times`` is the model, ``telemetry.calibration`` measures it and writes the file.
 """
@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from overlay.core.calibration import Calibration
 from overlay.core.engines import CALIBRATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.service_times import ServiceModel
+from overlay.runtime.old_calibration import OLD_FORMAT, converted
+from overlay.systems.contract import System
+from overlay.systems.registry import system_of
 
 REFERENCE = Path(__file__).parent.parent / "reference_calibration.json"
 FILE = "calibration.json"
@@ -25,7 +29,7 @@ def services_of(configuration: Mapping[str, Any], var: Path) -> ServiceModel | N
     calibration.
     """
     wanted = configuration["simulation"]["service_times"]
-    return stored_services(var) if wanted == CALIBRATED else None
+    return stored_services(var, system_of(configuration["system"])) if wanted == CALIBRATED else None
 
 
 def data_directory() -> Path:
@@ -33,16 +37,33 @@ def data_directory() -> Path:
     return Path(os.environ.get("WAXWING_VAR", "var"))
 
 
-def stored_services(var: Path) -> ServiceModel:
-    """The model to use; its ``measured`` names the machine. Raises ``InvalidSetting`` if it is damaged."""
-    own = var / FILE
-    return read_model(own if own.exists() else REFERENCE)
+def stored_services(var: Path, system: System) -> ServiceModel:
+    """The model to use for ``system``. Raises ``InvalidSetting`` if the file of this machine is damaged."""
+    return model_of(own_calibration(var).over(reference()), system)
 
 
-def read_model(path: Path) -> ServiceModel:
-    """The model in a file. Raises ``InvalidSetting`` if it cannot be read."""
+def model_of(calibration: Calibration, system: System) -> ServiceModel:
+    """The model for ``system``, with the names of its roles that have no measured costs."""
+    return calibration.model(system.name, system.timed_roles, system.work_units)
+
+
+def reference() -> Calibration:
+    """The calibration in the repository, of the machine named in it."""
+    return read_calibration(REFERENCE)
+
+
+def own_calibration(var: Path) -> Calibration:
+    """What was measured on this machine. Raises ``InvalidSetting`` if the file is damaged."""
+    path = var / FILE
+    return read_calibration(path) if path.exists() else Calibration({})
+
+
+def read_calibration(path: Path) -> Calibration:
+    """The calibration in a file of any version since format 2. Raises ``InvalidSetting`` if it cannot be read."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise InvalidSetting("calibration", f"{path} cannot be read: {error}") from None
-    return ServiceModel.from_json(document)
+    if not isinstance(document, dict):
+        raise InvalidSetting("calibration", f"{path} must be a JSON object")
+    return Calibration.from_json(converted(document) if document.get("format") == OLD_FORMAT else document)

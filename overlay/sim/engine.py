@@ -31,7 +31,7 @@ from overlay.sim.recorders import Recorders, fresh_server
 from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.sim.world import World, plain_client, server_address
-from overlay.systems.contract import Client, Server
+from overlay.systems.contract import Client, Server, role_of
 
 ORDERED = 1_000
 """Up to this many brokers are ordered to join each other, like live ones. More are introduced at once, since the
@@ -130,8 +130,7 @@ class _Run:
         path = journal_path(Path(deployment.directory))
         self._recorders = Recorders(path.parent, deployment.record_mb, lambda: self._world.simulator.now)
         self._world = _world(deployment, services, self._recorders)
-        memory = services.memory if services else None
-        self._journal = RunJournal(path, self._world, memory)
+        self._journal = RunJournal(path, self._world, services)
         self.collector = Collector()
         self._next_tick = 0
         self._course = Course(deployment.churn(), deployment.faults, deployment.schedule.ramp_s)
@@ -289,8 +288,8 @@ def _world(deployment: Deployment, services: ServiceModel | None, recorders: Rec
     make_actor: Callable[[Address, Server], NodeActor] = NodeActor
     make_client: Callable[..., ClientActor] = plain_client
     if services:
-        addresses = [server_address(index) for index in range(len(deployment.server_names))]
-        served = Services(deployment.system, services, deployment.seed, addresses)
+        roles = {server_address(index): role_of(name) for index, name in enumerate(deployment.server_names)}
+        served = Services(deployment.system, services, deployment.seed, roles)
         lives: Counter[Address] = Counter()
 
         def make_actor(address: Address, server: Server) -> NodeActor:

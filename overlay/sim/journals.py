@@ -14,14 +14,14 @@ from typing import Any
 
 from overlay import __version__
 from overlay.core.addresses import format_address
-from overlay.core.service_times import Memory
+from overlay.core.service_times import Memory, ServiceModel
 from overlay.deployment.phases import DRAINING, MEASURING
 from overlay.journal.facts import ALL_BROKERS, SUPERVISOR, Event, Row, Sample, Start, Tick
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.world import World
-from overlay.systems.contract import Fleet
+from overlay.systems.contract import Fleet, role_of
 
 TOLD_APART = 1_000
 """Maximum brokers with ticks of their own; for more, one tick has their sum, under ``ALL_BROKERS``."""
@@ -30,13 +30,17 @@ IDLE_DRIVER = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlo
 """Counters of sockets, always 0 here."""
 
 
+NOT_MODELLED = (0, 0, 0)
+"""RSS, PSS and USS of processes whose memory is not modelled."""
+
+
 class RunJournal:
     """The journal of one run. Times are simulated microseconds. ``close`` writes the last facts."""
 
-    def __init__(self, path: Path, world: World, memory: Memory | None = None) -> None:
+    def __init__(self, path: Path, world: World, services: ServiceModel | None = None) -> None:
         path.unlink(missing_ok=True)
         self._world = world
-        self._memory = memory
+        self._services = services
         self._writer = JournalWriter(path, self._start(SUPERVISOR))
         self._fleets: list[_FleetReporter] = []
         self._ended: dict[str, int] = {}
@@ -52,7 +56,8 @@ class RunJournal:
 
     def add_fleet(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
         self._begin(process)
-        self._fleets.append(_FleetReporter(process, fleet, clients))
+        memory = self._services.client(role_of(process)).memory if self._services else None
+        self._fleets.append(_FleetReporter(process, fleet, clients, memory))
 
     def tell(self, name: str, detail: Mapping[str, Any]) -> None:
         """Write an event of the supervisor, now."""
@@ -136,7 +141,7 @@ class RunJournal:
         for fact in self._world.system.facts(process, server, 0):
             self._writer.write(fact)
         counters = server.statistics(now) | IDLE_DRIVER | {"backlog_dropped": actor.backlog_dropped}
-        return Tick(process, now // 1000, counters, "", *self._memory_of(counters), actor.busy_us())
+        return Tick(process, now // 1000, counters, "", *self._memory_of(process, counters), actor.busy_us())
 
     def _summed(self, ticks: Iterator[Tick]) -> Tick:
         """The sum of all brokers; cumulative counters include ended ones."""
@@ -150,19 +155,17 @@ class RunJournal:
                 sizes[place] += value
         return Tick(ALL_BROKERS, self._now_us, total, "", *sizes)
 
-    def _memory_of(self, counters: Mapping[str, int]) -> tuple[int, int, int]:
-        memory = self._memory
-        if memory is None:
-            return 0, 0, 0
-        over = memory.over_idle(*(counters.get(name, 0) for name in ("entries", "bytes", "pending")))
-        return round(memory.idle_rss) + over, round(memory.idle_pss) + over, round(memory.idle_uss) + over
+    def _memory_of(self, process: str, counters: Mapping[str, int]) -> tuple[int, int, int]:
+        memory = self._services.server(role_of(process)).memory if self._services else None
+        return NOT_MODELLED if memory is None else memory.sizes(counters)
 
 
 class _FleetReporter:
     """Samples and ticks of the clients of one process."""
 
-    def __init__(self, process: str, fleet: Fleet, clients: Sequence[ClientActor]) -> None:
+    def __init__(self, process: str, fleet: Fleet, clients: Sequence[ClientActor], memory: Memory | None) -> None:
         self.process = process
+        self._memory = memory
         self._fleet = fleet
         self._clients = clients
         self._response_times = ResponseTimes()
@@ -180,4 +183,5 @@ class _FleetReporter:
         del counters["held_dropped"], counters["backlog_dropped"]  # counters of servers only
         counters["open_ports"] = sum(client.open_ports for client in self._clients)
         busy_us = self._clients[0].busy_us()  # all clients share a core
-        yield Tick(self.process, at_us, counters, self._response_times.encode(), 0, 0, 0, busy_us)
+        sizes = NOT_MODELLED if self._memory is None else self._memory.sizes(counters)
+        yield Tick(self.process, at_us, counters, self._response_times.encode(), *sizes, busy_us)

@@ -16,17 +16,18 @@ of a machine is not modelled.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from overlay.core.addresses import Address
 from overlay.core.admission import BACKLOG, Admission
 from overlay.core.chance import Chance, Stream, derive_seed
+from overlay.core.curves import Delays
 from overlay.core.node import MILLISECOND
-from overlay.core.service_times import MICROSECOND, Delays, ServiceModel
+from overlay.core.service_times import Costs, Deliveries, ServiceModel
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.simulator import Outgoing, Simulator
-from overlay.systems.contract import Client, Meter, Server, System
+from overlay.systems.contract import Client, Meter, Server, System, role_of
 
 BATCH = 32
 """Maximum datagrams in one batch, as in ``overlay.runtime.datagrams``."""
@@ -72,6 +73,17 @@ class Machine:
         return away if away > BURST else self._slept
 
 
+class Timing(NamedTuple):
+    """What the service times of an actor depend on."""
+
+    costs: Costs
+    """Those of its role."""
+    meter: Meter
+    deliveries: Deliveries
+    servers: Mapping[Address, str]
+    """The roles of all servers; all other senders are clients."""
+
+
 class Served(ABC):
     """A mix-in before an actor. Subclasses define the duration of deliveries and services; this class applies it."""
 
@@ -82,12 +94,12 @@ class Served(ABC):
     leaves_at = 0
 
     def __init__(
-        self, machine: Machine, core: Core, chance: Chance, timer: Delays, own_timer: Callable[[], int | None]
+        self, timing: Timing, machine: Machine, core: Core, chance: Chance, own_timer: Callable[[], int | None]
     ) -> None:
+        self._costs, self._meter, self._deliveries, self._servers = timing
         self._machine = machine
         self._core = core
         self._chance = chance
-        self._timer = timer
         self._own_timer = own_timer
         """The actor's own timer."""
         self._waiting: list[Incoming] = []
@@ -99,10 +111,11 @@ class Served(ABC):
         """Pass input to the actor and collect its output."""
 
     @abstractmethod
-    def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int: ...
-
-    @abstractmethod
     def _delivery(self, source: Address) -> Delays: ...
+
+    def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
+        work = self._meter.work([data for data, _, _ in batch], [data for data, _, _ in outgoing])
+        return self._costs.cost_ns(work, idle_ns)
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> int:
         self._waiting.append((data, source, to))
@@ -115,7 +128,7 @@ class Served(ABC):
         if self._begins is None:
             timer = self._own_timer()
             if timer is not None and timer <= now:
-                self._begins = self._read_at(self._timer, now)
+                self._begins = self._read_at(self._deliveries.timer, now)
             elif not self.heeds_wakes:
                 return ()
         elif self._begins <= now < core.free_at:  # another actor on the same core was served first
@@ -167,24 +180,12 @@ class Served(ABC):
 
 
 class ServedServer(Served, NodeActor):
-    """A server with service times. ``servers`` are the addresses of all servers; all other senders are clients."""
+    """A server with service times."""
 
-    def __init__(
-        self,
-        address: Address,
-        server: Server,
-        meter: Meter,
-        model: ServiceModel,
-        machine: Machine,
-        chance: Chance,
-        servers: Collection[Address],
-    ) -> None:
-        Served.__init__(self, machine, Core(), chance, model.timer, server.next_timer)
+    def __init__(self, address: Address, server: Server, timing: Timing, machine: Machine, chance: Chance) -> None:
+        Served.__init__(self, timing, machine, Core(), chance, server.next_timer)
         NodeActor.__init__(self, address, server)
-        self._model = model
-        self._servers = servers
         self._server = server
-        self._meter = meter
         self._admission: Admission | None = None
         """Created with the first backlog, which few servers have."""
 
@@ -210,12 +211,8 @@ class ServedServer(Served, NodeActor):
             self._server.receive_datagrams([(data, source) for data, source, _ in batch], now)
         return NodeActor.step(self, now)
 
-    def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
-        work = self._meter.work([data for data, _, _ in batch], [data for data, _, _ in outgoing])
-        return self._model.cost_ns(work, idle_ns)
-
     def _delivery(self, source: Address) -> Delays:
-        return self._model.between if source in self._servers else self._model.to_broker
+        return self._deliveries.between if source in self._servers else self._deliveries.to_server
 
 
 class ServedClient(Served, ClientActor):
@@ -229,16 +226,13 @@ class ServedClient(Served, ClientActor):
         simulator: Simulator,
         client: Client,
         host: str,
-        model: ServiceModel,
+        timing: Timing,
         machine: Machine,
         core: Core,
         chance: Chance,
     ) -> None:
-        Served.__init__(self, machine, core, chance, model.timer, client.next_timer)
+        Served.__init__(self, timing, machine, core, chance, client.next_timer)
         ClientActor.__init__(self, simulator, client, host)
-        self._model = model
-        self._sends_ns = round(model.client_sends_us * MICROSECOND)
-        self._receives_ns = round(model.client_receives_us * MICROSECOND)
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
         for data, source, to in batch:
@@ -250,32 +244,37 @@ class ServedClient(Served, ClientActor):
         """It is served like a timer, since it ignores other wakes."""
         super().fault(document, begins, now)
         if self._begins is None:
-            self._begins = self._read_at(self._timer, now)
-
-    def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
-        return max(1, self._sends_ns * len(outgoing) + self._receives_ns * len(batch))
+            self._begins = self._read_at(self._deliveries.timer, now)
 
     def _delivery(self, source: Address) -> Delays:
-        return self._model.to_client
+        return self._deliveries.to_client
 
 
 class Services:
     """Creates the actors of one simulation with the times of ``model``, drawn from streams of ``seed``."""
 
-    def __init__(self, system: System, model: ServiceModel, seed: int, servers: Collection[Address]) -> None:
+    def __init__(self, system: System, model: ServiceModel, seed: int, servers: Mapping[Address, str]) -> None:
+        """``servers`` are the roles of all servers, by address."""
         self._system = system
         self._model = model
         self._seed = seed
-        self._servers = frozenset(servers)
+        self._servers = servers
         self._machine = Machine()
         self._fleets: dict[str, Core] = {}
 
     def server(self, address: Address, server: Server, incarnation: int = 0) -> ServedServer:
         chance = Stream(derive_seed(self._seed, "service", *address, incarnation))
-        meter = self._system.make_meter(server)
-        return ServedServer(address, server, meter, self._model, self._machine, chance, self._servers)
+        role = self._servers[address]
+        return ServedServer(
+            address, server, self._timing(server, role, self._model.server(role)), self._machine, chance
+        )
 
     def client(self, simulator: Simulator, client: Client, host: str, process: str) -> ServedClient:
         core = self._fleets.setdefault(process, Core())
         chance = Stream(derive_seed(self._seed, "service", *client.identity))
-        return ServedClient(simulator, client, host, self._model, self._machine, core, chance)
+        role = role_of(process)
+        timing = self._timing(client, role, self._model.client(role))
+        return ServedClient(simulator, client, host, timing, self._machine, core, chance)
+
+    def _timing(self, actor: Any, role: str, costs: Costs) -> Timing:
+        return Timing(costs, self._system.make_meter(actor, role), self._model.deliveries, self._servers)

@@ -46,8 +46,8 @@ ORDERS_AT_ONCE = 64
 """Maximum orders of a controller in progress."""
 PROFILE = "profile"
 """The setting with the name of a profile, in systems with profiles."""
-UNKNOWN = -1
-"""The code of datagrams that the service-time model does not know."""
+OTHER = ""
+"""The name of messages that a meter does not tell apart."""
 
 Plan = Any
 """One client of a workload; the type depends on the system."""
@@ -117,7 +117,7 @@ class Place:
 
     @property
     def role(self) -> str:
-        return self.name.rpartition("-")[0]
+        return role_of(self.name)
 
     @property
     def number(self) -> int:
@@ -287,12 +287,12 @@ class NoOrders:
 
 
 class Meter:
-    """Counts the work of one server for the service-time model. This default is for messages without measured costs."""
+    """Counts the work of one server or client for the service-time model. This default tells no messages apart."""
 
     def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
         """The work for the datagrams received and sent since the last call."""
         moved = sum(map(len, received)) + sum(map(len, sent))
-        return Work([UNKNOWN] * len(received), [UNKNOWN] * len(sent), moved)
+        return Work([OTHER] * len(received), [OTHER] * len(sent), moved)
 
 
 class System(ABC):
@@ -323,6 +323,8 @@ class System(ABC):
     """Counters of its servers that are current values; the others only grow."""
     client_fields: ClassVar[tuple[str, ...]] = ()
     """The workload fields with the numbers of clients: ``providers``."""
+    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Work that is not per message, by role: the units that its meter counts, such as entries compared."""
     has_traces: ClassVar[bool] = False
     """Whether runs have traces of single requests."""
     has_messages: ClassVar[bool] = False
@@ -364,6 +366,11 @@ class System(ABC):
     def server_title(self) -> Title:
         """The title of any of its servers."""
         return self.title_of(self.role_names[0]) if len(self.role_names) == 1 else Title("Server", "Servers")
+
+    @property
+    def timed_roles(self) -> tuple[str, ...]:
+        """The roles of servers and of clients that have costs of their own: names of processes without the number."""
+        return (*self.role_names, *(role.processes for role in self.client_roles.values()))
 
     # ---- choices
 
@@ -574,7 +581,9 @@ class System(ABC):
         """
         return ()
 
-    def make_meter(self, server: Any) -> Meter:
+    def make_meter(self, actor: Any, role: str) -> Meter:
+        """The meter of a server or client. It counts messages by the names, and work by the units, of ``role``'s costs
+        (``overlay.core.service_times.Costs``)."""
         return Meter()
 
     # ---- topologies
@@ -636,6 +645,11 @@ class System(ABC):
     def code(self) -> Path:
         """The folder with the code that determines the output of servers."""
         return Path(str(sys.modules[type(self).__module__].__file__)).parent
+
+
+def role_of(process: str) -> str:
+    """The role of a process: ``broker`` of ``broker-3``, ``consumers`` of ``consumers-0``."""
+    return process.rpartition("-")[0]
 
 
 def server_names(roles: Iterable[Role]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ response times, from the intended sending, are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,11 @@ from overlay.journal.journal import read_journal
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.sim.engine import simulate
+from overlay.systems.contract import System
 from overlay.systems.registry import asking_roles
 from overlay.topologies import generate
 from telemetry.calibration.live import run
+from telemetry.calibration.plan import Anchor, Plan
 from telemetry.errors import TelemetryError
 from telemetry.lake.runs import RunFiles
 from telemetry.statistics.intervals import interval
@@ -36,27 +38,6 @@ RANKS = {"p50": 50, "p95": 95}
 
 Responses = dict[str, float]
 """The response times of one run, microseconds, by the names of ``RANKS``."""
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """One configuration and its name."""
-
-    name: str
-    kind: str
-    brokers: int
-    workload: Mapping[str, Any]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    question: str = ""
-    """Anchors of one question are listed separately below it: a sentence that ends with ?, and an explanation."""
-
-    def document(self, id: str, directory: Path, seed: int, duration_s: float) -> dict[str, Any]:
-        graph = generate(self.kind, self.brokers, seed=TOPOLOGY_SEED)
-        links = [{"a": link.a, "b": link.b} for link in graph.links]
-        workload = {"stagger_ms": 5.0, **self.workload, "duration_s": duration_s}
-        return document_of(
-            id, directory, brokers=self.brokers, links=links, settings=self.settings, workload=workload, seed=seed
-        )
 
 
 @dataclass(frozen=True)
@@ -78,17 +59,32 @@ class Compared:
         return abs(self.off) <= CLOSE
 
 
-def run_live(client: SupervisorClient, anchor: Anchor, directory: Path, seed: int, duration_s: float) -> Responses:
+def document_for(
+    anchor: Anchor, plan: Plan, system: System, directory: Path, seed: int, duration_s: float
+) -> dict[str, Any]:
+    """The document of an anchor's run, with ``duration_s`` of measuring."""
+    graph = generate(anchor.kind, anchor.brokers, seed=TOPOLOGY_SEED)
+    return document_of(
+        f"anchor-{directory.name}",
+        directory,
+        brokers=anchor.brokers,
+        links=[{"a": link.a, "b": link.b} for link in graph.links],
+        settings=anchor.settings,
+        workload=plan.workload(anchor, duration_s),
+        seed=seed,
+        system=system.name,
+    )
+
+
+def run_live(client: SupervisorClient, document: Mapping[str, Any]) -> Responses:
     """Raises ``TelemetryError``."""
-    document = anchor.document(f"anchor-{directory.name}", directory, seed, duration_s)
     return responses(run(client, document))
 
 
-def run_simulated(model: ServiceModel, anchor: Anchor, directory: Path, seed: int, duration_s: float) -> Responses:
+def run_simulated(model: ServiceModel, document: Mapping[str, Any]) -> Responses:
     """The same document in virtual time. Raises ``TelemetryError``."""
-    document = anchor.document(f"anchor-{directory.name}", directory, seed, duration_s)
     simulate(Deployment.from_json(document, SIMULATED), model)
-    return responses(RunFiles(directory))
+    return responses(RunFiles(Path(document["directory"])))
 
 
 def compare(anchor: Anchor, live: Sequence[Responses], simulated: Sequence[Responses]) -> Compared:

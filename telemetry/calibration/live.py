@@ -31,6 +31,7 @@ from overlay.runtime.supervisor_client import (
     reason_of,
 )
 from overlay.runtime.usage import sizes_in
+from overlay.systems.registry import FIRST
 from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import RunFiles
@@ -45,7 +46,7 @@ _runs = count()
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An idle broker."""
+    """An idle server."""
 
     address: Address
     pid: int
@@ -96,9 +97,17 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
 
 @contextmanager
 def standing(
-    client: SupervisorClient, id: str, count: int, settings: Mapping[str, Any], workload: Mapping[str, Any]
+    client: SupervisorClient,
+    id: str,
+    count: int,
+    settings: Mapping[str, Any],
+    workload: Mapping[str, Any],
+    system: str = FIRST,
 ) -> Iterator[list[Standing]]:
-    """Servers with journals, in a run whose ``workload`` sends hardly any requests. They end with the block."""
+    """Servers with journals, in a run whose ``workload`` sends hardly any requests. They end with the block.
+
+    ``count`` is the number of brokers in the topology; servers of other roles come after them.
+    """
     id = f"{id}-{next(_runs)}"
     with tempfile.TemporaryDirectory(prefix="waxwing-", ignore_cleanup_errors=True) as directory:
         document = document_of(
@@ -109,6 +118,7 @@ def standing(
             settings=settings,
             workload=workload,
             seed=1,
+            system=system,
         )
         status = _until(client, document, lambda status: status["phase"] in (WARMING, MEASURING, *ENDED), START_S)
         if status["phase"] in ENDED:

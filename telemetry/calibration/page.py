@@ -1,81 +1,42 @@
-"""The accuracy of the simulator on this machine, as a JSON document, a Markdown page and a chart.
+"""The accuracy of the simulator on this machine for one system, as a Markdown page and a chart.
 
-Counterparts: ``anchors`` compared; ``command`` writes the document next to the model, where ``trust`` reads it for the
-web. ``page.md`` and ``chart.svg`` are the templates.
+Counterparts: ``residuals`` has the document; ``page.md`` and ``chart.svg`` are the templates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from math import log10
 from pathlib import Path
 from typing import Any
 
-from overlay.core.service_times import ServiceModel
-from overlay.runtime.calibrated import REFERENCE
-from telemetry.calibration.anchors import CLOSE, Compared, compared_again
+from telemetry.calibration.anchors import CLOSE, compared_again
+from telemetry.calibration.residuals import Part, row_of
 from telemetry.templating import render, written_by_hand
 
 Row = Mapping[str, Any]
 """An anchor in the document."""
 
-RESIDUALS = "calibration-residuals.json"
-REFERENCE_RESIDUALS = Path(__file__).with_name("reference_residuals.json")
-"""Of the model that comes with the code."""
-
 LIVE, SIMULATED = "live", "simulated"
 WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 860, 56, 330, 40, 40, 46
-CODES = {"1": "ping", "2": "update", "3": "request", "4": "answer"}
 COSTS = {
     "batch_us": "wake, receive and sleep again",
+    "other_us": "parse and handle any other message",
     "sent_us": "create and send a datagram",
-    "forwarded_us": "in addition, forward a request",
     "kilobyte_us": "copy 1,000 bytes",
-    "scan_us": "search a linear table",
-    "client_sends_us": "client: a request",
-    "client_receives_us": "client: a datagram",
-}
-SCANS = {"scanned_us": "each entry compared", "matched_us": "in addition, each matching entry"}
-LEGS = {
-    "timer": "delay at the client",
-    "first": "client to broker",
-    "last": "answer, broker to client",
-    "hop": "forwarded to the next broker",
-    "back": "answer, to the previous broker",
-    "relayed": "answer passed on to the client",
 }
 
 
-def residuals_path(model: Path) -> Path:
-    """The path of the residuals for the model in this file."""
-    return REFERENCE_RESIDUALS if model.resolve() == REFERENCE.resolve() else model.with_name(RESIDUALS)
-
-
-def residuals_of(compared: Sequence[Compared], model: ServiceModel) -> dict[str, Any]:
-    """The document: every anchor, live and simulated, in microseconds; the model's costs and provenance."""
-    return {
-        "close": CLOSE,
-        "anchors": [_row_of(one) for one in compared],
-        "model": {name: value for name, value in model.to_json().items() if name.endswith("_us")},
-        "memory": asdict(model.memory),
-        "measured": dict(model.measured),
-    }
-
-
-def _row_of(one: Compared) -> dict[str, Any]:
-    return {**asdict(one), "off": one.off, "is_close": one.is_close}
-
-
-def write_page(path: Path, residuals: Mapping[str, Any]) -> None:
+def write_page(path: Path, residuals: Part) -> None:
     """The Markdown at ``path`` and the chart next to it, under the same name."""
     picture = path.with_suffix(".svg")
-    rows = [_row_of(compared_again(row)) for row in residuals["anchors"]]
+    rows = [row_of(compared_again(row)) for row in residuals["anchors"]]
     anchors = [row for row in rows if not row.get("question")]
+    measured, legs = residuals["measured"], _legs(residuals)
     picture.write_text(chart(anchors), encoding="utf-8")
     text = render(
         "calibration/page.md",
-        measured=residuals["measured"],
+        measured=measured,
         picture=picture.name,
         anchors=anchors,
         questions=list(_questions(rows)),
@@ -83,13 +44,19 @@ def write_page(path: Path, residuals: Mapping[str, Any]) -> None:
         wrong=[row for row in rows if not row["is_close"]],
         close=residuals["close"],
         written=written_by_hand(path),
-        costs=list(_costs(residuals["model"])),
-        below_nothing=residuals["measured"].get("below_nothing"),
-        memory=residuals["memory"],
-        legs=list(LEGS.values()),
-        stages=list(_stages(residuals["measured"]["stages"])),
+        costs=[row for role, costs in residuals["roles"].items() for row in _costs(role, costs)],
+        below_nothing=measured.get("below_nothing"),
+        memories={role: costs["memory"] for role, costs in residuals["roles"].items() if costs.get("memory")},
+        legs=list(legs.values()),
+        stages=list(_stages(measured.get("stages", ()), legs)),
     )
     path.write_text(text, encoding="utf-8")
+
+
+def _legs(residuals: Part) -> dict[str, str]:
+    """The legs of requests that were measured, with their labels."""
+    legs = dict.fromkeys(one["leg"] for one in residuals["measured"].get("stages", ()))
+    return {leg: residuals["labels"].get(leg, leg) for leg in legs}
 
 
 def _questions(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
@@ -99,21 +66,24 @@ def _questions(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
         yield question, about, [row for row in rows if row["question"] == asked]
 
 
-def _costs(model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for code, name in CODES.items():
-        yield f"read and handle: {name}", f"{model['received_us'][code]:.2f}"
+def _costs(role: str, costs: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for name, us in costs.get("received_us", {}).items():
+        yield role, f"parse and handle `{name}`", f"{us:.2f}"
     for name, text in COSTS.items():
-        yield text, f"{model[name]:.2f}"
-    for name, text in SCANS.items():
-        curve = model[name]
-        cold = [f"{us:.2f} after {1000 * slept_s:g} ms of sleep" for slept_s, us in zip(*curve.values(), strict=True)]
-        yield text, ", ".join([f"{curve['values'][0]:.2f}", *cold[1:]])
+        if name in costs:
+            yield role, text, f"{costs[name]:.2f}"
+    for name, us in costs.get("extra_us", {}).items():
+        yield role, f"in addition, send `{name}`", f"{us:.2f}"
+    for name, curve in costs.get("work_us", {}).items():
+        points = list(zip(curve["idle_s"], curve["values"], strict=True))
+        cold = [f"{us:.2f} after {1000 * slept_s:g} ms of sleep" for slept_s, us in points[1:]]
+        yield role, f"work: {name}", ", ".join([f"{curve['values'][0]:.2f}", *cold])
 
 
-def _stages(stages: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
+def _stages(stages: Sequence[Mapping[str, Any]], legs: Mapping[str, str]) -> Iterator[list[str]]:
     found = {(one["pace"], one["leg"]): one for one in stages}
     for pace in dict.fromkeys(one["pace"] for one in stages):
-        yield [pace, *(_stage(found.get((pace, leg))) for leg in LEGS)]
+        yield [pace, *(_stage(found.get((pace, leg))) for leg in legs)]
 
 
 def _stage(one: Mapping[str, Any] | None) -> str:

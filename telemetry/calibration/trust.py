@@ -1,23 +1,24 @@
-"""The accuracy of simulated response times with the current model, read from the document that ``page`` writes.
+"""The accuracy of simulated response times of one system with the current model, read from its residuals.
 
-Counterparts: ``command`` measures and writes; ``overlay.runtime.calibrated`` selects the model, either this machine's
+Counterparts: ``residuals`` reads the document; ``overlay.runtime.calibrated`` selects the model, either this machine's
 or the reference model in the repository. Each has residuals; those of the reference are next to this file.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from overlay.runtime.calibrated import FILE, REFERENCE, stored_services
+from overlay.core.service_times import ServiceModel
+from overlay.runtime.calibrated import FILE, REFERENCE, own_calibration, stored_services
+from overlay.systems.contract import System
 from telemetry.calibration.anchors import CLOSE, compared_again
-from telemetry.calibration.page import LIVE, SIMULATED, residuals_path
+from telemetry.calibration.page import LIVE, SIMULATED
+from telemetry.calibration.residuals import Part, read_residuals, residuals_path
 from telemetry.charts.charts import Chart, axis, chart, estimate, series
-from telemetry.errors import TelemetryError
 from telemetry.statistics.intervals import interval
 
 _SAME = ("date", "rounds", "machine", "code")
@@ -43,18 +44,28 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The current calibration and its accuracy."""
+    """The current calibration of a system and its accuracy."""
 
+    system: str
     is_own: bool
     """Whether it was measured by ``make calibrate`` here; otherwise it is the reference."""
-    measured: Mapping[str, Any]
-    """Its provenance: ``date name rounds machine code``."""
+    model: ServiceModel
     close: float
     """A simulated median within this share of the live one counts as close."""
     anchors: Sequence[Compared]
     """Empty if this calibration was not compared with live runs."""
     growth: Sequence[Compared]
     """For a central broker, with a linear table and with an indexed one."""
+
+    @property
+    def measured(self) -> Mapping[str, Any]:
+        """Its provenance: ``date name rounds machine code``; empty if nothing was measured."""
+        return self.model.measured
+
+    @property
+    def unmeasured(self) -> Sequence[str]:
+        """The roles and units of work that have no measured costs."""
+        return self.model.unmeasured
 
     @property
     def rows(self) -> list[Compared]:
@@ -70,29 +81,34 @@ class Trust:
         """Those that are not close."""
         return [one for one in self.rows if not one.is_close]
 
-    def age_days(self, today: date) -> int:
-        """The time since it was measured."""
+    def age_days(self, today: date) -> int | None:
+        """The time since it was measured; ``None`` if nothing was."""
+        if not self.measured:
+            return None
         return max(0, (today - date.fromisoformat(str(self.measured["date"])[:10])).days)
 
     def differs_from(self, machine: Mapping[str, Any]) -> bool:
         """Whether it was measured on another machine than ``machine``, given as in ``telemetry.lake.manifest``."""
-        measured = self.measured["machine"]
+        measured = self.measured.get("machine", {})
         return any(measured.get(name) != machine.get(name) for name in _MACHINE if name in measured)
 
 
-def trust(var: Path) -> Trust:
-    """The accuracy of the current model. Raises ``InvalidSetting`` or ``TelemetryError`` if a file is damaged."""
-    model = stored_services(var)
-    is_own = (var / FILE).exists()
-    document = _document(residuals_path(var / FILE if is_own else REFERENCE))
-    known = document.get("measured") or {}
+def trust(var: Path, system: System) -> Trust:
+    """The accuracy of the current model of ``system``. Raises ``InvalidSetting`` or ``TelemetryError`` if a file is
+    damaged.
+    """
+    model = stored_services(var, system)
+    is_own = system.name in own_calibration(var).systems
+    part: Part = read_residuals(residuals_path(var / FILE if is_own else REFERENCE)).get(system.name, {})
+    known = part.get("measured") or {}
     if any(known.get(name) != model.measured.get(name) for name in _SAME):
-        document = {}  # residuals of another calibration
-    rows = [_compared(row) for row in document.get("anchors", ())]
+        part = {}  # residuals of another calibration
+    rows = [_compared(row) for row in part.get("anchors", ())]
     return Trust(
+        system.name,
         is_own,
-        model.measured,
-        document.get("close", CLOSE),
+        model,
+        part.get("close", CLOSE),
         [row for row in rows if not row.question],
         [row for row in rows if row.question],
     )
@@ -125,15 +141,3 @@ def _compared(row: Mapping[str, Any]) -> Compared:
     return Compared(
         one.anchor, one.question, one.live, one.simulated, {**ratios, "value": one.off, **bounds}, one.is_close
     )
-
-
-def _document(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise TelemetryError(f"{path} cannot be read: {error}. Calibrate again, or remove it.") from None
-    if not isinstance(document, dict):
-        raise TelemetryError(f"{path} is not a JSON object. Calibrate again, or remove it.")
-    return document

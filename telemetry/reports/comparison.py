@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.engines import ENGINES, SIMULATED
+from overlay.core.service_times import missing_costs
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
 from telemetry.formatting import KB
 from telemetry.lake.configurations import ChosenRun, differing, grouped, label, links_in_words
@@ -315,6 +316,11 @@ def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]
             "model, calibrated by live runs unless service times are “none”, and so are memory and processor time. "
             "They stand beside live ones and are never replicates of them."
         )
+    for system in sorted({run.manifest.get("system", "") for run in simulated}):
+        models = [run.manifest.get("service_times") or {} for run in simulated if run.manifest.get("system") == system]
+        missing = dict.fromkeys(one for model in models for one in model.get("unmeasured", ()))
+        if missing:
+            yield f"{system}: {missing_costs(missing)}"
     if repeated:
         yield (
             f"{len(repeated)} simulated runs are left out, since a later one has the same configuration and seed and "

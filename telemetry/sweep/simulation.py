@@ -100,6 +100,8 @@ class Result:
     """Elapsed time up to the collected result; 0 if it was cached."""
     repeat: Mapping[str, str] = field(default_factory=dict)
     """For a run that repeats another: ``{run, digest, outcome, why}`` from ``telemetry.lake.repeats``."""
+    unmeasured: list[str] = field(default_factory=list)
+    """The roles and units of work that had default costs."""
 
 
 Tell = Callable[[str, float], None]
@@ -229,6 +231,7 @@ def _simulated(
         computed_s=computed_s,
         was_kept=False,
         was_stopped=outcome.was_stopped,
+        unmeasured=list(services.unmeasured) if services else [],
     )
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from overlay.journal.facts import Event, Holdings, Start, Tick, Trace
 from overlay.systems.contract import System
+from telemetry.calibration.plan import Plan
 from telemetry.charts.charts import Chart
 from telemetry.errors import TelemetryError
 from telemetry.lake.records import FOUND
@@ -75,8 +76,6 @@ class Command:
 
     Raises ``WaxwingError``.
     """
-    needs_data: bool = False
-    """Whether it has ``--var``, the directory for data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +142,10 @@ class Telemetry:
 
     def commands(self) -> Sequence[Command]:
         return ()
+
+    def calibration(self) -> Plan | None:
+        """How its costs are measured; ``None`` if simulated runs have the default costs."""
+        return None
 
     def capture(self, files: RunFiles) -> Iterator[bytes]:
         """All messages of a recorded run as pcapng, in pieces. Raises ``TelemetryError`` before the first."""

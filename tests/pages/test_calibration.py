@@ -10,8 +10,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from overlay.runtime.calibrated import FILE, REFERENCE, read_model
-from telemetry.calibration.page import REFERENCE_RESIDUALS, RESIDUALS, residuals_path
+from overlay.runtime.calibrated import FILE, REFERENCE, reference
+from overlay.systems.context_broker.system import SYSTEM
+from telemetry.calibration.residuals import REFERENCE_RESIDUALS, RESIDUALS, residuals_path
 from telemetry.calibration.trust import trust
 from tests.pages.recorded import make_run
 
@@ -19,24 +20,24 @@ from tests.pages.recorded import make_run
 @pytest.fixture
 def residuals() -> dict[str, Any]:
     """Those of the reference."""
-    return json.loads(REFERENCE_RESIDUALS.read_bytes())
+    return json.loads(REFERENCE_RESIDUALS.read_bytes())["systems"][SYSTEM.name]
 
 
 def calibrated(var: Path, residuals: dict[str, Any] | None = None, **measured: Any) -> None:
     """As ``make calibrate`` leaves it: the model, and its residuals where it was held against live runs."""
     model = json.loads(REFERENCE.read_bytes())
-    model["measured"] |= measured
+    model["systems"][SYSTEM.name]["measured"] |= measured
     (var / FILE).write_text(json.dumps(model))
     if residuals:
         residuals["measured"] |= measured
-        (var / RESIDUALS).write_text(json.dumps(residuals))
+        (var / RESIDUALS).write_text(json.dumps({"systems": {SYSTEM.name: residuals}}))
 
 
 def test_the_reference_comes_with_how_far_it_may_be_believed(var: Path) -> None:
-    found = trust(var)
+    found = trust(var, SYSTEM)
     assert not found.is_own
     assert len(found.anchors) == 5, "a reference that is measured again has its residuals beside it"
-    assert found.measured == read_model(REFERENCE).measured
+    assert found.measured == reference().systems[SYSTEM.name].measured
 
 
 def test_residuals_are_written_where_they_are_read(tmp_path: Path) -> None:
@@ -99,4 +100,4 @@ def test_what_is_damaged_is_a_sentence(olga: Client, var: Path) -> None:
 def test_simulated_runs_and_hosts_lead_to_it(olga: Client, operator: User, var: Path) -> None:
     run = make_run(operator, record_mb=0)
     for address in (f"/runs/{run.id}/", "/hosts/"):
-        assert 'href="/calibration/"' in olga.get(address).content.decode(), address
+        assert 'href="/calibration/' in olga.get(address).content.decode(), address

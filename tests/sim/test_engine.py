@@ -18,9 +18,10 @@ from overlay.deployment.deployment import Deployment
 from overlay.journal.facts import Event, Holdings, Sample, Start, Tick
 from overlay.journal.journal import read_journal
 from overlay.journal.recording import Recording, What
-from overlay.runtime.calibrated import REFERENCE, read_model
+from overlay.runtime.calibrated import model_of, reference
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, simulate
 from overlay.sim.world import server_address
+from overlay.systems.context_broker.system import SYSTEM
 
 OVER_LINKS = {"replication": "none"}
 """What is asked for has to come from its holder."""
@@ -91,7 +92,7 @@ def test_every_process_tells_of_itself_each_second(tmp_path: Path) -> None:
 
 def run_everything(directory: Path, seed: int, *, calibrated: bool) -> str:
     """The digest of a run with faults."""
-    return run(directory, read_model(REFERENCE) if calibrated else None, seed=seed, faults=FAULTS).digest
+    return run(directory, model_of(reference(), SYSTEM) if calibrated else None, seed=seed, faults=FAULTS).digest
 
 
 @pytest.mark.parametrize("calibrated", [False, True])

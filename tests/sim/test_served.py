@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
+from overlay.core.curves import RANKS, Delays, constant
 from overlay.core.engines import SIMULATED
 from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.core.service_times import Costs, Deliveries, Memory, ServiceModel
 from overlay.deployment.deployment import Deployment
 from overlay.journal.facts import Sample
 from overlay.journal.journal import read_journal
@@ -40,25 +41,23 @@ def always(us: float) -> Delays:
     return Delays((1.0,), (tuple(us for _ in RANKS),))
 
 
-MODEL = ServiceModel(
+BROKER_COSTS = Costs(
     batch_us=10,
-    received_us={1: 5, 2: 5, 3: 5},
     other_us=5,
     sent_us=5,
-    forwarded_us=0,
-    kilobyte_us=0,
-    scan_us=0,
-    scanned_us=Curve((1.0,), (1.0,)),
-    matched_us=Curve((1.0,), (2.0,)),
-    client_sends_us=0,
-    client_receives_us=0,
-    cold_us=Curve((1.0,), (0.0,)),
-    to_broker=always(100),
-    between=always(40),
-    to_client=always(0),
-    timer=always(0),
-    memory=Memory(0, 0, 0, 0, 0),
+    work_us={"compared": constant(1.0), "matched": constant(2.0)},
+    memory=Memory(0, 0, 0),
 )
+IDLE_CLIENT = Costs(0, 0, 0)
+MODEL = ServiceModel(
+    roles={"broker": BROKER_COSTS, "providers": IDLE_CLIENT, "consumers": IDLE_CLIENT},
+    deliveries=Deliveries(to_server=always(100), between=always(40), to_client=always(0), timer=always(0)),
+)
+
+
+def delayed(**changed: Delays) -> ServiceModel:
+    """The model with other deliveries."""
+    return replace(MODEL, deliveries=replace(MODEL.deliveries, **changed))
 
 
 class Stage:
@@ -69,7 +68,7 @@ class Stage:
         self.simulator = Simulator(Network(1, LinkShape()), strict=False)
         self.simulator.on_sent.append(self._note)
         self.broker = Broker(BrokerConfig(**config), BROKER, Chances.streams(1), WALL_OFFSET_NS)
-        self.actor = Services(SYSTEM, model, 1, [BROKER, OTHER]).server(BROKER, self.broker)
+        self.actor = Services(SYSTEM, model, 1, {BROKER: "broker", OTHER: "broker"}).server(BROKER, self.broker)
         self.simulator.listen(BROKER, self.actor)
 
     def arrive(self, at_us: float, data: bytes, source: Address = CLIENT) -> None:
@@ -159,11 +158,11 @@ def test_a_linear_table_is_charged_for_what_it_scans_and_an_indexed_one_is_not()
 
 def test_a_processor_sleeps_less_deeply_while_anybody_on_the_machine_is_awake() -> None:
     """10 µs to wake within a millisecond of the last that ran, 200 µs after a tenth of a second of silence."""
-    model = replace(MODEL, to_broker=Delays((0.001, 0.1), ((10.0,) * len(RANKS), (200.0,) * len(RANKS))))
+    model = delayed(to_server=Delays((0.001, 0.1), ((10.0,) * len(RANKS), (200.0,) * len(RANKS))))
 
     def took(*neighbours_at_us: int) -> float:
         stage = Stage(model)
-        services = Services(SYSTEM, model, 1, [BROKER, OTHER])
+        services = Services(SYSTEM, model, 1, {BROKER: "broker", OTHER: "broker"})
         stage.actor = services.server(BROKER, stage.broker)
         beside = services.server(OTHER, Broker(BrokerConfig(), OTHER, Chances.streams(2), WALL_OFFSET_NS))
         stage.simulator.listen(OTHER, beside)
@@ -183,8 +182,8 @@ def test_delays_are_drawn_from_the_seed() -> None:
     uneven = Delays((1.0,), (tuple(100 * rank for rank in RANKS),))
 
     def run(seed: int) -> list[float]:
-        stage = Stage(replace(MODEL, to_broker=uneven))
-        stage.actor = Services(SYSTEM, replace(MODEL, to_broker=uneven), seed, [BROKER]).server(BROKER, stage.broker)
+        stage = Stage(delayed(to_server=uneven))
+        stage.actor = Services(SYSTEM, delayed(to_server=uneven), seed, {BROKER: "broker"}).server(BROKER, stage.broker)
         for at in range(0, 100_000, 1000):
             stage.arrive(at, ping())
         return stage.run()
@@ -211,7 +210,7 @@ def test_everything_is_answered_in_the_order_in_which_it_came_and_never_before(t
 def test_what_a_timer_sends_is_late_by_its_waking_and_the_service() -> None:
     pinged = []
     for late in (0, 500):
-        stage = Stage(replace(MODEL, timer=always(late)), ping_interval_ms=100)
+        stage = Stage(delayed(timer=always(late)), ping_interval_ms=100)
         stage.arrive(0, encode(BrokerJoining(WALL_MS, (BROKER,), passed_on=True)), OTHER)
         stage.arrive(1000, encode(StartNeighborsMonitoring(WALL_MS)))
         stage.run()
@@ -249,7 +248,11 @@ def response_times(model: ServiceModel, directory: Path, brokers: int, **setting
     ]
 
 
-SLOW_CLIENTS = replace(MODEL, timer=always(7), to_client=always(60), client_sends_us=50, client_receives_us=9)
+SLOW_CLIENT = Costs(batch_us=0, other_us=9, sent_us=50)
+SLOW_CLIENTS = replace(
+    delayed(timer=always(7), to_client=always(60)),
+    roles={"broker": BROKER_COSTS, "providers": SLOW_CLIENT, "consumers": SLOW_CLIENT},
+)
 
 
 def test_a_response_time_is_the_sum_of_waking_delivery_and_service(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Sequence
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
-from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel
-from overlay.sim.served import Incoming, Machine, ServedServer
+from overlay.core.curves import RANKS, Curve, Delays, constant
+from overlay.core.service_times import Costs, Deliveries, ServiceModel
+from overlay.sim.served import Incoming, Machine, ServedServer, Timing
 from overlay.sim.simulator import Outgoing
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.system import SYSTEM
@@ -22,25 +23,21 @@ def model(scale: float) -> ServiceModel:
             (0.0, 1.0), tuple(tuple(scale * most_us * (1 + sleep) * rank for rank in RANKS) for sleep in (0, 1))
         )
 
-    return ServiceModel(
+    broker = Costs(
         batch_us=30 * scale,
-        received_us={3: 40 * scale},
         other_us=30 * scale,
         sent_us=15 * scale,
-        forwarded_us=20 * scale,
         kilobyte_us=5 * scale,
-        scan_us=2 * scale,
-        scanned_us=Curve((0.0, 1.0), (1 * scale, 3 * scale)),
-        matched_us=Curve((0.0,), (1 * scale,)),
-        client_sends_us=30 * scale,
-        client_receives_us=20 * scale,
+        received_us={"ContextRequest": 40 * scale},
+        extra_us={"ContextRequest": 20 * scale, "QuietRequest": 20 * scale},
+        work_us={
+            "scans": constant(2 * scale),
+            "compared": Curve((0.0, 1.0), (1 * scale, 3 * scale)),
+            "matched": constant(1 * scale),
+        },
         cold_us=Curve((0.0, 1.0), (0.0, 40 * scale)),
-        to_broker=late(150),
-        between=late(100),
-        to_client=late(100),
-        timer=late(200),
-        memory=Memory(0, 0, 0, 0, 0),
     )
+    return ServiceModel({"broker": broker}, Deliveries(late(150), late(100), late(100), late(200)))
 
 
 class CheckedServed(ServedServer):
@@ -58,13 +55,13 @@ class Processors:
     """Makes the actors of one overlay; each has a processor to itself."""
 
     def __init__(self, scale: float, seed: int, brokers: Collection[Address]) -> None:
-        self._model, self._seed, self._brokers = model(scale), seed, frozenset(brokers)
+        self._model, self._seed, self._brokers = model(scale), seed, dict.fromkeys(brokers, "broker")
         self._machine = Machine()
         self._lives: Counter[Address] = Counter()
 
     def __call__(self, address: Address, broker: Broker) -> CheckedServed:
         self._lives[address] += 1
         chance = Stream(derive_seed(self._seed, "service", *address, self._lives[address]))
-        return CheckedServed(
-            address, broker, SYSTEM.make_meter(broker), self._model, self._machine, chance, self._brokers
-        )
+        meter = SYSTEM.make_meter(broker, "broker")
+        timing = Timing(self._model.server("broker"), meter, self._model.deliveries, self._brokers)
+        return CheckedServed(address, broker, timing, self._machine, chance)

@@ -13,18 +13,17 @@ import pytest
 from overlay.cli import simulate as simulate_command
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
-from overlay.core.service_times import ServiceModel
 from overlay.deployment.deployment import Deployment, run_document
 from overlay.journal.facts import Sample, Start, Tick
 from overlay.journal.journal import read_journal
 from overlay.plugins import VARIABLE, register_systems
-from overlay.runtime.calibrated import REFERENCE
+from overlay.runtime.calibrated import model_of, reference
 from overlay.runtime.own_supervisor import document_of, own_supervisor
 from overlay.runtime.warm_up import rehearse
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
 from overlay.topologies import Graph
-from tests.systems.echo import Echo
+from tests.systems.echo import SYSTEM, Echo
 from tests.waiting import wait_for
 
 CONFIGURATION = {
@@ -59,7 +58,7 @@ def test_it_says_of_itself_what_can_be_set_and_refuses_what_cannot(echo):
         assert caught.value.field == field
 
 
-@pytest.mark.parametrize("services", [None, ServiceModel.from_json(json.loads(REFERENCE.read_text()))])
+@pytest.mark.parametrize("services", [None, model_of(reference(), SYSTEM)])
 def test_in_virtual_time_every_call_is_answered_and_equal_seeds_give_equal_runs(tmp_path, services):
     first = simulate(deployed(tmp_path / "a"), services)
     assert first.digest == simulate(deployed(tmp_path / "b"), services).digest

@@ -12,11 +12,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from overlay.core.curves import Delays
 from overlay.core.engines import SIMULATED
-from overlay.core.service_times import Delays, ServiceModel
+from overlay.core.service_times import ServiceModel
 from overlay.deployment.deployment import Deployment
-from overlay.runtime.calibrated import REFERENCE, read_model
+from overlay.runtime.calibrated import model_of, reference
 from overlay.sim.engine import Outcome, Progress, simulate
+from overlay.systems.context_broker.system import SYSTEM
 from telemetry.collect import collect
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import Lake, RunFiles
@@ -56,9 +58,11 @@ def test_a_run_with_faults_is_valid_and_says_what_went_wrong(tmp_path: Path) -> 
 
 
 def test_clients_that_wake_as_late_as_live_ones_are_no_fault_of_the_measurement(tmp_path: Path) -> None:
-    services = read_model(REFERENCE)
-    late = tuple(tuple(10 * us for us in row) for row in services.timer.quantiles_us)
-    _, summary = collected(tmp_path, replace(services, timer=Delays(services.timer.idle_s, late)))
+    services = model_of(reference(), SYSTEM)
+    timer = services.deliveries.timer
+    late = tuple(tuple(10 * us for us in row) for row in timer.quantiles_us)
+    deliveries = replace(services.deliveries, timer=Delays(timer.idle_s, late))
+    _, summary = collected(tmp_path, replace(services, deliveries=deliveries))
     assert summary["lateness"]["mean"] > THRESHOLDS.late_share * summary["mean_us"]  # of a live run, too late
     assert (summary["verdict"], summary["verdict_reasons"]) == ("valid", [])
 

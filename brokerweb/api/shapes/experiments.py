@@ -247,6 +247,11 @@ class SimulatedSerializer(serializers.Serializer):
     computed_s = serializers.FloatField(help_text="Seconds of one core")
     was_kept = serializers.BooleanField(help_text="Whether the result is a cached one")
     was_stopped = serializers.BooleanField(help_text="The digest is then that of the cached result")
+    unmeasured = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        help_text="Roles and units of work without measured service times, for which default costs were used",
+    )
     repeat = serializers.SerializerMethodField()
 
     @extend_schema_field(RepeatSerializer(allow_null=True))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
@@ -26,10 +26,10 @@ from overlay.systems.context_broker.broker.walks import POLICIES
 from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
-from overlay.systems.context_broker.wire.table import CODES, AnyMessage
+from overlay.systems.context_broker.wire.table import LAYOUTS, AnyMessage
 from overlay.systems.contract import (
+    OTHER,
     REQUESTS,
-    UNKNOWN,
     UPDATES,
     ClientRole,
     Meter,
@@ -114,6 +114,7 @@ class ContextBroker(System):
     )
     client_fields = ("providers", "consumers")
     walk_policies = WALK_POLICIES
+    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"broker": ("scans", "compared", "matched")}
     has_traces = has_messages = True
     network_profile = "improved"
     network_profile_help = (
@@ -305,8 +306,8 @@ class ContextBroker(System):
 
         return datagrams(own, unix_ms)
 
-    def make_meter(self, server: Broker) -> Meter:
-        return _Meter(server)
+    def make_meter(self, actor: Any, role: str) -> Meter:
+        return _Meter(actor) if role in self.role_names else Meter()
 
     def costs(self, counters: Mapping[str, int], asked: int) -> Mapping[str, float | None]:
         from overlay.systems.context_broker.costs import costs
@@ -333,7 +334,7 @@ class ContextBroker(System):
         return Path(str(broker_package.__file__)).parent
 
 
-_CODES = {b"%d" % code: code for code in CODES.values()}
+_NAMES = {b"%d" % code: layout.name for code, layout in LAYOUTS.items()}
 
 
 def _parsed(data: bytes) -> AnyMessage | None:
@@ -344,21 +345,24 @@ def _parsed(data: bytes) -> AnyMessage | None:
 
 
 class _Meter(Meter):
-    """Counts messages by code, and the entries compared by a linear table."""
+    """Counts messages by name, and the entries compared by a linear table."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._compared = (0, 0)
 
     def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
-        (scanned, matched), before = self._broker.compared, self._compared
-        self._compared = scanned, matched
+        (compared, matched), before = self._broker.compared, self._compared
         moved = sum(map(len, received)) + sum(map(len, sent))
-        return Work(_codes(received), _codes(sent), moved, scanned - before[0], matched - before[1])
+        if compared == before[0]:
+            return Work(_names(received), _names(sent), moved)
+        self._compared = compared, matched
+        units = {"scans": 1, "compared": compared - before[0], "matched": matched - before[1]}
+        return Work(_names(received), _names(sent), moved, units)
 
 
-def _codes(datagrams: Sequence[bytes]) -> list[int]:
-    return [_CODES.get(data[: data.find(b"|")], UNKNOWN) for data in datagrams]
+def _names(datagrams: Sequence[bytes]) -> list[str]:
+    return [_NAMES.get(data[: data.find(b"|")], OTHER) for data in datagrams]
 
 
 SYSTEM = ContextBroker()

@@ -6,16 +6,11 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from telemetry.systems.context_broker.calibration import command as calibration
 from telemetry.systems.context_broker.lab import copies_command as copies
 from telemetry.systems.context_broker.search_table import command as search_table
 from telemetry.systems.contract import Command
 
 Say = Callable[[str], None]
-
-
-def _calibrate(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
-    yield calibration.calibrate(given, say, now)
 
 
 def _search_table(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
@@ -27,13 +22,6 @@ def _copies(given: Namespace, say: Say, now: datetime) -> Iterator[object]:
 
 
 COMMANDS = (
-    Command(
-        "calibrate",
-        "measure the service times of messages on this machine, for simulated runs",
-        calibration.add_flags,
-        _calibrate,
-        needs_data=True,
-    ),
     Command("search-table", "measure every search strategy on every topology", search_table.add_flags, _search_table),
     Command("copies", "count the copies under each replication strategy", copies.add_flags, _copies),
 )

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from overlay.journal.facts import OUTCOMES
 from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload
+from telemetry.calibration.plan import Plan
 from telemetry.charts.charts import Chart
 from telemetry.lake.records import FOUND
 from telemetry.lake.runs import RunFiles
@@ -56,6 +57,11 @@ class ContextBrokerTelemetry(Telemetry):
         from telemetry.systems.context_broker.commands import COMMANDS
 
         return COMMANDS
+
+    def calibration(self) -> Plan:
+        from telemetry.systems.context_broker.calibration.plan import ContextBrokerPlan
+
+        return ContextBrokerPlan()
 
     def capture(self, files: RunFiles) -> Iterator[bytes]:
         return captures.capture(files, captures.Choice(), captures.title(files))

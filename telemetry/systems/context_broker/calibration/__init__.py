@@ -6,5 +6,5 @@
     stages      the stages of requests: runs in which every query is traced, at several rates
     fit         combines both to the model of ``overlay.core.service_times``, with intervals
     anchors     configurations not used for the calibration
-    command     ``make calibrate``
+    plan        all of these, for ``make calibrate``
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from telemetry.calibration.anchors import Anchor
+from telemetry.calibration.plan import Anchor
 
 
 def _load(providers: int, consumers: int, update_s: float, request_s: float) -> dict[str, Any]:

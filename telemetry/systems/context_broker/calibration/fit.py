@@ -20,7 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from overlay.core.service_times import RANKS, Curve, Delays, Memory, ServiceModel
+from overlay.core.curves import RANKS, Curve, Delays, constant
+from overlay.core.service_times import Costs, Deliveries, Memory
+from overlay.systems.context_broker.system import SYSTEM
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import (
+    ContextRequest,
+    ContextResponse,
+    ContextUpdateAdvertisement,
+    Ping,
+)
+from telemetry.calibration.plan import Fitted
 from telemetry.errors import TelemetryError
 from telemetry.statistics.metrics import Numbers
 from telemetry.systems.context_broker.calibration.probes import (
@@ -30,7 +40,7 @@ from telemetry.systems.context_broker.calibration.probes import (
     RESTS_S,
     SMALL,
     USUAL,
-    Costs,
+    Turns,
     is_rested,
     rested,
 )
@@ -38,6 +48,10 @@ from telemetry.systems.context_broker.calibration.stages import FAST, FAST_QUIET
 
 LEAST = 10
 """Requests of a pace below which its legs are left out."""
+BROKER_ROLE = SYSTEM.role_names[0]
+CLIENT_ROLES = tuple(role.processes for role in SYSTEM.client_roles.values())
+CLIENT_DIGITS = 3
+"""After the point, of a client's microseconds."""
 DIGITS = 4
 """After the point, of microseconds: below what any clock here tells."""
 NAMES_BYTES = 90
@@ -48,10 +62,8 @@ ANSWER_ON = "traced: quiet"
 """A request of another broker is answered with the Response alone, as a quiet one is."""
 
 
-def fit(
-    costs: Costs, memory: Mapping[str, Sequence[float]], runs: Mapping[str, Stages], measured: Mapping[str, Any]
-) -> ServiceModel:
-    """The model, with ``measured`` and the precision of its parts in its ``measured``. Raises ``TelemetryError``."""
+def fit(costs: Turns, memory: Mapping[str, Sequence[float]], runs: Mapping[str, Stages]) -> Fitted:
+    """The costs of brokers and clients, and the deliveries. Raises ``TelemetryError``."""
     known = _taken(costs)
     service, below_nothing = _service(known)
     acknowledged = {name: stages for name, stages in runs.items() if len(stages.last) >= LEAST and name != FAST_QUIET}
@@ -61,26 +73,32 @@ def fit(
     cold = _cold(acknowledged, known["traced: request"], back_to_client)
     quiet, full = runs[FAST_QUIET].fleet_us, runs[FAST].fleet_us
     receives = max(0.0, (full - quiet) / 2)
-    return ServiceModel(
-        **service,
-        client_sends_us=max(0.0, quiet - receives),
-        client_receives_us=receives,
-        cold_us=cold,
-        to_broker=_level("first", acknowledged),
-        between=_between(acknowledged, known, cold),
-        to_client=back_to_client,
-        timer=_level("timer", acknowledged),
-        memory=Memory(**{name: max(0.0, _median(values)) for name, values in memory.items()}),
-        measured={
-            **measured,
-            "costs": _precision(costs, known),
-            "below_nothing": below_nothing,
-            "stages": _stages(runs),
+    # Whole nanoseconds, so that the costs of a batch are exactly the sum of those of its datagrams.
+    client = Costs(
+        batch_us=0.0, other_us=round(receives, CLIENT_DIGITS), sent_us=round(max(0.0, quiet - receives), CLIENT_DIGITS)
+    )
+    return Fitted(
+        {
+            BROKER_ROLE: Costs(**service, cold_us=cold, memory=_memory(memory)),
+            **dict.fromkeys(CLIENT_ROLES, client),
         },
+        Deliveries(
+            to_server=_level("first", acknowledged),
+            between=_between(acknowledged, known, cold),
+            to_client=back_to_client,
+            timer=_level("timer", acknowledged),
+        ),
+        {"costs": _precision(costs, known), "below_nothing": below_nothing, "stages": _stages(runs)},
     )
 
 
-def _taken(costs: Costs) -> dict[str, float]:
+def _memory(measured: Mapping[str, Sequence[float]]) -> Memory:
+    found = {name: max(0.0, _median(values)) for name, values in measured.items()}
+    idle = {name: found[name] for name in ("idle_rss", "idle_pss", "idle_uss")}
+    return Memory(**idle, kept={"bytes": 1.0, "entries": found["per_entry"], "pending": found["per_pending"]})
+
+
+def _taken(costs: Turns) -> dict[str, float]:
     """Of each kind what counts, as said above."""
     together: dict[str, list[str]] = {}
     for name in costs:
@@ -110,28 +128,34 @@ def _service(known: Mapping[str, float]) -> tuple[dict[str, Any], list[str]]:
     usual = kilobyte * (USUAL + NAMES_BYTES) / 1000
     passed_on = known["usual: passed on"]
     handled = {
-        1: known["usual: ping"] - batch - sent,
-        2: known["usual: update"] - batch - 2 * sent - usual,
-        3: known["usual: quiet"] - batch - sent - usual,
-        4: known["usual: passed on and back"] - passed_on - batch - 2 * sent - 2 * usual,
+        Ping: known["usual: ping"] - batch - sent,
+        ContextUpdateAdvertisement: known["usual: update"] - batch - 2 * sent - usual,
+        ContextRequest: known["usual: quiet"] - batch - sent - usual,
+        ContextResponse: known["usual: passed on and back"] - passed_on - batch - 2 * sent - 2 * usual,
     }
-    received = {code: at_least_nothing(f"received_us.{code}", us) for code, us in handled.items()}
-    received[32] = received[3]
+    received = {
+        message.__name__: at_least_nothing(f"received_us.{message.__name__}", us) for message, us in handled.items()
+    }
+    other = float(np.mean(list(received.values())))
+    asked = received[QuietRequest.__name__] = received[ContextRequest.__name__]
     scanned = _by_rest("scanned", known)
     both = _by_rest("matched", known)
     matched = [max(0.0, all_of_it - scan) for all_of_it, scan in zip(both, scanned, strict=True)]
     slept = (WARM_S, *RESTS_S)
-    forwarded = passed_on - batch - received[3] - 2 * sent
+    scan = known["scanned 0"] - known["usual: quiet"] - scanned[0] - matched[0]  # of two brokers
+    forwarded = at_least_nothing("extra_us", passed_on - batch - asked - 2 * sent)
     service = {
         "batch_us": batch,
         "sent_us": sent,
         "kilobyte_us": kilobyte,
         "received_us": received,
-        "other_us": float(np.mean([received[code] for code in handled])),
-        "forwarded_us": at_least_nothing("forwarded_us", forwarded),
-        "scan_us": max(0.0, known["scanned 0"] - known["usual: quiet"] - scanned[0] - matched[0]),  # of two brokers
-        "scanned_us": Curve(slept, tuple(scanned)),
-        "matched_us": Curve(slept, tuple(matched)),
+        "other_us": other,
+        "extra_us": {message.__name__: forwarded for message in (ContextRequest, QuietRequest)},
+        "work_us": {
+            "scans": constant(max(0.0, scan)),
+            "compared": Curve(slept, tuple(scanned)),
+            "matched": Curve(slept, tuple(matched)),
+        },
     }
     return service, below
 
@@ -192,7 +216,7 @@ def _median(values: Any) -> float:
     return round(float(np.median(np.asarray(values))), DIGITS)
 
 
-def _precision(costs: Costs, known: Mapping[str, float]) -> dict[str, Any]:
+def _precision(costs: Turns, known: Mapping[str, float]) -> dict[str, Any]:
     """Of each kind of message what was taken and the range of its turns: so few have no interval worth the name."""
     return {
         name: {

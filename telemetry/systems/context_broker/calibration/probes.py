@@ -63,7 +63,7 @@ UPKEEP_S = 2.0
 """For so long a broker is left alone, to see what it does anyhow."""
 _RESTED = ", rested "
 
-Costs = dict[str, list[float]]
+Turns = dict[str, list[float]]
 """Microseconds of processor a message, each time it was measured, by what was done."""
 Act = Callable[[], object]
 """Send one message and wait for what it leads to."""
@@ -103,9 +103,9 @@ class Prober:
         return answer
 
 
-def probe(client: SupervisorClient) -> Costs:
+def probe(client: SupervisorClient) -> Turns:
     """Every kind of message, ``TURNS`` times. Raises ``TelemetryError``."""
-    costs: Costs = {}
+    costs: Turns = {}
     for name, settings in ((USUAL_ONES, {}), ("traced", {"trace_one_in": 1})):
         # What is passed on to who stays silent is not to be answered while something else is measured.
         settings = {"replication_index": 0, "pending_deadline_ms": 600_000, **settings}
@@ -142,7 +142,7 @@ def probe(client: SupervisorClient) -> Costs:
     return costs
 
 
-def _take_turns(costs: Costs, measures: Mapping[str, Measure], after_each: Callable[[], object] = int) -> None:
+def _take_turns(costs: Turns, measures: Mapping[str, Measure], after_each: Callable[[], object] = int) -> None:
     """Note what every kind cost in each of ``TURNS``."""
     for _ in range(TURNS):
         spent = dict.fromkeys(measures, 0.0)
@@ -164,7 +164,7 @@ def is_rested(name: str) -> bool:
     return _RESTED in name
 
 
-def memory(client: SupervisorClient) -> Costs:
+def memory(client: SupervisorClient) -> Turns:
     """Bytes, not microseconds: of a broker that is idle, and what an entry and a remembered request add."""
     entries, waiting = 2000, 1000
     settings = {"table_entries": 10_000, "pending_deadline_ms": 60_000}

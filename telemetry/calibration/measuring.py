@@ -1,0 +1,155 @@
+"""Measures one system on this machine as its plan says, and compares simulated with live runs.
+
+Counterparts: ``plan`` is what a system declares; ``telemetry.cli.calibrate`` is the command.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from overlay.core.calibration import Calibration, Measured
+from overlay.runtime.calibrated import model_of, reference
+from overlay.runtime.own_supervisor import own_supervisor
+from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.systems.contract import System
+from telemetry.calibration.anchors import Compared, Responses, compare, document_for, run_live, run_simulated
+from telemetry.calibration.plan import Anchor, Plan, Probe
+from telemetry.lake.manifest import code_version, library_versions, machine
+
+ROUNDS = 3
+"""Each round measures everything once, so that other load on the machine affects all measurements equally."""
+LAUNCH_S = 4.0
+"""Overhead of a run, in addition to its ramp and the measuring phase."""
+ANCHOR_S = 12.0
+LEAST_S = 2.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured."""
+
+    rounds: int
+    scale: float
+    """Shortens each run."""
+
+    @property
+    def anchor_s(self) -> float:
+        return max(LEAST_S, ANCHOR_S * self.scale * ROUNDS)
+
+
+FULL, QUICK = Effort(ROUNDS, 1 / ROUNDS), Effort(1, 1 / ROUNDS)
+
+
+def measure(
+    system: System,
+    plan: Plan,
+    known: Calibration,
+    anchors: Sequence[Anchor],
+    effort: Effort,
+    origin: Mapping[str, Any],
+    say: Say,
+) -> tuple[Calibration, list[Compared]]:
+    """``known`` with the measurements of ``system``, and its residuals on ``anchors``.
+
+    ``origin`` is the first part of the provenance. Raises ``TelemetryError``.
+    """
+    probes = plan.probes(effort.scale)
+    with _scratch() as directory:
+        with own_supervisor() as client:
+            runs = _Runs(system, plan, anchors, effort, directory, say)
+            results, live = runs.measure(client, probes)
+        fitted = plan.fit(results)
+        found = known.with_system(system.name, Measured(fitted.roles, {**origin, **fitted.precision}))
+        if fitted.deliveries is not None:
+            found = Calibration(found.systems, fitted.deliveries)
+        model = model_of(found.over(reference()), system)
+        compared = []
+        for number, anchor in enumerate(anchors):
+            places = [(directory / f"simulated-{number}-{seed}", seed) for seed in range(effort.rounds)]
+            simulated = [run_simulated(model, runs.document(anchor, *place)) for place in places]
+            compared.append(compare(anchor, live[anchor.name], simulated))
+    return found, compared
+
+
+def origin_of(name: str, effort: Effort, now: datetime) -> dict[str, Any]:
+    """Machine, date and versions of a measurement."""
+    return {
+        "name": name,
+        "date": now.date().isoformat(),
+        "rounds": effort.rounds,
+        "scale": effort.scale,
+        "machine": machine(),
+        "code": code_version(),
+        "libraries": library_versions(),
+    }
+
+
+class _Runs:
+    """Everything that is measured live."""
+
+    def __init__(
+        self, system: System, plan: Plan, anchors: Sequence[Anchor], effort: Effort, directory: Path, say: Say
+    ) -> None:
+        self._system, self._plan, self._anchors = system, plan, anchors
+        self._effort, self._directory, self._say = effort, directory, say
+
+    def measure(
+        self, client: SupervisorClient, probes: Sequence[Probe]
+    ) -> tuple[dict[str, list[Any]], dict[str, list[Responses]]]:
+        """The results of the probes and of the anchors, by name, one of each round."""
+        results: dict[str, list[Any]] = defaultdict(list)
+        live: dict[str, list[Responses]] = defaultdict(list)
+        steps_s = [*(probe.seconds for probe in probes), *len(self._anchors) * [self._effort.anchor_s + 2 * LAUNCH_S]]
+        left = Remaining(steps_s * self._effort.rounds, self._say)
+        for seed in range(self._effort.rounds):
+            for number, probe in enumerate(probes):
+                left.begin(f"{self._system.name}, {probe.role}: {probe.name}")
+                results[probe.name].append(probe.measure(client, self._directory / f"probe-{number}-{seed}"))
+            for number, anchor in enumerate(self._anchors):
+                left.begin(f"{self._system.name}, anchor: {anchor.name}")
+                live[anchor.name].append(run_live(client, self.document(anchor, self._live(number, seed), seed)))
+        return results, live
+
+    def document(self, anchor: Anchor, directory: Path, seed: int) -> dict[str, Any]:
+        return document_for(anchor, self._plan, self._system, directory, seed, self._effort.anchor_s)
+
+    def _live(self, number: int, seed: int) -> Path:
+        return self._directory / f"live-{number}-{seed}"
+
+
+class Remaining:
+    """Reports the next step and the estimated time for the remaining ones."""
+
+    def __init__(self, steps_s: Sequence[float], say: Say) -> None:
+        self._steps = list(steps_s)
+        self._say = say
+        self._done = 0
+
+    def begin(self, what: str) -> None:
+        left_s = sum(self._steps[self._done :])
+        self._done += 1
+        self._say(f"{self._done} of {len(self._steps)}: {what} (about {left_s / 60:.1f} min left)")
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    directory = Path(tempfile.mkdtemp(prefix="waxwing-"))
+    try:
+        yield directory
+    finally:
+        for _ in range(20):  # a process killed a moment ago may still be writing
+            shutil.rmtree(directory, ignore_errors=True)
+            if not directory.exists():
+                break
+            time.sleep(0.1)
