@@ -7,7 +7,7 @@ response times, from the intended sending, are compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,11 @@ import numpy as np
 from overlay.core.engines import SIMULATED
 from overlay.core.service_times import ServiceModel
 from overlay.deployment.deployment import Deployment
-from overlay.journal.facts import Sample
 from overlay.journal.journal import read_journal
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.sim.engine import simulate
 from overlay.systems.contract import System
-from overlay.systems.registry import asking_roles
 from overlay.topologies import generate
 from telemetry.calibration.live import run
 from telemetry.calibration.plan import Anchor, Plan
@@ -76,15 +74,15 @@ def document_for(
     )
 
 
-def run_live(client: SupervisorClient, document: Mapping[str, Any]) -> Responses:
+def run_live(client: SupervisorClient, document: Mapping[str, Any], plan: Plan) -> Responses:
     """Raises ``TelemetryError``."""
-    return responses(run(client, document))
+    return responses(run(client, document), plan)
 
 
-def run_simulated(model: ServiceModel, document: Mapping[str, Any]) -> Responses:
+def run_simulated(model: ServiceModel, document: Mapping[str, Any], plan: Plan) -> Responses:
     """The same document in virtual time. Raises ``TelemetryError``."""
     simulate(Deployment.from_json(document, SIMULATED), model)
-    return responses(RunFiles(Path(document["directory"])))
+    return responses(RunFiles(Path(document["directory"])), plan)
 
 
 def compare(anchor: Anchor, live: Sequence[Responses], simulated: Sequence[Responses]) -> Compared:
@@ -101,20 +99,13 @@ def compared_again(row: Mapping[str, Any]) -> Compared:
     return Compared(row["anchor"], row.get("question", ""), live, simulated)
 
 
-def responses(files: RunFiles) -> Responses:
-    """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` if no request was answered."""
-    times = [sample.ended_us - sample.intended_us for sample in _answered(files)]
+def responses(files: RunFiles, plan: Plan) -> Responses:
+    """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` if there are none."""
+    facts = (fact for path in files.journals() for fact in read_journal(path))
+    times = [took for fact in facts if (took := plan.took_us(fact)) is not None]
     if not times:
-        raise TelemetryError(f"No request of {files.directory} was answered.")
+        raise TelemetryError(f"{files.directory} has no response times.")
     return {name: float(np.percentile(times, rank)) for name, rank in RANKS.items()}
-
-
-def _answered(files: RunFiles) -> Iterator[Sample]:
-    asking, measured = asking_roles(), ("measuring", "answered")
-    for path in files.journals():
-        for fact in read_journal(path):
-            if isinstance(fact, Sample) and fact.role in asking and (fact.phase, fact.outcome) == measured:
-                yield fact
 
 
 def _over(runs: Sequence[Responses]) -> dict[str, dict[str, Any]]:

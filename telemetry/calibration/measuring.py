@@ -77,7 +77,7 @@ def measure(
         compared = []
         for number, anchor in enumerate(anchors):
             places = [(directory / f"simulated-{number}-{seed}", seed) for seed in range(effort.rounds)]
-            simulated = [run_simulated(model, runs.document(anchor, *place)) for place in places]
+            simulated = [run_simulated(model, runs.document(anchor, *place), plan) for place in places]
             compared.append(compare(anchor, live[anchor.name], simulated))
     return found, compared
 
@@ -118,14 +118,12 @@ class _Runs:
                 results[probe.name].append(probe.measure(client, self._directory / f"probe-{number}-{seed}"))
             for number, anchor in enumerate(self._anchors):
                 left.begin(f"{self._system.name}, anchor: {anchor.name}")
-                live[anchor.name].append(run_live(client, self.document(anchor, self._live(number, seed), seed)))
+                document = self.document(anchor, self._directory / f"live-{number}-{seed}", seed)
+                live[anchor.name].append(run_live(client, document, self._plan))
         return results, live
 
     def document(self, anchor: Anchor, directory: Path, seed: int) -> dict[str, Any]:
         return document_for(anchor, self._plan, self._system, directory, seed, self._effort.anchor_s)
-
-    def _live(self, number: int, seed: int) -> Path:
-        return self._directory / f"live-{number}-{seed}"
 
 
 class Remaining:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from overlay.core.service_times import Costs, Deliveries
+from overlay.journal.facts import Fact, Sample
+from overlay.systems.registry import asking_roles
 
 if TYPE_CHECKING:  # every page imports the interface of systems, and so this module
     from overlay.runtime.supervisor_client import SupervisorClient
@@ -69,6 +71,13 @@ class Plan(ABC):
     def workload(self, anchor: Anchor, duration_s: float) -> dict[str, Any]:
         """The workload of an anchor with ``duration_s`` of measuring."""
         return {**anchor.workload, "duration_s": duration_s}
+
+    def took_us(self, fact: Fact) -> float | None:
+        """The time that anchors compare, if ``fact`` has one: of an answered request in measuring, from its intended
+        sending."""
+        if not isinstance(fact, Sample) or fact.role not in asking_roles():
+            return None
+        return fact.ended_us - fact.intended_us if (fact.phase, fact.outcome) == ("measuring", "answered") else None
 
     @abstractmethod
     def probes(self, scale: float) -> Sequence[Probe]:

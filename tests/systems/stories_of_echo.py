@@ -136,6 +136,13 @@ def test_the_form_saves_and_launches_it(looking, ring):
     assert Run.objects.count() == 2
 
 
+def test_pages_with_its_figures_say_that_its_costs_are_defaults(api, looking, runs):
+    run, missing = runs[0], "No measured service times for echo, callers: default costs are used."
+    for page in (f"/runs/{run.pk}/", f"/experiments/{run.experiment_id}/", "/compare/?q=repeats+%3E+0"):
+        assert missing in looking.get(page).content.decode(), page
+    assert api.get(f"/api/runs/{run.pk}/").json()["simulated"]["unmeasured"] == ["echo", "callers"]
+
+
 def test_its_runs_are_filtered_and_compared(api, looking, runs):
     assert api.get("/api/runs/?q=repeats = 3").json()["count"] == 2
     answer = api.get("/api/compare/?by=repeats")
@@ -200,6 +207,7 @@ def test_spark_reports_on_it(runs, settings, tmp_path):
     assert telemetry([*map(str, told), "--title", "Echoes"]) == 0
     report = json.loads((out / "result.json").read_text())
     assert [row["n"] for row in report["configurations"]] == [2, 2]
+    assert "echo: No measured service times for echo, callers: default costs are used." in report["notes"]
     assert {row["system"] for row in report["configurations"]} == {"echo"}
     assert all(row["answer_ratio"]["value"] == 1 for row in report["configurations"])
     assert all(row["response"]["from_intended"]["mean"]["value"] > 0 for row in report["configurations"])

@@ -188,8 +188,8 @@ def test_live_brokers_are_measured_into_a_model_that_simulates(tmp_path: Path, m
     write_json(tmp_path / FILE, calibration.to_json())
     model = stored_services(tmp_path, SYSTEM)
     assert (model, model.unmeasured) == (model_of(calibration, SYSTEM), ())
-    wanted = document_for(ANCHORS[1], ContextBrokerPlan(), SYSTEM, tmp_path / "simulated", 1, 2)
-    found = run_simulated(model, wanted)
+    plan = ContextBrokerPlan()
+    found = run_simulated(model, document_for(ANCHORS[1], plan, SYSTEM, tmp_path / "simulated", 1, 2), plan)
     assert 10 < found["p50"] < 100_000
 
 
