@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from overlay.systems.context_broker.wire.table import LAYOUTS
+
 MESSAGES = ("forwards", "lookaheads")
 """The messages of a query, as counted in seed 000: requests, shallow floods and (structured arm) requests for data
 between brokers. Answers and retransmissions are not counted."""
 
-_ONLY_BETWEEN_BROKERS = (1, 3, 9, 16, 17, *range(22, 32), 33, 34)
-"""Codes that brokers send only to brokers; answers to pings of others are rare."""
-
-DATAGRAMS = (*(f"out_{code}" for code in _ONLY_BETWEEN_BROKERS), "in_4", "in_6")
+DATAGRAMS = tuple(filter(None, (layout.counter_between_brokers for layout in LAYOUTS.values())))
 """All datagrams between brokers, including pings, upkeep and acknowledgements. Responses and NACKs also go to
 clients, so those received by brokers are counted; lost ones are therefore missing."""
 

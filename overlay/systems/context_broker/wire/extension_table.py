@@ -19,7 +19,7 @@ from overlay.systems.context_broker.wire.extensions import (
     ReplicaRefresh,
     StoreData,
 )
-from overlay.systems.context_broker.wire.kinds import Family, Field, Kind, Layout, Tail
+from overlay.systems.context_broker.wire.kinds import BETWEEN_BROKERS, Family, Field, Kind, Layout, Tail
 from overlay.systems.context_broker.wire.messages import (
     NeighborsRequest,
     NeighborsResponse,
@@ -28,7 +28,6 @@ from overlay.systems.context_broker.wire.messages import (
 )
 from overlay.systems.context_broker.wire.shared_fields import (
     ADDRESSES,
-    BETWEEN_BROKERS,
     BROKER_AT,
     CONSUMER_AT,
     KEY,

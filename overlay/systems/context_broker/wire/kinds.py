@@ -115,6 +115,19 @@ TAIL_PRESENCE: Mapping[Tail, str] = {
 }
 
 
+BETWEEN_BROKERS = "broker → broker"
+"""The way of messages that only brokers send, and only to brokers."""
+
+
+class Counted(StrEnum):
+    """The prefix of the counter of a broker that has those messages between brokers, if others also send them."""
+
+    SENT = "out"
+    """Brokers send it to brokers only; answers to pings of others are rare."""
+    RECEIVED = "in"
+    """Brokers send it to clients, too; brokers receive it from brokers only."""
+
+
 class Family(StrEnum):
     """What a message is for; figures of recorded runs are coloured by it."""
 
@@ -166,6 +179,8 @@ class Layout:
     """What sending it does to a network; empty of one that only asks."""
     needs: Mapping[str, int | bool | str] = field(default_factory=dict)
     """Settings of a broker that knows it, for example; a broker with the defaults does not."""
+    between_brokers: Counted | None = None
+    """How those between brokers are counted; ``None`` if no counter has them alone, or its way says it."""
     is_operation: bool = False
     """Whether ACK and NACK call it by its name."""
     is_answer: bool = False
@@ -174,6 +189,12 @@ class Layout:
     @property
     def name(self) -> str:
         return self.message.__name__
+
+    @property
+    def counter_between_brokers(self) -> str:
+        """The counter of a broker with those that it exchanged with brokers; empty if there is none."""
+        counted = Counted.SENT if self.way == BETWEEN_BROKERS else self.between_brokers
+        return f"{counted}_{self.code}" if counted else ""
 
     @cached_property
     def attributes(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overlay.systems.context_broker.wire.kinds import Family, Field, Kind, Layout, Tail
+from overlay.systems.context_broker.wire.kinds import Counted, Family, Field, Kind, Layout, Tail
 from overlay.systems.context_broker.wire.messages import (
     Ack,
     BrokerJoining,
@@ -51,6 +51,7 @@ TEN = (
         "anyone → broker",
         "Asks whether a broker is alive; always answered with 9.",
         (SENT,),
+        between_brokers=Counted.SENT,
     ),
     Layout(
         2,
@@ -75,6 +76,7 @@ TEN = (
         tail_meaning=REQUEST_HOPS,
         changes=SEARCHES,
         is_operation=True,
+        between_brokers=Counted.SENT,
     ),
     Layout(
         4,
@@ -88,6 +90,7 @@ TEN = (
         tail_example=f"{CONSUMER_AT}\n{BROKER_AT} *",
         tail_meaning="One host:port a line, the consumer first; * after one: its broker keeps a replica.",
         is_answer=True,
+        between_brokers=Counted.RECEIVED,
     ),
     Layout(
         5,
@@ -122,6 +125,7 @@ TEN = (
         tail=Tail.HOPS,
         tail_meaning="One host:port a line, as in the request; empty for the consumer.",
         is_answer=True,
+        between_brokers=Counted.RECEIVED,
     ),
     Layout(
         7,
@@ -163,5 +167,6 @@ TEN = (
             Field("BrokerAddress", Kind.ADDRESS, BROKER_AT, "Address of the broker that answers."),
         ),
         is_answer=True,
+        between_brokers=Counted.SENT,
     ),
 )

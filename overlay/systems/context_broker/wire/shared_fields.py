@@ -36,7 +36,6 @@ TARGET = Field(
 )
 SEQUENCE = Field("Sequence", Kind.INTEGER, "1", "Assigned by the sender; the acknowledgement repeats it.")
 
-BETWEEN_BROKERS = "broker → broker"
 REQUEST_HOPS = "One host:port a line, the consumer first; empty from the consumer."
 ADDRESSES = "One host:port a line."
 SEARCHES = "A real request is forwarded through the network; brokers on the way of its answer may keep replicas."
