@@ -21,7 +21,7 @@ from overlay.core.service_times import (
     Work,
     missing_costs,
 )
-from overlay.runtime.calibrated import FILE, stored_services
+from overlay.runtime.calibrated import FILE, as_written_now, stored_services
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
 
 
@@ -204,6 +204,13 @@ def test_a_file_of_the_version_with_one_system_still_opens(tmp_path: Path) -> No
     assert model.deliveries.to_server.quantiles_us[0][0] == old["to_broker"]["quantiles_us"][0][0]
     assert broker.memory is not None
     assert broker.memory.kept["entries"] == old["memory"]["per_entry"]
+
+
+def test_a_manifest_of_that_version_has_the_same_service_times(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(OLD.read_bytes())
+    now = stored_services(tmp_path, CONTEXT_BROKER).to_json()
+    assert as_written_now(json.loads(OLD.read_bytes())) == as_written_now(now) == now
+    assert as_written_now(None) is None
 
 
 def test_a_damaged_file_of_that_version_is_refused(tmp_path: Path) -> None:

@@ -8,5 +8,6 @@
 - ``admission``   fair queueing of datagrams under overload
 - ``silence``     how long a peer has been silent
 - ``engines``     live and simulated, with the largest overlay of each
-- ``service_times``  measured processor time and memory of a node, for simulated ones
+- ``service_times``  measured processor time and memory of the roles of a system, for simulated ones
+- ``curves``      numbers and delays by the length of a sleep; ``calibration``: the file with both
 """

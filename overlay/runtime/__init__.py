@@ -6,7 +6,7 @@
     datagrams        receiving and sending: one by one, or (``batched``, ``_datagrams.c``) many per system call
     ports            many clients, each with sockets       load_generator   a fleet of clients as a process
     ready            waits for readable sockets
-    calibrated       the service-time model of this machine
+    calibrated       the service-time model of this machine; ``old_calibration``: files of earlier versions
     usage, clock, reporting, tracelog   memory and processor time, the wall clock, journals, traces of networks
 
     supervisor       the parent of all servers and fleets of this host, and its loop

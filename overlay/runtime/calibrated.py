@@ -47,6 +47,13 @@ def model_of(calibration: Calibration, system: System) -> ServiceModel:
     return calibration.model(system.name, system.timed_roles, system.work_units)
 
 
+def as_written_now(document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The service times in the manifest of a run of any version, as this version writes them."""
+    if document is None or document.get("format") != OLD_FORMAT:
+        return document
+    return model_of(Calibration.from_json(converted(document)), system_of("")).to_json()
+
+
 def reference() -> Calibration:
     """The calibration in the repository, of the machine named in it."""
     return read_calibration(REFERENCE)

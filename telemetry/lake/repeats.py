@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from overlay.runtime.calibrated import as_written_now
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.lake.storage import plain
 
@@ -55,7 +56,7 @@ def _changed_since(run: str, followed: Followed, lake: Lake) -> str:
     changed = []
     if manifest.get("simulator") != followed.simulator:
         changed.append("the code of the simulator")
-    if manifest.get("service_times") != plain(followed.service_times):
+    if plain(as_written_now(manifest.get("service_times"))) != plain(followed.service_times):
         changed.append("the calibrated service times")
     words = (" and " if manifest else " or ").join(changed) or "the code or the service times"
     return f"changed since that run: {words}"
