@@ -19,7 +19,7 @@ from overlay.journal.recorded import RecordedServer
 from overlay.journal.recording import Recording, What, recordings_in
 from overlay.load.windows import Windows
 from overlay.plugins import VARIABLE
-from overlay.runtime.calibrated import REFERENCE
+from overlay.runtime.calibrated import model_of, reference
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
@@ -152,7 +152,7 @@ def test_in_virtual_time_any_server_is_killed_cut_off_and_slowed(tmp_path):
     assert (last_counters(facts, "echo-0")["late"], last_counters(facts, "echo-1")["late"]) == (10, 0)
 
 
-@pytest.mark.parametrize("services", [None, ServiceModel.from_json(json.loads(REFERENCE.read_text()))])
+@pytest.mark.parametrize("services", [None, model_of(reference(), SYSTEM)])
 def test_in_virtual_time_servers_and_clients_see_the_faults_of_their_system(tmp_path, services):
     facts = simulated(tmp_path, DEAF, SILENT, MOVED, services=services)
     assert [fact.detail for fact in facts if isinstance(fact, Event) and fact.name == "Deafened"] == [

@@ -126,7 +126,7 @@ def test_its_calibration_is_measured_written_read_and_shown(tmp_path, monkeypatc
     assert shown["costs"]["slow"]["received_us"][CALL] == model.server("slow").received_us[CALL]
     assert browser.get("/api/calibration/").json()["system"] == FIRST
     assert browser.get("/calibration/?system=nowhere").status_code == 404
-    assert f"| slow | read and handle `{CALL}` |" in (tmp_path / "page.md").read_text()
+    assert f"| slow | parse and handle `{CALL}` |" in (tmp_path / "page.md").read_text()
 
 
 def test_a_page_is_of_one_system(tmp_path):
