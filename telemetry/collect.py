@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overlay.core.engines import LIVE
-from overlay.journal.facts import KINDS, Event, Holdings, Row, Start, Tick, Trace
+from overlay.journal.facts import KINDS, Event, Histogram, Holdings, Row, Start, Tick, Trace
 from overlay.journal.journal import read_journal
 from telemetry.errors import TelemetryError
 from telemetry.lake.columns import Columns, OwnTables, misfits
@@ -101,6 +101,7 @@ def _read_journal(path: Path, kept: Journalled, columns: Mapping[str, Columns], 
         Holdings: kept.holdings.append,
         Trace: kept.traces.add,
         Row: own.add,
+        Histogram: lambda _: None,  # for live pages; the rows of its facts are exact
     }
     add_row = [columns[_KIND[kind]].add if kind in _KIND else None for kind in KINDS]
     began = len(kept.starts)

@@ -14,11 +14,13 @@ from rest_framework.viewsets import ViewSet
 
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
+from brokerweb.brokers.names import in_words
 from overlay.faults.kinds import FaultKind
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
+from telemetry.charts.live import LiveChart
 from telemetry.measures import Measure
-from telemetry.systems.registry import measures_of, studies
+from telemetry.systems.registry import measures_of, studies, telemetry_of
 
 
 class SettingSerializer(serializers.Serializer):
@@ -59,6 +61,14 @@ class SystemStudySerializer(serializers.Serializer):
     question = serializers.CharField()
 
 
+class SystemSeriesSerializer(serializers.Serializer):
+    """A chart of its runs' pages, by columns of a run's `series`."""
+
+    title = serializers.CharField()
+    unit = serializers.CharField(allow_blank=True, help_text="As of a measure")
+    columns = serializers.ListField(child=serializers.CharField())
+
+
 class SystemSerializer(serializers.Serializer):
     """What can be launched, every setting and workload field it takes, its own faults, its measures and its studies."""
 
@@ -72,10 +82,15 @@ class SystemSerializer(serializers.Serializer):
     profiles = serializers.DictField(child=serializers.DictField(), help_text="Settings of each profile")
     faults = SystemFaultSerializer(many=True)
     measures = MeasureSerializer(many=True)
+    key_figures = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of the measures that head the page of a run, in order"
+    )
+    series = SystemSeriesSerializer(many=True)
     studies = SystemStudySerializer(many=True)
 
 
 def _shown(system: System) -> dict[str, Any]:
+    telemetry = telemetry_of({"system": system.name})
     return {
         "name": system.name,
         "title": system.title,
@@ -87,6 +102,8 @@ def _shown(system: System) -> dict[str, Any]:
         "profiles": {name: dict(values) for name, values in system.profiles.items()},
         "faults": [_fault(name, kind) for name, kind in system.faults.items()],
         "measures": [_measure(one) for one in measures_of(system.name).values()],
+        "key_figures": [measures_of(system.name)[one.measure].declared for one in telemetry.key_figures],
+        "series": [_series(chart, system) for chart in telemetry.series],
         "studies": [
             {"id": one.id, "title": one.title, "question": one.question}
             for one in studies().values()
@@ -95,6 +112,9 @@ def _shown(system: System) -> dict[str, Any]:
     }
 
 
+def _series(chart: LiveChart, system: System) -> dict[str, Any]:
+    columns = [line.column for view in chart.views for line in view.lines]
+    return {"title": in_words(chart.title, system), "unit": chart.unit, "columns": columns}
 def _fault(name: str, kind: FaultKind) -> dict[str, Any]:
     roles = {"servers": list(kind.servers), "clients": list(kind.clients)}
     return {"name": name, "title": kind.title, **roles, "lasts": kind.lasts, "settings": settings_shown(kind.fields)}

@@ -16,6 +16,12 @@ GLYPHS = "●■◆⬢▲"
 """The shapes of roles in a drawing. Counterpart: ``SHAPES`` of ``overlay``."""
 
 
+def in_words(text: str, system: System) -> str:
+    """``text`` with what the servers of a system are called for ``{server}`` and ``{servers}``."""
+    title = system.server_title.in_text
+    return text.format(server=title.one, servers=title.many)
+
+
 class ServerNames:
     """The names of all servers, by index."""
 
@@ -101,6 +107,10 @@ class ServerNames:
         rates = [(f"{words(name)} per second", row.get(f"{name}_per_s")) for name in shown.rates]
         gauges = [(words(name), row.get(name)) for name in shown.gauges]
         return [(title, sig3(value)) for title, value in (*rates, *gauges) if value is not None]
+
+    def fill(self, text: str) -> str:
+        """``text`` with what they are called for ``{server}`` and ``{servers}``."""
+        return in_words(text, self._system)
 
     def for_script(self) -> dict[str, Any]:
         """``{one, titles}``; titles are full names by index, empty if they are ``one`` and the index."""

@@ -21,7 +21,7 @@ from brokerweb.experiments.queue_position import Queue
 from brokerweb.experiments.services import seed_of
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import brokers
-from brokerweb.runpage import answer_quality, panel, reproduction
+from brokerweb.runpage import answer_quality, panel, reproduction, shown
 from brokerweb.runpage import configuration as configurations
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
@@ -60,6 +60,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
     files = RunFiles(Path(settings.RUNS) / run.pk)
     ended = run.state in ENDED
     servers = ServerNames.of(run.configuration)
+    charts = shown.charts(run, servers)
     rows = [
         {**row, "short": servers.short(row["index"]), "full": servers.full(row["index"])} for row in brokers.known(run)
     ]
@@ -74,6 +75,8 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "queue_position": Queue().position(run),
         "shaped": links_in_words(run.configuration["topology"]["links"]),
         "servers": servers,
+        "figures": shown.key_figures(run, servers),
+        "charts": charts,
         "graph": overlay.picture(run.configuration["topology"], servers),
         "history": run.events.all()[:200],
         "kinds": KINDS,
@@ -93,6 +96,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
             "kind": run.configuration["topology"]["kind"],
             "ended": ended,
             "servers": servers.for_script(),
+            "charts": {chart["name"]: chart["script"] for chart in charts},
             "planned": _planned_faults(run),
             "traffic": [[a, b, count] for (a, b), count in gone_over.counts.items()] if gone_over else [],
             # Memory of a collected run comes from its summary; frames have the value at its end.

@@ -196,11 +196,23 @@ class Row:
     """The values of its columns, in their order."""
 
 
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """The durations in one second of the facts of a fleet that are no samples, whose histogram is in their tick."""
+
+    process: str
+    at_us: int
+    name: str
+    """``deliveries`` (delays of first copies), ``connections`` (times to connect) or ``handovers`` (durations)."""
+    times: str
+    """Microseconds since the last one, encoded as ``Tick.histogram``."""
+
+
 CONNECTED = ("closed", "lost", "refused", "timed_out")
 """The outcomes of a connection: closed intentionally, lost, or never established."""
 
-Fact = Start | Sample | Tick | Event | Trace | Holdings | Delivery | Connection | HandOver | Row
+Fact = Start | Sample | Tick | Event | Trace | Holdings | Delivery | Connection | HandOver | Row | Histogram
 ClientFact = Sample | Delivery | Connection | HandOver | Row
 """The facts that clients report."""
-KINDS: tuple[type, ...] = (Start, Sample, Tick, Event, Trace, Holdings, Delivery, Connection, HandOver, Row)
+KINDS: tuple[type, ...] = (Start, Sample, Tick, Event, Trace, Holdings, Delivery, Connection, HandOver, Row, Histogram)
 """A fact's index here is its kind in the journal: append, never reorder."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from overlay.core.addresses import Address
 from overlay.journal.facts import ClientFact, Row, Sample
 from overlay.journal.journal import JournalWriter
-from overlay.load.response_times import ResponseTimes
+from overlay.load.response_times import OtherTimes, ResponseTimes
 from overlay.load.windows import Windows
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.link_faults import SharedFaults
@@ -43,21 +43,24 @@ class FleetReporter:
         self._process = process
         self._zero = zero_ns
         self._fleet = fleet
-        self._response_times = ResponseTimes()
+        self._response_times, self._other_times = ResponseTimes(), OtherTimes()
 
     def report_fact(self, fact: ClientFact) -> None:
         if isinstance(fact, Sample):
             self._response_times.add(fact)
         elif isinstance(fact, Row):
             fact = replace(fact, process=self._process)
+        else:
+            self._other_times.add(fact)
         self._writer.write(fact)
 
     def report_second(self, now: int) -> None:
         self._fleet.set_wall_clock(wall_offset_ns())
         counters = dict(self._fleet.tally.counters)
-        self._writer.write(
-            make_tick(self._process, (now - self._zero) // 1000, counters, self._response_times.encode())
-        )
+        at_us = (now - self._zero) // 1000
+        for histogram in self._other_times.histograms(self._process, at_us):
+            self._writer.write(histogram)
+        self._writer.write(make_tick(self._process, at_us, counters, self._response_times.encode()))
         self._writer.flush()
         gc.collect()
 

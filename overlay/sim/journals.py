@@ -18,7 +18,7 @@ from overlay.core.service_times import Memory, ServiceModel
 from overlay.deployment.phases import DRAINING, MEASURING
 from overlay.journal.facts import ALL_BROKERS, SUPERVISOR, Event, Row, Sample, Start, Tick
 from overlay.journal.journal import JournalWriter
-from overlay.load.response_times import ResponseTimes
+from overlay.load.response_times import OtherTimes, ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.world import World
 from overlay.systems.contract import Fleet, role_of
@@ -168,7 +168,7 @@ class _FleetReporter:
         self._memory = memory
         self._fleet = fleet
         self._clients = clients
-        self._response_times = ResponseTimes()
+        self._response_times, self._other_times = ResponseTimes(), OtherTimes()
 
     def facts(self, at_us: int) -> Iterator[Any]:
         for client in self._clients:
@@ -177,11 +177,14 @@ class _FleetReporter:
                     self._response_times.add(fact)
                 elif isinstance(fact, Row):
                     fact = replace(fact, process=self.process)
+                else:
+                    self._other_times.add(fact)
                 yield fact
             client.facts.clear()
         counters = {**self._fleet.tally.counters, **IDLE_DRIVER}
         del counters["held_dropped"], counters["backlog_dropped"]  # counters of servers only
         counters["open_ports"] = sum(client.open_ports for client in self._clients)
         busy_us = self._clients[0].busy_us()  # all clients share a core
+        yield from self._other_times.histograms(self.process, at_us)
         sizes = NOT_MODELLED if self._memory is None else self._memory.sizes(counters)
         yield Tick(self.process, at_us, counters, self._response_times.encode(), *sizes, busy_us)

@@ -3,36 +3,23 @@ import { colour } from "./format.js";
 import { LiveChart } from "./livechart.js";
 import { ZoomReset } from "./zoom.js";
 
-function specs(kind) {
+const UNITS = { us: "_us", perSecond: "_per_s" }; // in the names of columns of a CSV file
+
+// All views of all charts, by name; the system declares them (telemetry/charts/live.py).
+function specs(kind, charts) {
   const main = colour(`series-${kind}`) ? `series-${kind}` : "series-custom";
-  return {
-    latency: { format: "us", log: true, series: [
-      { key: "p50", column: "p50_us", label: "p50", colour: main, width: 2.5 },
-      { key: "p95", column: "p95_us", label: "p50–p95", colour: main, width: 0, bandTo: "p50" },
-      { key: "p99", column: "p99_us", label: "p99", colour: main, width: 1.5, dash: "dotted" },
-      { key: "mean", column: "mean_us", label: "mean", colour: "ink-soft", width: 1, dash: "dashed" }] },
-    outcomes: { format: "perSecond", series: [
-      { key: "answered", column: "answered_per_s", label: "answered", colour: "state-blue", width: 2 },
-      { key: "not_found", column: "not_found_per_s", label: "not found", colour: "state-amber", width: 1.5, dash: "dashed" },
-      { key: "timed_out", column: "timed_out_per_s", label: "timed out", colour: "state-red", width: 1.5, dash: "dotted" },
-      { key: "refused", column: "refused_per_s", label: "refused", colour: "state-slate", width: 1.5, dash: "dashdot" }] },
-    updates: { format: "perSecond", series: [{ key: "updates", column: "updates_per_s", label: "updates stored", colour: "state-violet", width: 2 }] },
-    memory: { format: "size", series: [
-      { key: "rss_bytes", column: "rss_bytes", label: "RSS", colour: "ink-soft", width: 1.5, dash: "dashed" },
-      { key: "pss_bytes", column: "pss_bytes", label: "PSS", colour: "state-violet", width: 1.5, dash: "dotted" },
-      { key: "uss_bytes", column: "uss_bytes", label: "USS", colour: main, width: 2 }] },
-    added: { format: "size", series: [{ key: "over_idle_bytes", column: "over_idle_bytes", label: "added over idle", colour: main, width: 2 }] },
-    cores: { format: "sig3", series: [
-      { key: "broker_cores", column: "broker_cores", label: "all brokers", colour: main, width: 2 },
-      { key: "client_cores", column: "client_cores", label: "load generators", colour: "ink-soft", width: 1.5, dash: "dashed" }] },
-  };
+  const named = (column, format) => (column.endsWith(UNITS[format] ?? "") ? column : column + UNITS[format]);
+  const line = ({ column, label, colour: own, width, dash, band_to: bandTo }, format) => ({
+    key: column, column: named(column, format), label, colour: own === "main" ? main : own, width, ...(dash ? { dash } : {}), ...(bandTo ? { bandTo } : {}) });
+  const views = Object.assign({}, ...Object.values(charts));
+  return Object.fromEntries(Object.entries(views).map(([name, { lines, ...view }]) => [name, { ...view, series: lines.map((one) => line(one, view.format)) }]));
 }
 
 const press = (pressed) => pressed.parentElement.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === pressed)));
 
 export class RunCharts {
   constructor(live) {
-    this.specs = specs(live.kind);
+    this.specs = specs(live.kind, live.charts);
     this.shown = [...document.querySelectorAll("[data-chart]")].map((figure) => this.make(figure, live));
     this.series = null;
     this.marks = [];

@@ -1,1 +1,4 @@
-"""Charts. ``charts`` describes one; ``figures``, ``standalone`` and ``points`` are made of the description."""
+"""Charts. ``charts`` describes one; ``figures``, ``standalone`` and ``points`` are made of the description.
+
+``live`` describes those of a run's page.
+"""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from overlay.journal.counters import growth
-from overlay.journal.facts import ALL_BROKERS, CLIENT_GAUGES, OUTCOMES, Event, Start, Tick
+from overlay.journal.facts import ALL_BROKERS, CLIENT_GAUGES, OUTCOMES, Event, Histogram, Start, Tick
 from overlay.journal.journal import JournalTail
 from overlay.systems.contract import System
 from telemetry.lake.runs import RunFiles
@@ -53,6 +53,8 @@ class Contribution:
     is_update: bool
     response_us: Counter[int]
     counts: dict[str, int]
+    name: str = ""
+    """Of a histogram of other durations, which are then ``response_us``."""
 
 
 class Totals:
@@ -66,13 +68,16 @@ class Totals:
         self.outcomes: Counter[str] = Counter()
         self.updates: Counter[str] = Counter()
         self.response_us: Counter[int] = Counter()
+        self.times: dict[str, Counter[int]] = {}
 
     def add(self, contribution: Contribution) -> None:
         if contribution.at_us <= self.since_us:
             self._told_us = max(self._told_us or 0, contribution.at_us)
             return
         self.until_us = max(self.until_us, contribution.at_us)
-        if contribution.is_update:
+        if contribution.name:
+            self.times.setdefault(contribution.name, Counter()).update(contribution.response_us)
+        elif contribution.is_update:
             self.updates.update(contribution.counts)
         else:
             self.outcomes.update(contribution.counts)
@@ -92,6 +97,10 @@ class LiveWindow:
         manifest = files.read_manifest()
         telemetry = telemetry_of(manifest)
         self._system, self._counters = telemetry.system, telemetry.counters
+        lines = [line for chart in telemetry.series for view in chart.views for line in view.lines if line.of]
+        self._lines = lines
+        self._counted = {line.of for line in lines if line.how == "rate"}
+        self._gauges = {line.of for line in lines if line.how == "total"}
         self._servers = processes.Servers.of(manifest, self._system)
         self._names: dict[str, int] = {}
         """The index of the server that has an address."""
@@ -117,6 +126,8 @@ class LiveWindow:
         for fact in sorted(self._read(), key=lambda fact: fact.at_us):
             if isinstance(fact, Tick):
                 self._take_tick(fact)
+            elif isinstance(fact, Histogram):
+                self._take_histogram(fact)
             else:
                 self._take_event(fact)
         self._seq += 1
@@ -125,7 +136,7 @@ class LiveWindow:
     def _read(self) -> Iterator[Any]:
         for path in self._files.journals():
             if path not in self._tails:
-                self._tails[path] = JournalTail(path, (Start, Tick, Event))
+                self._tails[path] = JournalTail(path, (Start, Tick, Event, Histogram))
             for fact in self._tails[path].read_new():
                 if isinstance(fact, Start):
                     self._take_start(fact)
@@ -159,6 +170,8 @@ class LiveWindow:
         before = self._last.get(tick.process)
         self._last[tick.process] = tick
         grown = _grown(before, tick, self._system)
+        if self._lines:
+            self._take_declared(tick, grown)
         if self._servers.index(tick.process) is not None:
             self._take_broker(before, tick, grown)
             self._take_processor("broker_cores", before, tick)
@@ -167,6 +180,20 @@ class LiveWindow:
             self._take_processor("client_cores", before, tick)
         elif tick.process == ALL_BROKERS:
             self._take_processor("broker_cores", before, tick)
+
+    def _take_histogram(self, found: Histogram) -> None:
+        times = histograms.unpacked(found.times)
+        contribution = Contribution(found.at_us, False, times, {}, found.name)
+        self._undecided.append(contribution)
+        self._totals.add(contribution)
+        self._series.at(found.at_us).times.setdefault(found.name, Counter()).update(times)
+
+    def _take_declared(self, tick: Tick, grown: dict[str, int]) -> None:
+        """The counters and gauges of the charts that the system declared."""
+        bucket = self._series.at(tick.at_us)
+        bucket.grown.update({name: grown[name] for name in self._counted & grown.keys()})
+        for name in self._gauges & tick.counters.keys():
+            bucket.gauges.setdefault(name, {})[tick.process] = tick.counters[name]
 
     def _take_processor(self, column: str, before: Tick | None, tick: Tick) -> None:
         """A restarted process has no data for the second of its restart."""
@@ -228,6 +255,7 @@ class LiveWindow:
             "memory": self._memory(),
             "load": {"brokers": [{"index": index, **self._loads[name].told()} for index, name in self._brokers()]},
             "totals": self._all_brokers(),
+            **({"histograms": times} if (times := self._times()) else {}),
             "events": events,
             "happened": self._words.happened(events),
             "marks": self._marks.shown(newest / SECOND_US),
@@ -235,10 +263,14 @@ class LiveWindow:
             "unreadable_bytes": sum(tail.bad_bytes for tail in self._tails.values()),
         }
 
+    def _times(self) -> dict[str, Any]:
+        """The durations of each named histogram since the start of measuring."""
+        return {name: histograms.spread(times) for name, times in sorted(self._totals.times.items())}
+
     def _columns(self) -> dict[str, list[Any]]:
         idle = {process: tick for _, process in self._brokers() if (tick := self._idle(process))}
         memories = {process: processes.memory_of(tick) for process, tick in idle.items()}
-        return self._series.columns(_RATES, memories)
+        return self._series.columns(_RATES, memories, self._lines)
 
     def _all_brokers(self) -> dict[str, float | None]:
         """The sums over all brokers; ``None`` if unknown."""

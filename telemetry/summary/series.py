@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from telemetry.charts.live import Line
 from telemetry.statistics import histograms
 from telemetry.statistics.metrics import STATISTICS, rate
 from telemetry.summary.processes import MEMORY, over_idle
@@ -35,6 +36,12 @@ class Bucket:
     """The last memory of each broker by kind, bytes."""
     busy: dict[str, dict[str, tuple[int, int]]] = field(default_factory=lambda: {column: {} for column in BUSY})
     """By column and process: processor time and elapsed time, µs."""
+    times: dict[str, Counter[int]] = field(default_factory=dict)
+    """Counts by duration of each named histogram."""
+    grown: Counter[str] = field(default_factory=Counter)
+    """The growth of each counter that the system charts."""
+    gauges: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The last value of each server, by gauge."""
     spread: dict[str, Any] | None = None
     """Statistics of ``response_us``, computed on first use."""
     cores: dict[str, float | None] = field(default_factory=dict)
@@ -44,6 +51,11 @@ class Bucket:
         self.response_us.update(later.response_us)
         self.counts.update(later.counts)
         self.memory = {**self.memory, **later.memory}
+        self.grown.update(later.grown)
+        for name, times in later.times.items():
+            self.times.setdefault(name, Counter()).update(times)
+        for name, values in later.gauges.items():
+            self.gauges.setdefault(name, {}).update(values)
         for column, processes in later.busy.items():
             for process, (used_us, elapsed_us) in processes.items():
                 self.use(column, process, used_us, elapsed_us)
@@ -61,6 +73,15 @@ class Bucket:
             shares = [used / elapsed for used, elapsed in self.busy[column].values()]
             self.cores[column] = sum(shares) if shares else None
         return self.cores[column]
+
+    def value(self, line: Line, step_us: int) -> float | None:
+        """The value of a line that a system declared; ``None`` if nothing was measured."""
+        if line.how == "rate":
+            return rate(self.grown[line.of], step_us) if line.of in self.grown else None
+        if line.how == "total":
+            return sum(self.gauges[line.of].values()) if line.of in self.gauges else None
+        found: float | None = histograms.spread(self.times.get(line.of, Counter()))[line.how]
+        return found
 
     def response(self) -> dict[str, Any]:
         if self.spread is None:
@@ -98,14 +119,28 @@ class Series:
                 halved[index // 2] = bucket
         self._buckets = halved
 
-    def columns(self, rates: Sequence[str], idle: Memories | None = None) -> dict[str, list[Any]]:
+    def columns(
+        self, rates: Sequence[str], idle: Memories | None = None, lines: Sequence[Line] = ()
+    ) -> dict[str, list[Any]]:
         """Columns for a chart: ``t`` in seconds, response times in µs, memory in bytes, cores, ``rates`` per second.
 
         Memory is the mean over the brokers; ``over_idle_bytes`` over those with known idle memory, by
-        process in ``idle``. A step without measurements is ``None``, which charts draw as a gap.
+        process in ``idle``. ``lines`` are those that the system declared. A step without measurements is ``None``,
+        which charts draw as a gap.
         """
         if not self._buckets:
-            return {name: [] for name in ("t", *STATISTICS, *MEMORY, "over_idle_bytes", *BUSY, *rates)}
+            return {
+                name: []
+                for name in (
+                    "t",
+                    *STATISTICS,
+                    *MEMORY,
+                    "over_idle_bytes",
+                    *BUSY,
+                    *rates,
+                    *(line.column for line in lines),
+                )
+            }
         steps = range(min(self._buckets), max(self._buckets) + 1)
         buckets = [self._buckets.get(index, _NOTHING) for index in steps]
         columns: dict[str, list[Any]] = {"t": [(index + 1) * self.step_s for index in steps]}
@@ -121,7 +156,8 @@ class Series:
                 rate(bucket.counts[name], self.step_s * SECOND_US) if name in bucket.counts else None
                 for bucket in buckets
             ]
-        return columns
+        step_us = self.step_s * SECOND_US
+        return columns | {line.column: [bucket.value(line, step_us) for bucket in buckets] for line in lines}
 
 
 _NOTHING = Bucket()

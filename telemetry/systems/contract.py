@@ -19,6 +19,7 @@ from overlay.journal.facts import Event, Holdings, Start, Tick, Trace
 from overlay.systems.contract import System
 from telemetry.calibration.plan import Plan
 from telemetry.charts.charts import Chart
+from telemetry.charts.live import KEY_FIGURES, SERIES, KeyFigure, LiveChart
 from telemetry.errors import TelemetryError
 from telemetry.lake.records import FOUND
 from telemetry.lake.runs import RunFiles
@@ -136,6 +137,10 @@ class Telemetry:
     """Its own tables by name, each with a dataclass of its columns: ``int``, ``float``, ``bool``, ``str``, each also
     ``| None``, ``list[int]`` and ``list[str]``. ``facts.Row`` is a row of one. The lake has them as ``SYSTEM.table``,
     with the columns ``process`` and ``at_us`` first."""
+    series: ClassVar[tuple[LiveChart, ...]] = SERIES
+    """The charts of a run's page, while it runs and afterwards."""
+    key_figures: ClassVar[tuple[KeyFigure, ...]] = KEY_FIGURES
+    """The measures at the head of a run's page, in order."""
 
     def __init__(self, system: System) -> None:
         self.system = system

@@ -163,6 +163,7 @@ class Fleet:
 class Herald(System):
     name, title, seed, summary = "herald", "Herald", "T01", "A herald publishes news, which relays push to listeners."
     role_names = ("herald", "relay")
+    telemetry = "tests.systems.herald_telemetry:HeraldTelemetry"
     client_roles = {"listener": ClientRole("listeners")}
     gauges = frozenset({"subscribers"})
     client_fields = ("listeners",)

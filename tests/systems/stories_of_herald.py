@@ -56,6 +56,23 @@ def test_a_run_is_valid_without_a_single_request(api, looking, runs):
     assert run["summary"]["deliveries"]["delivered"] == pytest.approx(4 * 20, abs=4)
 
 
+def test_its_page_is_headed_by_its_own_figures_and_has_its_own_charts(api, looking, runs):
+    page = looking.get(f"/runs/{runs[0].pk}/").content.decode()
+    figures = re.search(r'<section id="figures".*?</section>', page, re.DOTALL)[0]
+    titles = ["Median delay of news", "Delay of news, 95th percentile", "News delivered", "Memory added per server"]
+    assert re.findall(r"<dt>(.*?)</dt>", figures) == [*titles, "Busy cores"]
+    delivered = runs[0].summary["deliveries"]["delivered"]
+    assert f'data-figure="histograms.deliveries.n" data-format="count">{delivered}</dd>' in figures
+    charts = re.findall(r'data-chart="(\w+)"', page)
+    assert charts == ["delay", "pushes", "subscribers", "memory", "cores"]
+    frame = api.get(f"/api/runs/{runs[0].pk}/series/").json()
+    assert {"delay_p50", "delay_p95", "pushed", "subscribers"} < frame["series"].keys()
+    (shown,) = [row for row in api.get("/api/systems/").json()["results"] if row["name"] == "herald"]
+    assert shown["key_figures"] == ["delay_p50_us", "delay_p95_us", "news", "over_idle_bytes", "cores_used"]
+    assert [chart["title"] for chart in shown["series"]][:2] == ["Delay of news", "Pushes per second"]
+    assert shown["series"][0]["columns"] == ["delay_p50", "delay_p95"]
+
+
 def test_no_page_of_it_is_broken(looking, runs):
     pages = [f"/runs/{runs[0].pk}/", f"/experiments/{runs[0].experiment_id}/", "/runs/", "/compare/", "/"]
     found = {link for page in pages for link in LINKS.findall(looking.get(page).content.decode())}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import statistics
 from collections import Counter
 
 import pytest
@@ -15,6 +17,8 @@ from overlay.journal.journal import read_journal
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
 from overlay.systems.registry import SYSTEMS
+from telemetry.lake.runs import RunFiles
+from telemetry.live.window import LiveWindow
 from tests.systems.herald import SYSTEM
 
 DEFINITION = b"system: herald\nsettings: {relays: [1, 3], copies: 2}\nworkload: {listeners: 6, seconds: 2}\n"
@@ -60,6 +64,26 @@ def test_a_run_waits_as_long_as_its_schedule_says(tmp_path):
     facts = read_journal(journal_path(tmp_path))
     at = {fact.detail["phase"]: fact.at_us for fact in facts if isinstance(fact, Event) and fact.name == "phase"}
     assert (at["draining"] - at["measuring"], at["finished"] - at["draining"]) == (2_000_000, 500_000)
+
+
+def test_its_own_series_are_delays_of_deliveries_and_counters_of_its_servers(tmp_path):
+    configuration = simulated(DEFINITION, "news.yaml")[1][1]
+    run(configuration, tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps(configuration))
+    shown = LiveWindow(RunFiles(tmp_path)).advance()
+    series, times = shown["series"], shown["histograms"]["deliveries"]
+    delays = [
+        fact.received_us - fact.published_us
+        for fact in read_journal(journal_path(tmp_path))
+        if isinstance(fact, Delivery) and fact.copy == 1 and fact.phase == "measuring"
+    ]
+    assert times["n"] == pytest.approx(len(delays), abs=18)  # ticks are a second apart
+    assert times["p50"] == pytest.approx(statistics.median(delays), rel=0.02)
+    assert all(
+        low <= high for low, high in zip(series["delay_p50"], series["delay_p95"], strict=True) if low is not None
+    )
+    assert max(filter(None, series["pushed"])) == pytest.approx(10 * 3 + 10 * 6 * 2, rel=0.1), "news to relays, and on"
+    assert series["subscribers"][-1] == 3 + 6
 
 
 def test_recordings_of_both_roles_replay_to_the_byte(tmp_path):

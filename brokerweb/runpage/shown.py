@@ -1,0 +1,70 @@
+"""The charts and key figures of a run's page, as its system declares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from brokerweb.brokers.names import ServerNames
+from brokerweb.experiments.models import Run
+from telemetry.charts.live import KeyFigure, format_of
+from telemetry.formatting import count
+from telemetry.measures import Measure
+from telemetry.systems.registry import measures_of, telemetry_of
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    title: str
+    live: str
+    """Its path in a snapshot; empty if it is known at the end only."""
+    format: str
+    """Of ``format.js``."""
+    text: str
+    note: str
+    """Next to it: *98 of 100*."""
+
+
+def key_figures(run: Run, servers: ServerNames) -> dict[str, list[Figure]]:
+    """``{main, more}``, with the values of its summary."""
+    known = measures_of(run.system)
+    declared = telemetry_of({"system": run.system}).key_figures
+    shown = [(one.is_main, _figure(one, known[one.measure], known, run, servers)) for one in declared]
+    return {
+        "main": [figure for is_main, figure in shown if is_main],
+        "more": [figure for is_main, figure in shown if not is_main],
+    }
+
+
+def _figure(one: KeyFigure, measure: Measure, known: Any, run: Run, servers: ServerNames) -> Figure:
+    counts = [known[name].of(run.summary) for name in one.counts or ()]
+    note = " of ".join(map(count, counts)) if counts and None not in counts and counts[-1] else ""
+    form = format_of(measure.unit, is_count=measure.is_count)
+    title = servers.fill(one.title or measure.title)
+    return Figure(title, one.live, form, measure.text(measure.of(run.summary)), note)
+
+
+def charts(run: Run, servers: ServerNames) -> list[dict[str, Any]]:
+    """For the template, and ``views`` for the script."""
+    is_modelled = run.configuration.get("simulation", {}).get("service_times") != "none"
+    return [
+        {
+            "name": chart.name,
+            "title": servers.fill(chart.title),
+            "about": servers.fill(chart.about),
+            "views": chart.views,
+            "views_label": chart.views_label,
+            "is_log": chart.is_log,
+            "size": chart.size,
+            "script": _filled(chart.for_script(), servers),
+        }
+        for chart in telemetry_of({"system": run.system}).series
+        if is_modelled or not chart.is_modelled
+    ]
+
+
+def _filled(views: dict[str, Any], servers: ServerNames) -> dict[str, Any]:
+    return {
+        name: {**view, "lines": [{**line, "label": servers.fill(line["label"])} for line in view["lines"]]}
+        for name, view in views.items()
+    }
