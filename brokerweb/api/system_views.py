@@ -115,6 +115,8 @@ def _shown(system: System) -> dict[str, Any]:
 def _series(chart: LiveChart, system: System) -> dict[str, Any]:
     columns = [line.column for view in chart.views for line in view.lines]
     return {"title": in_words(chart.title, system), "unit": chart.unit, "columns": columns}
+
+
 def _fault(name: str, kind: FaultKind) -> dict[str, Any]:
     roles = {"servers": list(kind.servers), "clients": list(kind.clients)}
     return {"name": name, "title": kind.title, **roles, "lasts": kind.lasts, "settings": settings_shown(kind.fields)}
