@@ -86,7 +86,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 def start_house(var: Path, **more: str) -> subprocess.Popen[str]:
-    """The house on ``var``, starting; what it says besides its two lines goes to ``up.stderr`` there.
+    """Start an installation on ``var``; its output other than its two lines goes to ``up.stderr`` there.
 
     ``more`` is added to its environment.
     """

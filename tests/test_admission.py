@@ -145,7 +145,7 @@ class TurnsAgainstModel(RuleBasedStateMachine):
             mine = [one for one in taken if one[1] == key]
             assert mine == queue[: len(mine)], "each sender's come in order"
             if len(mine) < len(queue):
-                assert turns[key] + 1 >= max(turns.values()), "nobody has two turns more than one who still waits"
+                assert turns[key] + 1 >= max(turns.values()), "no client has two turns more than one that still waits"
             self.model[key] = queue[len(mine) :]
 
     @invariant()

@@ -1,4 +1,4 @@
-"""Profiles: sets of settings that exist, with values that are valid, which give way to what is said beside them."""
+"""Profiles: sets of existing settings with valid values, which explicit settings override."""
 
 from pathlib import Path
 

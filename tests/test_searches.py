@@ -1,4 +1,4 @@
-"""Whether a workload makes brokers search: what is said before a run, beside what the run then measures."""
+"""Whether a workload makes brokers search: the estimate before a run, compared with the run's measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long somebody was silent, as far as whoever listens could have heard them."""
+"""Silence of a process, counted only while the observer could have heard it."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -24,7 +24,7 @@ MORE = st.fixed_dictionaries(
         "queue_bytes": st.integers(65_507, 1 << 30),
     },
 )
-"""What links may be given beside delay, jitter and loss."""
+"""Link conditions other than delay, jitter and loss."""
 
 
 @st.composite

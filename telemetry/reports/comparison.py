@@ -223,11 +223,11 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
             brokers,
             axis("Mean response time", "µs", log=True),
             [*_by_topology(rows), _published_points(rows)],
-            ["From the intended sending; answered requests only. Faint marks are replicates."],
+            ["From the intended send time; answered requests only. Faint marks are replicates."],
         ),
         chart(
             "percentiles",
-            f"Response time against the share of requests that it covers{of}",
+            f"Percentiles of response time{of}",
             axis("Share of requests", "%"),
             axis("Response time", "µs", log=True),
             [_curve(row, measured) for row in rows],
@@ -247,8 +247,8 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
                 for name, word in MEMORY.items()
             ],
             [
-                "Mean over the brokers of a run and its seconds of measuring. PSS shares what brokers have in common, "
-                "USS leaves it out; over idle is USS minus that before the first client.",
+                "Mean over the brokers of a run and its seconds of measuring. PSS includes a share of memory common to "
+                "several processes, USS excludes it; over idle is USS minus its value before the first client.",
             ],
         ),
     ]
@@ -286,35 +286,35 @@ def _replicates(row: Mapping[str, Any], share: float) -> dict[str, Any]:
 
 def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield (
-        "A value is the mean of the replicates' own statistic, with its 95 % interval by Student's t, none for one. Of "
-        "times and sizes it is the geometric mean, and t is on the logarithm; of memory over idle, which may be "
-        "negative, the mean; of shares the mean, with Wilson's score. Pooled is the statistic of all samples as one."
+        "A value is the mean of a statistic over replicates, with its 95 % interval by Student's t; one replicate has "
+        "no interval. Times and sizes have the geometric mean, with t on the logarithm; memory over idle, which may be "
+        "negative, the mean; shares the mean, with Wilson's score. Pooled is the statistic of all samples together."
     )
     suspect = [run.run for run in runs if run.verdict == "suspect"]
     if suspect:
-        yield f"{len(suspect)} of {len(runs)} runs judged themselves suspect; they are included and marked."
+        yield f"{len(suspect)} of {len(runs)} runs are suspect; they are included and marked."
     changed = [f"{run.run} ({run.changed})" for run in runs if run.changed]
     if changed:
         yield (
-            f"{len(changed)} of {len(runs)} runs are what-if runs, which repeat another with one thing changed; they "
-            f"were chosen one by one: {_some(changed)}."
+            f"{len(changed)} of {len(runs)} runs are what-if runs, which repeat another run with one change; they "
+            f"were selected individually: {_some(changed)}."
         )
     single = [row["label"] for row in rows if row["n"] == 1]
     if single:
-        yield f"n = 1, so that nothing is known of the spread: {'; '.join(single)}."
+        yield f"n = 1, so the spread is unknown: {'; '.join(single)}."
     if any(row["topology"]["shaped"] for row in rows):
-        yield "Links are shaped where it says so: their delay, jitter or loss was added in user space, not measured."
+        yield "“Shaped” links have a delay, jitter or loss added in user space."
     if any(row["published"] and not row["published"]["same"] for row in rows):
-        yield "Where no published row has the same workload, the nearest one stands beside, with what differs."
+        yield "If no published row has the same workload, the nearest one is shown with its differences."
 
 
 def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]) -> Iterator[str]:
     simulated = [run for run in runs if run.is_simulated]
     if simulated:
         yield (
-            "Simulated configurations are the same brokers and clients in virtual time: what a message takes is a "
-            "model, calibrated by live runs unless service times are “none”, and so are memory and processor time. "
-            "They stand beside live ones and are never replicates of them."
+            "Simulated configurations are the same brokers and clients in virtual time. Service times, memory and CPU "
+            "time are modelled, calibrated with live runs unless service times are “none”. Simulated runs are compared "
+            "with live ones, but are never replicates of them."
         )
     for system in sorted({run.manifest.get("system", "") for run in simulated}):
         models = [run.manifest.get("service_times") or {} for run in simulated if run.manifest.get("system") == system]
@@ -323,14 +323,14 @@ def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]
             yield f"{system}: {missing_costs(missing)}"
     if repeated:
         yield (
-            f"{len(repeated)} simulated runs are left out, since a later one has the same configuration and seed and "
-            f"is no replicate of it: {_some([run.run for run in repeated])}."
+            f"{len(repeated)} simulated runs are excluded, because a later run has the same configuration and "
+            f"seed and is not a replicate: {_some([run.run for run in repeated])}."
         )
     mixed = [group for group in grouped(simulated).values() if len({_simulated_by(run) for run in group}) > 1]
     if mixed:
         yield (
-            "Replicates were simulated by different code or service times, which adds to their spread, in "
-            f"{len(mixed)} configurations."
+            f"In {len(mixed)} configurations, replicates were simulated with different code or service times, which "
+            "increases their spread."
         )
 
 

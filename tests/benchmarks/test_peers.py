@@ -1,4 +1,4 @@
-"""The rivals' section: who is there is measured beside our broker, and of who is not it says why."""
+"""The section of other servers: installed ones are measured with our broker; missing ones have a reason."""
 
 import shutil
 import socket

@@ -294,7 +294,7 @@ def test_walks_pass_a_suspect_over_while_there_is_another():
     for _ in range(20):
         assert [name for name, text in talk.ask() if text.startswith("3|")] == ["D"]
     talk.hear(D, "7|1|*")
-    assert [name for name, text in talk.ask() if text.startswith("3|")] == ["B"], "better than nobody"
+    assert [name for name, text in talk.ask() if text.startswith("3|")] == ["B"], "better than no broker"
 
 
 def test_a_walk_that_proves_asks_a_suspect_last():

@@ -62,7 +62,7 @@ def test_what_is_not_acknowledged_is_sent_again_ever_later_and_then_given_up():
     assert {inner(text) for _, _, text in sent} == {inner(first)}, "the same number and the same message"
     assert len({text.split("|")[1] for _, _, text in sent} | {first.split("|")[1]}) == 4, "each with its own timestamp"
     assert (talk.stats()["hop_repeats"], talk.stats()["hop_lost"]) == (3, 1)
-    assert talk.stats()["pending"] == 1, "that nobody acknowledged does not prove that nobody has the data"
+    assert talk.stats()["pending"] == 1, "a missing acknowledgement does not prove that no broker has the data"
 
 
 def test_a_search_goes_on_to_another_neighbour_and_still_takes_the_answer_of_the_first():
@@ -138,7 +138,7 @@ def test_an_acknowledgement_that_belongs_to_nothing_is_counted_and_never_answere
     talk = reliable(B)
     assert talk.hear(B, "23|5|77") == []
     (wrapped,) = [text for name, text in talk.ask() if name == "B"]
-    assert acknowledge(talk, D, wrapped) == [], "that was somebody else's"
+    assert acknowledge(talk, D, wrapped) == [], "that was another broker's"
     acknowledge(talk, B, wrapped)
     acknowledge(talk, B, wrapped)
     assert talk.stats()["rejected_stray"] == 3

@@ -22,7 +22,7 @@ CONFIG = BrokerConfig(controller_networks="10.0.0.0/8", trusted_networks="10.0.0
 
 
 class Wires:
-    """Brokers whose datagrams arrive in order and at once; ``inbox`` is what everybody else was sent."""
+    """Brokers whose datagrams arrive in order and at once; ``inbox`` has all other datagrams."""
 
     def __init__(self, count, links, config=CONFIG):
         self.addresses = [("10.1.0.1", 5000 + i) for i in range(count)]

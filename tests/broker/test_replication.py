@@ -174,7 +174,7 @@ def test_a_stamp_from_the_future_and_a_stranger_are_refused():
 
 
 def test_a_forged_path_draws_no_more_than_three_times_its_bytes():
-    """The hops of a request are anybody's word: an update must not flood whom they name."""
+    """The hops of a request may be forged: an update must not flood the addresses in them."""
     talk = Talk(B, replica_refresh=True, replication="path")
     talk.provide()
     talk.ask(source=B, hops=[C, STRANGER])

@@ -1,4 +1,4 @@
-"""What is refused at the entrance: methods nobody takes, bodies that are too large, too many requests."""
+"""Refused requests: unknown methods, too large bodies, too many requests."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def page(_: Any, receive: Any, send: Any) -> None:
 
 
 class Sender:
-    """Somebody who sends a body in pieces, and what is answered."""
+    """A client that sends a body in pieces, and the response."""
 
     def __init__(self, limit: BodyLimit, host: str) -> None:
         self._pieces: asyncio.Queue[Message] = asyncio.Queue()

@@ -142,7 +142,7 @@ def test_lists_are_swept_over_their_product(api: APIClient, ring: dict) -> None:
 
 
 def test_short_runs_that_were_quick_do_not_promise_a_long_one_before_its_end(api: APIClient, ring: dict) -> None:
-    """What a live run takes besides its workload is learnt; a factor had 80 s of measuring end after 60."""
+    """The overhead of a live run is learnt as a sum; a factor estimated 60 s for 80 s of measuring."""
     launch(api, make(api, ring, replicates=3))
     begun = timezone.now()
     quick = {

@@ -69,7 +69,7 @@ def test_a_listener_hears_out_who_sends_the_body_after_the_answer(listener: Call
 
 
 def drip(piece: bytes) -> Says:
-    """A piece now and then, for as long as anybody listens."""
+    """A piece now and then, while the other end reads."""
 
     def says(connection: socket.socket) -> None:
         gone = threading.Event()

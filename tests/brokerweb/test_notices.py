@@ -1,4 +1,4 @@
-"""Notifications: who is told of what, how it arrives, and that a target that does not hear holds up nobody."""
+"""Notifications: recipients, delivery, and targets that do not answer and delay no other."""
 
 from __future__ import annotations
 

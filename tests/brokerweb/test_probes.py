@@ -36,7 +36,7 @@ def daemons() -> Iterator[list[Daemon]]:
 
 @pytest.fixture
 def network(daemons: list[Daemon], operator: User, settings: Any) -> Network:
-    """Two brokers that really run, and a third that nobody has started."""
+    """Two running brokers, and a third that was not started."""
     three = topologies.create(name="three", kind="ring", brokers=3, params={}, seed=1, owner=operator)
     rows = [
         {"index": index, "state": "up", "address": daemon.text, "pid": daemon.process.pid, "restarts": 0}

@@ -1,4 +1,4 @@
-"""The pause of the queue: nothing that waits is launched, what runs goes on, and everybody is told."""
+"""The pause of the queue: queued runs are not launched, running ones continue, and every page shows it."""
 
 from __future__ import annotations
 

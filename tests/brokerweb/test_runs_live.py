@@ -205,7 +205,7 @@ def test_one_who_was_away_itself_does_not_believe_an_expired_lease(
 def test_a_collection_that_was_lost_is_asked_for_again(
     supervisor: SupervisorClient, launch: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app.conf.task_always_eager = False  # it goes to a queue that nobody reads
+    app.conf.task_always_eager = False  # it goes to a queue without a reader
     (run,) = launch()
     rounds_until(supervisor, lambda: state_of(run) == "collecting")
     reconcile_host("here", "test", supervisor)

@@ -153,7 +153,7 @@ def test_more_than_a_few_are_estimated_by_those_that_were_simulated(api: APIClie
 
 
 def test_an_estimate_follows_from_how_long_runs_took_here(api: APIClient, ring: dict) -> None:
-    """Five times as long as anybody expected: all of it is in what is said of the next ones, and once only."""
+    """Five times as long as estimated: the next estimates include all of it, once."""
     body = {"name": "e", "topology": ring["id"], "workload": SMALL, "engine": "simulated", "replicates": 40}
 
     def said() -> dict[str, Any]:

@@ -91,7 +91,7 @@ def test_waiting_has_an_end_and_the_connection_can_be_used_after_it() -> None:
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '50ms'")
         with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
-            raise AssertionError("nobody else was to write")
+            raise AssertionError("no other process may write")
         assert Topology.objects.get().name == "ring"
     finally:
         holder.close()

@@ -1,6 +1,6 @@
 """Every page that there is: found by following what pages link to, and held against the URLconf.
 
-Runs in the process that furnished the house, so a page that somebody adds is looked at without being listed anywhere.
+Runs in the process that furnished the house, so a new page is checked without being listed anywhere.
 """
 
 from __future__ import annotations

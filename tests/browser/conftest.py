@@ -39,7 +39,7 @@ both_widths = pytest.mark.parametrize("page", [WIDE, NARROW], indirect=True)
 """Of tests whose subject is the layout, or what differs with it; the others are done at both where all is tried."""
 
 NETWORK_HOST = "127.6.0.1"
-"""Where brokers of the house's network can be brought to life, and nobody else's are."""
+"""A loopback address that only the network of the test installation uses."""
 
 FURNISH = """
 import django; django.setup()
@@ -166,7 +166,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def session(chromium: Browser, shown: Shown) -> StorageState:
-    """The cookies of somebody who logged in by the form."""
+    """The cookies of a user who logged in with the form."""
     with chromium.new_context() as context:
         log_in(context, shown.url, "olga", PASSWORD)
         return context.storage_state()

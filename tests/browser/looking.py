@@ -16,7 +16,7 @@ HEIGHT = 900
 SCREEN: dict[str, Any] = {
     "viewport": {"width": WIDE, "height": HEIGHT},
     "color_scheme": "light",
-    "reduced_motion": "reduce",  # colours that fade into others have contrasts that nobody reads
+    "reduced_motion": "reduce",  # the contrast is undefined during a transition
 }
 SERIOUS = ("serious", "critical")
 STILL = """() => {

@@ -1,4 +1,4 @@
-"""Somebody is told: a target is added in a browser, and a test of it arrives at a program that listens."""
+"""Notifications: a target is added in a browser, and its test message arrives at a program that listens."""
 
 from __future__ import annotations
 

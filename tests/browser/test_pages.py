@@ -1,4 +1,4 @@
-"""What somebody does in a browser, on a wide and light screen and on a narrow and dark one."""
+"""Tasks in a browser, on a wide and light screen and on a narrow and dark one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What somebody types, reads or has the keyboard on stays: while a page moves, when what it tells of ends, and when it
-is left, of which nothing typed goes without a question."""
+"""Input, selection and focus are kept: while a page is updated, when its run ends, and, with a question, when the user
+leaves the page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def refuse(page: Page) -> list[str]:
 
 
 def from_elsewhere(page: Page, button: str, complaints: Complaints, shown: Shown) -> None:
-    """Somebody presses a button of the same page in another window, and means it."""
+    """A user presses a button of the same page in another window."""
     other = page.context.new_page()
     other.on("dialog", lambda dialog: dialog.accept())
     other.goto(page.url)

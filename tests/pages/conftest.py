@@ -1,4 +1,4 @@
-"""What the stories of the pages share: a house of their own, an operator and somebody who may only look."""
+"""Common to the tests of pages: an installation of their own, an operator and a user with read access."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def olga(client: Client, operator: User) -> Client:
 
 @pytest.fixture
 def viktor(db: None) -> Client:
-    """The browser of somebody who may look and not change."""
+    """The browser of a user with read access."""
     browser = Client()
     browser.force_login(User.objects.create_user("viktor", password="battery staple"))
     return browser

@@ -32,7 +32,7 @@ from tests.pages.summed_up import summed_up
 from tests.telemetry.synthetic import Script, write_run
 from tests.telemetry.traced import ANSWERED_ID, write_traces
 
-LONG_NAME = "A Waxman graph of forty brokers whose name somebody wrote at great length to see what tables do"
+LONG_NAME = "A Waxman graph of forty brokers with a name so long that tables, headings and lists must wrap it"
 BASE_US = {"central": 1_400, "ring": 900, "full-mesh": 860, "waxman": 880}
 SILENT = "127.6.0.2"
 """Where no broker of any test listens."""

@@ -36,7 +36,7 @@ def calibrated(var: Path, residuals: dict[str, Any] | None = None, **measured: A
 def test_the_reference_comes_with_how_far_it_may_be_believed(var: Path) -> None:
     found = trust(var, SYSTEM)
     assert not found.is_own
-    assert len(found.anchors) == 5, "a reference that is measured again has its residuals beside it"
+    assert len(found.anchors) == 5, "a reference that is measured again has its residuals next to it"
     assert found.measured == reference().systems[SYSTEM.name].measured
 
 

@@ -77,7 +77,7 @@ def test_a_report_of_chosen_runs_says_which_are_changed(olga: Client, operator: 
     made = compare(rows, Measured({}, {}, {}, {}, {}, {}), "two", {})
     (note,) = (note for note in made["notes"] if "what-if" in note)
     assert note == (
-        "1 of 2 runs are what-if runs, which repeat another with one thing changed; they were chosen one by one: "
+        "1 of 2 runs are what-if runs, which repeat another run with one change; they were selected individually: "
         f"{changed.id} (recorded)."
     )
     assert [one["changed"] for one in made["provenance"]["runs"]] == [row.changed for row in rows]

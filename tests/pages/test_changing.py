@@ -204,7 +204,7 @@ def test_a_wrong_password_is_told_from_a_right_one(client: Client, operator: Use
     assert client.post("/login/", {"username": "olga", "password": "correct horse"})["Location"] == "/"
 
 
-def beside(page: str, field: str) -> str:
+def error_of(page: str, field: str) -> str:
     """The sentence that a form says of a field, and that a screen reader reads with it."""
     tag = re.search(rf'<(?:input|select|textarea)[^>]* id="{field}"[^>]*>', page)
     assert tag is not None
@@ -218,11 +218,11 @@ def test_every_wrong_field_of_a_topology_has_its_sentence_beside_it_and_keeps_wh
     answer = olga.post("/topologies/new/", {**sent, "param-loss": "2"})
     page = answer.content.decode()
     assert answer.status_code == 400
-    assert beside(page, "name") == "Must be 1 to 100 printable characters."
-    assert beside(page, "brokers") == "Must be a whole number, not 'ten'."
-    assert beside(page, "seed") == "Must be a whole number, not '-1'."
-    assert beside(page, "links") == "Line 2 does not have two broker numbers: 'zero one'."
-    assert "at most 1" in beside(page, "param-loss")
+    assert error_of(page, "name") == "Must be 1 to 100 printable characters."
+    assert error_of(page, "brokers") == "Must be a whole number, not 'ten'."
+    assert error_of(page, "seed") == "Must be a whole number, not '-1'."
+    assert error_of(page, "links") == "Line 2 does not have two broker numbers: 'zero one'."
+    assert "at most 1" in error_of(page, "param-loss")
     assert 'class="note note-error" role="alert"' not in page
     for typed in sent.values():
         assert typed in page
@@ -233,10 +233,10 @@ def test_every_wrong_field_of_a_topology_has_its_sentence_beside_it_and_keeps_wh
 
 def test_what_the_generator_refuses_stands_beside_the_field_that_it_is_about(olga: Client) -> None:
     sent = {"kind": "ring", "name": "taken", "brokers": "2", "seed": "1"}
-    assert "3" in beside(olga.post("/topologies/new/", sent).content.decode(), "brokers")
+    assert "3" in error_of(olga.post("/topologies/new/", sent).content.decode(), "brokers")
     topologies.create(name="taken", kind="ring", brokers=3)
     page = olga.post("/topologies/new/", {**sent, "brokers": "5"}).content.decode()
-    assert beside(page, "name") == "'taken' is taken by another topology."
+    assert error_of(page, "name") == "'taken' is taken by another topology."
     assert "preview-data" in page  # the drawing is not wrong
     mesh = olga.post("/topologies/new/", {**sent, "kind": "full-mesh", "name": "mesh", "brokers": "1000"})
     assert "more than the limit" in mesh.content.decode().split('class="note note-error" role="alert"')[1]
@@ -246,12 +246,12 @@ def test_each_wrong_field_of_a_network_has_its_sentence_beside_it(olga: Client, 
     topology = next(iter(house.topologies.values()))
     sent = {"name": "harbour", "topology": topology.pk}
     page = olga.post("/networks/new/", {**sent, "name": ""}).content.decode()
-    assert beside(page, "name") == "Must be 1 to 100 printable characters."
+    assert error_of(page, "name") == "Must be 1 to 100 printable characters."
     page = olga.post("/networks/new/", {**sent, "topology": "gone"}).content.decode()
-    assert beside(page, "topology") == "Select a topology."
+    assert error_of(page, "topology") == "Select a topology."
     assert 'value="harbour"' in page
     page = olga.post("/networks/new/", {**sent, "settings-walk_ttl": "never"}).content.decode()
-    assert "must be a whole number" in beside(page, "settings-walk_ttl").lower()
+    assert "must be a whole number" in error_of(page, "settings-walk_ttl").lower()
     assert 'class="note note-error"' not in page
 
 

@@ -1,4 +1,4 @@
-"""What somebody is told whose request was refused: a page with the reason and the way on, and nothing is changed."""
+"""Refused requests: a page with the reason and a next step, and nothing is changed."""
 
 from __future__ import annotations
 

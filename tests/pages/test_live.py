@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def prepared(state: str = "measuring") -> tuple[Run, str]:
-    """A run, and the session of somebody who is logged in."""
+    """A run, and the session of a user who is logged in."""
     user = User.objects.create_superuser("olga", password="correct horse")
     ring = topologies.create(name="ring", kind="ring", brokers=3)
     body = {"name": "one", "topology": ring.id, "workload": {"providers": 2, "consumers": 4}}

@@ -1,4 +1,4 @@
-"""Everybody who is logged in sees every page; nobody else sees any."""
+"""Every page requires a login, and a login suffices."""
 
 from __future__ import annotations
 

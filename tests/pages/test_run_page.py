@@ -1,4 +1,4 @@
-"""The page of a run: what it says of itself, one broker beside the overlay, logs, and how to do it again."""
+"""The page of a run: its description, the panel of a broker, logs, and reproduction."""
 
 from __future__ import annotations
 

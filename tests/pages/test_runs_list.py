@@ -1,4 +1,4 @@
-"""The list of runs as somebody uses it: filter, sort, columns, views, tags, and things done with many at once."""
+"""The list of runs: filter, sort, columns, views, tags, and bulk actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two people change one thing: the second is told, sees what is stored beside what was typed, and loses neither."""
+"""Concurrent changes: the second user gets a message, sees the stored values next to their input, and loses neither."""
 
 from __future__ import annotations
 

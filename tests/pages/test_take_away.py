@@ -71,7 +71,7 @@ def test_who_accepts_only_what_an_address_gives_is_given_it(olga: Client, house:
         answer = olga.get(address, headers={"Accept": accepted})
         assert (answer.status_code, answer["Content-Type"].split(";")[0]) == (200, accepted), address
     refused = olga.get("/api/reports/none/html/", headers={"Accept": "text/html"})
-    assert (refused.status_code, refused.json()["code"]) == (404, "not_found"), "errors are JSON for everybody"
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found"), "errors are JSON for every user"
 
 
 def the_configurations_of_an_experiment(olga: Client, house: House) -> None:

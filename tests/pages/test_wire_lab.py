@@ -20,7 +20,7 @@ REQUEST = b"3|1795338000000|room|r1|temp"
 
 
 def text_of(page: str) -> str:
-    """What somebody reads, in one line."""
+    """The visible text, in one line."""
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
@@ -60,7 +60,7 @@ def test_a_pasted_datagram_is_at_an_address_of_its_own(viktor: Client) -> None:
     assert "Sending datagrams to live brokers needs the operator role." in told
 
 
-def test_what_is_typed_is_followed_and_a_mistake_stands_beside_it(viktor: Client) -> None:
+def test_what_is_typed_is_followed_and_a_mistake_has_a_sentence(viktor: Client) -> None:
     part = viktor.post("/wire/decoded/", {"text": "3|5|room", "form": ""}).content.decode()
     assert "<html" not in part
     assert "EntityID Missing" not in part

@@ -1,4 +1,4 @@
-"""An overlay of processes in which one query after the other is asked, beside the same in virtual time."""
+"""An overlay of processes with one query at a time, compared with the same in virtual time."""
 
 import os
 import signal

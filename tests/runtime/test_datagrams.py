@@ -71,7 +71,7 @@ def pair(host: str) -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def test_a_socket_of_ipv6_leaves_ipv4_to_others() -> None:
-    """Its addresses would not be those that anybody else knows them by."""
+    """Other processes would know its addresses in another form."""
     try:
         ours = open_socket(("::", 0))
     except OSError:
@@ -117,7 +117,7 @@ def test_a_thousand_answers_leave_in_order(kind: str, pair: tuple[socket.socket,
 
 
 def test_datagrams_of_a_train_arrive_as_they_are(kind: str, pair: tuple[socket.socket, socket.socket]) -> None:
-    """What goes to one destination in one size is one packet to the kernel, and to nobody else."""
+    """Datagrams of one size to one destination are one packet for the kernel only."""
     ours, theirs = pair
     to = bound_address(theirs)
     sizes = [1000] * 40 + [999] + [1000] * 3 + [0] * 5 + [1] * 70 + [30_000] * 4 + [65_000, 65_000, 1] + [1000] * 5

@@ -44,7 +44,7 @@ def test_what_was_prepared_for_a_child_is_open_there_and_closed_here(tmp_path):
 
     child = fork_all([(Work(do, descriptors=(told,), close=lambda: os.close(told)), tmp_path / "words")], ())[0]
     assert os.read(heard, 10) == b"here"
-    assert os.read(heard, 10) == b""  # the child has ended, and nobody else holds the other end
+    assert os.read(heard, 10) == b""  # the child has ended, and no other process has the other end
     assert os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1]) == 4
     for descriptor in (heard, other, others, child.ready):
         os.close(descriptor)

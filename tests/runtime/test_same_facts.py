@@ -15,7 +15,7 @@ from tests.runtime.hosts import Host, pids
 from tests.waiting import wait_for
 
 ONE_SIDED = {"digest", "NetworkLeft", "NeighbourLeft"}
-"""Live brokers say farewell to each other when all is over; only what is simulated has a digest."""
+"""Live brokers announce their leave at the end of a run; only simulated runs have a digest."""
 
 
 def facts(directory: Path) -> list[Fact]:

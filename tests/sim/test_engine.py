@@ -144,7 +144,7 @@ def test_a_killed_broker_is_down_and_back_empty_and_its_clients_wait(tmp_path: P
 
 
 def test_a_partition_lets_nothing_pass_and_heals(tmp_path: Path) -> None:
-    """The holder is cut off from everybody: those who ask elsewhere are told that there is nothing, and again after."""
+    """The holder is partitioned: queries at other brokers get NACK 202 during the fault, and answers after it."""
     alone = [[index] for index in range(6)]
     fault = {"what": "partition", "islands": alone, "at_s": 2, "until_s": 6}
     run(tmp_path, settings=OVER_LINKS, faults=[fault])

@@ -128,7 +128,7 @@ def test_brokers_that_know_it_and_brokers_that_do_not_make_one_overlay(shape: Li
         overlay.lay(*link.ends, shape)
     first = overlay.get(0, KEY)
     assert first.outcome == "answered"
-    assert first.ended_at - first.sent_at < 2 * SECOND, "nobody waits for acknowledgements that never come"
+    assert first.ended_at - first.sent_at < 2 * SECOND, "no broker waits for acknowledgements that never come"
     assert outcomes(ask(overlay, 30)) == {"answered": 30}
     assert sum(overlay.statistics("hop_plain")) > 30
 

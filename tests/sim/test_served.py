@@ -164,11 +164,11 @@ def test_a_processor_sleeps_less_deeply_while_anybody_on_the_machine_is_awake() 
         stage = Stage(model)
         services = Services(SYSTEM, model, 1, {BROKER: "broker", OTHER: "broker"})
         stage.actor = services.server(BROKER, stage.broker)
-        beside = services.server(OTHER, Broker(BrokerConfig(), OTHER, Chances.streams(2), WALL_OFFSET_NS))
-        stage.simulator.listen(OTHER, beside)
+        other = services.server(OTHER, Broker(BrokerConfig(), OTHER, Chances.streams(2), WALL_OFFSET_NS))
+        stage.simulator.listen(OTHER, other)
         for at in neighbours_at_us:
-            stage.simulator.at(at * 1000, lambda now=at * 1000: beside.receive(ping(), CLIENT, OTHER, now))
-            stage.simulator.at(at * 1000, lambda: stage.simulator.wake(beside))
+            stage.simulator.at(at * 1000, lambda now=at * 1000: other.receive(ping(), CLIENT, OTHER, now))
+            stage.simulator.at(at * 1000, lambda: stage.simulator.wake(other))
         asker = ("127.3.0.1", 2000)
         stage.arrive(200_000, ping(), asker)
         stage.run()
@@ -256,7 +256,7 @@ SLOW_CLIENTS = replace(
 
 
 def test_a_response_time_is_the_sum_of_waking_delivery_and_service(tmp_path: Path) -> None:
-    """What a client does beside sending and hearing makes nobody's answer later."""
+    """A client's other work does not delay the answers of other clients."""
     answered = 10 + 5 + 3 * 5
     assert {us for _, us in response_times(SLOW_CLIENTS, tmp_path, 1)} == {7 + 100 + answered + 60}
 

@@ -1,4 +1,4 @@
-"""The whole house seen from the system's side: which process is which, and which of them nobody wants."""
+"""The processes of an installation, as the operating system shows them, and processes that should not exist."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class House:
         return [f"{process.pid}, child of {parent(process)}: {command(process)}" for process in found]
 
     def whole(self) -> bool:
-        """Whether every part and one supervisor run, and nothing that nobody wants."""
+        """Whether every part and one supervisor run, and no other process."""
         tree = self.tree()
         return set(tree.parts) == set(PARTS) and len(tree.supervisors) == 1 and not self.unwanted()
 

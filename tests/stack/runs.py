@@ -22,7 +22,7 @@ def clear(api: Api) -> bool:
 
 
 def is_ready(api: Api) -> bool:
-    """What ``/readyz`` says; not ready while nobody answers at all."""
+    """The response of ``/readyz``; not ready without a response."""
     try:
         return bool(api.http.get(api.http.base_url.join("/readyz")).status_code == 200)
     except httpx.TransportError:
@@ -57,7 +57,7 @@ def ended(api: Api, run: str) -> dict[str, Any]:
 
 
 def log_in(api: Api, base: str) -> str:
-    """The cookie of somebody who logged in on a page."""
+    """The cookie of a user who logged in on a page."""
     with httpx.Client(base_url=base, timeout=BOUND_S) as browser:
         browser.get("/login/")
         token = browser.cookies["csrftoken"]

@@ -94,7 +94,7 @@ def launched(api: Api, topology: str, duration_s: float) -> str:
 
 
 def by_whom(api: Api, run: str) -> str:
-    """Who launched a run, as its history says; empty while nobody did."""
+    """Who launched a run, from its history; empty before the launch."""
     events = api.get(f"/runs/{run}/events/?page_size=200")["results"]
     return next((event["detail"] for event in events if event["name"] == "launching"), "")
 

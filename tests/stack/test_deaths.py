@@ -141,7 +141,7 @@ def test_a_report_that_was_broken_off_is_made_again_by_itself(home: Home, api: A
     path = f"/reports/{api.post('/reports/', {'kind': 'comparison', 'runs': [run]})['id']}/"
 
     def computing() -> str:
-        """When the attempt under way began; nothing while it is queued, which may be shorter than anybody looks."""
+        """When the current attempt began; ``None`` while it is queued, possibly shorter than a poll."""
         report = api.get(path)
         assert report["state"] in ("queued", "running"), report["reason"]
         return str(report["started_at"]) if report["state"] == "running" else ""

@@ -1,4 +1,4 @@
-"""A network of five brokers that stays up: it answers, it survives everybody else, and what died comes back."""
+"""A network of five brokers: it answers, survives all other processes, and its dead brokers are restarted."""
 
 from __future__ import annotations
 

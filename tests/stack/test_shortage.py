@@ -1,4 +1,4 @@
-"""What is missing is said: a worker that hangs, a disk that is full, a port that somebody else took."""
+"""Shortages have clear messages: a hanging worker, a full disk, a port in use by another process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_worker_and_redis_that_are_stopped_for_twenty_seconds_fail_no_run(
     assert worker is not None
     assert redis is not None
     with stopped(worker), stopped(redis):
-        wait_for(lambda: silent_s(api) >= 20, "nobody has heard of the worker for 20 s", every=0.2)
+        wait_for(lambda: silent_s(api) >= 20, "the worker has been silent for 20 s", every=0.2)
     found = ended(api, run)
     assert (found["state"], found["reason"]) == ("done", "")
     assert found["summary"]["requests"] == found["summary"]["answered"] == 5 * 45 / 0.5

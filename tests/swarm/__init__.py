@@ -8,14 +8,14 @@
 
 Which invariant is held by whom:
 
-- no answer without a matching request; nobody answers an answer      ``answers``
+- no answer without a matching request; no broker answers an answer   ``answers``
 - answered data were written once, are valid, and not overwritten     ``tests.sim.witness``
 - what was acknowledged is kept, what has expired is not              ``keeping``
-- nobody is sent anything who was not told of; strangers get 3x       ``tests.sim.witness``
+- datagrams go to known addresses only; strangers get 3x              ``tests.sim.witness``
 - requests go to neighbours; who is one changes for a reason          ``causes``
 - counters add up: received = handled + dropped by reason             ``books``
 - pending, table, queues within their caps, and their books agree     the brokers' own ``check_invariants``
-- no timer is due that nobody serves                                  ``overlay.sim.simulator``
+- every due timer is served                                           ``overlay.sim.simulator``
 - every request ends by its deadline; neighbours are right after 15 s ``story``
 
 ``python -m tests.swarm`` runs thousands of seeds (``make soak``), ``python -m tests.swarm 17`` one of them. ``bugs`` is

@@ -20,7 +20,7 @@ from tests.swarm.soak import Failure, commit, find, over_cores, try_seed
 from tests.swarm.targets import ROWS, Row
 
 MOST_SHOWN = 20
-"""Failures; thousands of the same help nobody."""
+"""Maximum number of failures to report."""
 MOST_FOR_A_BUG = 2000
 """Seeds after which a planted bug counts as not found."""
 EVERY_S = 10.0

@@ -71,7 +71,7 @@ def plant(owner: type, function: str, *, seed: int) -> Callable[[Callable[[Funct
 
 @plant(Pending, "_expire", seed=1)
 def pending_never_expires(real: Function) -> Function:
-    """A request that nobody answers waits for ever."""
+    """A request without an answer waits for ever."""
     return lambda self, now: None
 
 
@@ -132,7 +132,7 @@ def nack_to_a_nack(real: Function) -> Function:
 
 @plant(Storing, "next_timer", seed=0)
 def expired_is_kept(real: Function) -> Function:
-    """Nobody looks for data that have ended."""
+    """No broker removes expired data."""
     return lambda self: None
 
 

@@ -26,11 +26,11 @@ class Causes(Watcher):
         super().__init__(overlay, readers)
         self._patience = overlay.config.ping_misses * overlay.config.ping_interval_ms * MILLISECOND
         self._heard: dict[tuple, int] = {}
-        """When a broker was last told something of somebody: (what, broker, who)."""
+        """When a broker last received a message about another: (what, broker, other)."""
         self._before: dict[Address, set[Address]] = defaultdict(set)
         """Its neighbours after its last step."""
         self._farewells: dict[Address, set[Address]] = defaultdict(set)
-        """Who said farewell to a broker since its last step."""
+        """Neighbours that announced their leave to a broker since its last step."""
         self._stepped_at: dict[Address, int] = defaultdict(int)
         self._read: dict[NodeActor, int] = defaultdict(int)
         """How many of its events."""
@@ -48,7 +48,7 @@ class Causes(Watcher):
             self._heard["join", broker, who] = now
             self._farewells[broker].discard(source)
         elif isinstance(message, BrokerLeaving):
-            what = "farewell" if message.passed_on else "order" if self._is_controller(source) else "forged order"
+            what = "leave" if message.passed_on else "order" if self._is_controller(source) else "forged order"
             self._heard[what, broker, who if message.passed_on else ""] = now
             if message.passed_on:
                 self._farewells[broker].add(source)
@@ -70,7 +70,7 @@ class Causes(Watcher):
         before, self._stepped_at[broker.address] = self._stepped_at[broker.address], now
         neighbours = self._before[broker.address] = set(broker.neighbours)
         stayed = self._farewells.pop(broker.address, set()) & neighbours
-        assert not stayed, f"{broker.address} keeps {stayed}, who said farewell"
+        assert not stayed, f"{broker.address} keeps {stayed}, which left gracefully"
         events = actor.history[self._read[actor] :]
         if not events:
             return
@@ -83,9 +83,7 @@ class Causes(Watcher):
         if isinstance(event, NeighbourJoined):
             assert ("join", broker, event.neighbour) in self._heard, f"{broker} took in {event.neighbour} unasked"
         elif isinstance(event, NeighbourLeft):
-            assert ("farewell", broker, event.neighbour) in self._heard, (
-                f"{event.neighbour} left {broker} without a word"
-            )
+            assert ("leave", broker, event.neighbour) in self._heard, f"{event.neighbour} left {broker} without a word"
         elif isinstance(event, NeighbourReturned):
             assert ("answer", broker, event.neighbour) in self._heard, f"{event.neighbour} never answered {broker}"
         elif isinstance(event, NetworkLeft):

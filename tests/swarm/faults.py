@@ -22,7 +22,7 @@ from tests.swarm.stranger import Stranger
 
 STORM = 8 * SECOND
 RETURNED = STORM - SECOND
-"""By then everybody is started again."""
+"""All brokers are running again by then."""
 
 
 class Storm:

@@ -1,6 +1,6 @@
 """What a broker has acknowledged (102) it keeps until it ends or is overwritten; what has ended it drops.
 
-In the structured arm data lie elsewhere: there somebody has kept what is acknowledged, and no more is promised.
+In the structured arm data are stored elsewhere: some broker has stored what was acknowledged; no more is promised.
 """
 
 from overlay.core.addresses import Address
@@ -39,7 +39,7 @@ class Keeping(Watcher):
         self._overdue: dict[NodeActor, int] = {}
         """Since when a broker has had something in its table that has ended."""
         self._kept: dict[tuple[RawKey, str], int] = {}
-        """In the structured arm: the latest timestamp that anybody said was stored (31)."""
+        """In the structured arm: the latest timestamp acknowledged as stored (31)."""
 
     def heard(self, now: int, data: bytes, source: Address, broker: Address) -> None:
         message = unwrapped(read(data))
@@ -71,7 +71,9 @@ class Keeping(Watcher):
             wall_ms = (now + actor.node._station.wall_offset_ns) // MILLISECOND
             own = actor.node._storing.table.held(key, update.provider_id, wall_ms)
             kept = max(self._kept.get((key, update.provider_id), 0), own.timestamp if own else 0)
-            assert kept >= update.timestamp or update.valid_end <= wall_ms, f"{broker} acknowledged what nobody keeps"
+            assert kept >= update.timestamp or update.valid_end <= wall_ms, (
+                f"{broker} acknowledged data that no broker stores"
+            )
         elif update.timestamp >= self._latest[actor, key, update.provider_id]:
             promises = self._promised.setdefault(actor, {})
             promises[key, update.provider_id] = update.timestamp, update.valid_end

@@ -18,7 +18,7 @@ from tests.swarm.story import Told, run
 
 ROOT = Path(__file__).resolve().parents[2]
 AT_ONCE = 4
-"""Seeds that wait for each core, so that none idles and few are lost when somebody stops it."""
+"""Queued seeds for each core: no core idles, and few seeds are lost on interruption."""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def wrong(overlay: Overlay, plan: Plan, left: set[int]) -> dict[int, tuple[set[i
 
 
 def calm_questions(overlay: Overlay, plan: Plan, random: Random) -> None:
-    """When nothing is wrong any more, everybody is answered, and what is there is found."""
+    """After the last fault, every request is answered, and existing data are found."""
     config = plan.config
     roomy = min(config.pending_capacity, config.table_entries) >= 10_000 and config.table_bytes >= 100_000
     if plan.faults & {"leave", "clients' links"} or config.trusted_networks != LOOPBACK or not roomy:
@@ -173,7 +173,7 @@ def calm_questions(overlay: Overlay, plan: Plan, random: Random) -> None:
 
 
 def is_connected(overlay: Overlay) -> bool:
-    """Whether everybody who is up can be reached from everybody else."""
+    """Whether the running brokers are connected."""
     reached: set[int] = set()
     edge = [next(iter(overlay.brokers))]
     while edge:
@@ -184,7 +184,7 @@ def is_connected(overlay: Overlay) -> bool:
 
 
 def until_over(overlay: Overlay, exchanges: list[Exchange]) -> None:
-    """Nobody waits for ever, neither a client nor a broker."""
+    """No client and no broker waits for ever."""
     limit = overlay.simulator.now + ENDED
     while overlay.simulator.now < limit and not is_over(overlay, exchanges):
         overlay.run_for(SECOND)

@@ -1,4 +1,4 @@
-"""Somebody outside all trusted networks, who says to brokers whatever might hurt them, under its own address."""
+"""An attacker outside all trusted networks, which sends harmful messages to brokers from its own address."""
 
 from collections.abc import Iterable
 from random import Random

@@ -29,7 +29,7 @@ MEASURING_FROM = 3 * SECOND
 """Clients begin at 1 s, so that brokers have an idle tick before."""
 IDLE_BYTES = 8_000_000
 QUIET_US = SECOND // 10
-"""Nobody asks just before measuring: the window looks at when requests ended, a summary at when they were due."""
+"""No request just before measuring: the window uses the end of requests, a summary their due time."""
 
 
 @dataclass(frozen=True)

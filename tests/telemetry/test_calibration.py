@@ -74,7 +74,7 @@ MEMORY = {name: [1000.0] for name in ("idle_rss", "idle_pss", "idle_uss", "per_e
 
 
 def stages(idle_s: float, later_us: float = 0.0, fleet_us: float = 50.0) -> Stages:
-    """Twenty requests of each kind after that sleep, all alike, and ``later_us`` later in every leg."""
+    """Twenty equal requests of each kind after that sleep, ``later_us`` later in every leg."""
 
     def leg(us: float, slept_s: float = idle_s) -> Any:
         return np.tile([slept_s, us + later_us], (20, 1))

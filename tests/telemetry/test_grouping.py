@@ -45,7 +45,7 @@ def test_nothing_measured_is_nothing_and_not_zero() -> None:
 
 
 def test_configurations_taken_together_are_averaged_seed_by_seed() -> None:
-    """So that their own difference, which somebody chose, does not widen the interval."""
+    """Their own difference was chosen by a user and must not widen the interval."""
     fast, slow = group(100, 110, 120), group(1_000, 1_010, 1_020, configuration="b")
     found = estimate([*fast, *slow], P95)
     assert found.replicates == (550, 560, 570)

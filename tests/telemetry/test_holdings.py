@@ -1,4 +1,4 @@
-"""Copies by entity beside how often each was asked for, and the slope of the one over the other."""
+"""Copies by entity and query rate, and the slope of copies over rate."""
 
 from dataclasses import replace
 

@@ -55,7 +55,7 @@ def test_a_query_is_followed_from_its_consumer_to_the_holder_and_back(files: Run
 def test_what_a_dead_broker_never_received_is_not_said_to_have_arrived(files: RunFiles) -> None:
     asked = [row for row in rows(files, code=3, sender=1, receiver=2) if row["arrived_us"] is None]
     assert asked
-    assert not any(row["lost"] for row in asked), "it recorded nothing any more, so nobody knows"
+    assert not any(row["lost"] for row in asked), "it had stopped recording, so it is unknown"
 
 
 def test_a_part_of_a_run_is_read_in_order_and_page_by_page(files: RunFiles) -> None:

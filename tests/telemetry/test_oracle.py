@@ -290,7 +290,7 @@ def test_a_run_of_nothing_is_collected_too(tmp_path):
 
 
 def test_a_broker_sent_away_by_churn_holds_nothing_from_that_instant():
-    """Its own word on its farewell comes with its next tick, and its process ends after the third."""
+    """It reports its leave at its next tick, and its process ends after the third."""
     told = [
         Event("supervisor", 5_000_000, "churn_left", {"broker": 1}),
         Event("broker-1", 5_800_000, "NetworkLeft", {}),

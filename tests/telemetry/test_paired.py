@@ -103,7 +103,7 @@ def test_over_seeds_the_seed_is_the_unit_and_not_the_request() -> None:
     alone = one_seed(100)
     assert (over_seeds([alone]), alone.over, alone.seeds) == (alone, "requests", 1)
     found = over_seeds([one_seed(100), one_seed(300, requests=400)])
-    assert (found.over, found.seeds, found.mean.value) == ("seeds", 2, 200), "each seed counts alike"
+    assert (found.over, found.seeds, found.mean.value) == ("seeds", 2, 200), "each seed has the same weight"
     assert found.mean.low is not None
     assert found.mean.low < 0 < 100 < (found.mean.high or 0), "two seeds that disagree say little"
     agreed = over_seeds([one_seed(gain) for gain in (190, 200, 210)])

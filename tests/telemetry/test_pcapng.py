@@ -40,7 +40,7 @@ class Packet(NamedTuple):
 
 
 def blocks(capture: bytes) -> Iterator[tuple[int, bytes]]:
-    """Type and body of each, its length said alike before and behind it."""
+    """Type and body of each; the lengths before and after it are equal."""
     at = 0
     while at < len(capture):
         kind, length = struct.unpack_from("<II", capture, at)

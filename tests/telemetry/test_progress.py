@@ -1,4 +1,4 @@
-"""What a report's process tells, found among what Java says beside it."""
+"""Progress lines of a report's process, found among Java's output."""
 
 import subprocess
 import sys

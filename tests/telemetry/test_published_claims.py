@@ -136,7 +136,7 @@ def test_rare_data_separates_all_topologies_or_some_or_none() -> None:
 
 
 def test_rare_data_as_they_were_measured_are_open_and_not_refuted() -> None:
-    """Ratios 0.63 to 1.02 and their like were called "not", as if topologies had been shown to be alike."""
+    """Ratios from 0.63 to 1.02 were judged "not", as if topologies had been shown to be equal."""
     wide = [(by, 1.0, 1.0) for by in (0.8, 0.9, 1.0, 1.1, 1.25)]
     assert rare(rare_rows(3900.0, 3700.0, 4700.0, seeds=wide)) == INCONCLUSIVE
 

@@ -1,4 +1,4 @@
-"""The table of search strategies: measured once, summed up by topology, and beside what was published."""
+"""The table of search strategies: measured once, summed up by topology, compared with published values."""
 
 import csv
 

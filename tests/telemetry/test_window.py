@@ -39,7 +39,7 @@ def test_a_late_window_shows_what_an_early_one_shows(tmp_path):
     growing.journal_directory.mkdir(parents=True)
     early = LiveWindow(growing)
     assert early.advance()["series"]["t"] == []
-    for part in range(1, 5):  # by quarters, which cut frames and journals alike
+    for part in range(1, 5):  # by quarters, which cut both frames and journals
         for path in whole.journals():
             data = path.read_bytes()
             growing.journal(path.stem).write_bytes(data[: len(data) * part // 4])

@@ -1,1 +1,1 @@
-"""Search strategies that keep something, as somebody would add them (docs/add-a-search-strategy.md)."""
+"""Search strategies with state, written as docs/add-a-search-strategy.md describes."""
