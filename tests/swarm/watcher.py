@@ -34,7 +34,7 @@ class Readers:
         self.watchers: list[Watcher] = []
         self._scans = scans
 
-    def __call__(self, system: System, config: BrokerConfig, place: Place, process: str, seed: int) -> Reader:
+    def __call__(self, system: System, config: BrokerConfig, place: Place, seed: int) -> Reader:
         reader = Reader(config, place.address, Chances.streams(seed), WALL_OFFSET_NS)
         reader.watchers = self.watchers
         if not self._scans:
