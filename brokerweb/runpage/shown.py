@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from brokerweb.brokers.names import ServerNames
@@ -47,7 +48,7 @@ def _figure(one: KeyFigure, measure: Measure, known: Any, run: Run, servers: Ser
 def charts(run: Run, servers: ServerNames) -> list[dict[str, Any]]:
     """For the template, and ``views`` for the script."""
     is_modelled = run.configuration.get("simulation", {}).get("service_times") != "none"
-    return [
+    shown = [
         {
             "name": chart.name,
             "title": servers.fill(chart.title),
@@ -61,6 +62,16 @@ def charts(run: Run, servers: ServerNames) -> list[dict[str, Any]]:
         for chart in telemetry_of({"system": run.system}).series
         if is_modelled or not chart.is_modelled
     ]
+    _widen(shown)
+    return shown
+
+
+def _widen(charts: list[dict[str, Any]]) -> None:
+    """A chart of half the page's width without another next to it takes all of it."""
+    for is_half, group in groupby(charts, key=lambda chart: not chart["size"]):
+        halves = list(group)
+        if is_half and len(halves) % 2:
+            halves[-1]["size"] = "low"
 
 
 def _filled(views: dict[str, Any], servers: ServerNames) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hdrh.histogram import HdrHistogram
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
-from overlay.journal.facts import Sample, Start, Tick
+from overlay.journal.facts import Connection, Delivery, HandOver, Histogram, Sample, Start, Tick
 from overlay.journal.journal import JournalWriter, read_journal
 from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
 from overlay.load.tally import Tally
@@ -26,6 +26,7 @@ from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload, fleets, plan_clients
 from overlay.systems.contract import Setup
 from overlay.topologies import Graph
+from telemetry.statistics.histograms import unpacked
 from tests.runtime.daemons import Daemon, ring
 
 SEED = 3
@@ -132,6 +133,27 @@ def test_response_times_are_binned_as_the_histogram_would(tmp_path: Path) -> Non
     cells = HdrHistogram.decode(first.histogram.encode())
     assert list(cells.counts) == list(wanted.counts)
     assert HdrHistogram.decode(second.histogram.encode()).get_total_count() == 0
+
+
+def test_durations_of_other_facts_have_histograms_of_their_own_names(tmp_path: Path) -> None:
+    fleet = ScheduledFleet([], Fleet(Workload(), Windows(0, 0, 0, 1, 1), WallClock(), Tally()))
+    writer = JournalWriter(tmp_path / "a.journal", Start("listeners-0", 1, 0, ""))
+    reporter = FleetReporter(writer, "listeners-0", 0, fleet)
+    for copy, received in ((1, 120), (2, 900)):
+        reporter.report_fact(Delivery("listener", 0, 0, "measuring", "news", 20, received, copy))
+    for opened in (0, 240):  # the first was never established
+        reporter.report_fact(Connection("listener", 0, 0, "measuring", "closed", 40, opened, 500, ""))
+    for outcome in ("done", "failed"):
+        reporter.report_fact(HandOver("listener", 0, 0, 1, "measuring", outcome, 100, 130, 0))
+    reporter.report_second(SECOND)
+    reporter.report_second(2 * SECOND)
+    writer.close()
+    found = [fact for fact in read_journal(tmp_path / "a.journal") if isinstance(fact, Histogram)]
+    assert [(one.at_us, one.name, unpacked(one.times)) for one in found] == [
+        (1_000_000, "connections", Counter({200: 1})),
+        (1_000_000, "deliveries", Counter({100: 1})),
+        (1_000_000, "handovers", Counter({30: 1})),
+    ]
 
 
 def test_a_fleet_without_acknowledgements_is_answered_in_full(
