@@ -10,7 +10,8 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.radiator.chains.blobs import Place, chain_blob
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.middleware import Middleware, Misuse
-from overlay.systems.radiator.server.server import Identity, Server
+from overlay.systems.radiator.server.facts import Identity
+from overlay.systems.radiator.server.server import Server
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import deflate
 from overlay.systems.radiator.wire.proofs import mac_of

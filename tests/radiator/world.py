@@ -12,11 +12,11 @@ from overlay.core.node import SECOND
 from overlay.sim.actors import NodeActor
 from overlay.sim.network import Network
 from overlay.sim.simulator import Simulator
-from overlay.systems.radiator.chains.propagation import Outcome
-from overlay.systems.radiator.chains.propagations import Settled
+from overlay.systems.radiator.chains.propagation import Settled
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.middleware import Middleware
-from overlay.systems.radiator.server.server import Identity, PendingDropped, Server
+from overlay.systems.radiator.server.facts import Identity, PendingDropped
+from overlay.systems.radiator.server.server import Server
 from tests.radiator.volume import Volume
 
 SERVER = ("10.0.0.1", 7000)
@@ -179,6 +179,3 @@ class World:
         """Pairs that were settled without a delivery, by outcome."""
         events = [event for _, _, actor in self.servers for _, event in actor.history if isinstance(event, Settled)]
         return Counter(outcome for event in events for _, _, outcome in event.missed)
-
-
-__all__ = ("Outcome", "Person", "World")

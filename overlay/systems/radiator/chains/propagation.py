@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from overlay.core.node import NodeEvent
 from overlay.systems.radiator.chains.chain import Chain, Member
 from overlay.systems.radiator.clients.table import Key
+from overlay.systems.radiator.wire.messages import Push
 
 
 class Outcome(StrEnum):
@@ -34,8 +36,8 @@ class Propagation:
     open: int = 0
     """Recipients in flight."""
     chains: list[Chain] = field(default_factory=list)
-    direct: tuple[bytes, bytes] | None = None
-    """Blob and MAC of direct pushes, once there is one."""
+    direct: tuple[Push, bytes] | None = None
+    """Header and blob of direct pushes, once there is one."""
 
     def settle(self, member: Member, outcome: Outcome) -> None:
         """Only the first outcome counts, except that a failed pair may turn out delivered."""
@@ -58,3 +60,24 @@ class Propagation:
             chain.check_invariants()
             for position, member in enumerate(chain.members[: chain.known + 1]):
                 assert position in chain.failed or not self.is_open(member)
+
+
+@dataclass(frozen=True, slots=True)
+class Propagated(NodeEvent):
+    """An entry of ``to_send``: its messages, recipients, and first pushes."""
+
+    propagation: int
+    messages: tuple[int, ...]
+    recipients: int
+    pushes: int
+    chains: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settled(NodeEvent):
+    """Every recipient has an outcome. ``missed`` are those not known to have it: (ip, id, outcome)."""
+
+    propagation: int
+    messages: tuple[int, ...]
+    recipients: tuple[Key, ...]
+    missed: tuple[tuple[str, str, str], ...]

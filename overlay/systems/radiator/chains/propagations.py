@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.node import NodeEvent
-from overlay.systems.radiator.chains.blobs import Place, chain_blob
 from overlay.systems.radiator.chains.chain import Chain, Member
-from overlay.systems.radiator.chains.cutting import Chainability, chain_length, cut
-from overlay.systems.radiator.chains.propagation import Outcome, Propagation
+from overlay.systems.radiator.chains.cutting import Chainability
+from overlay.systems.radiator.chains.forming import Former
+from overlay.systems.radiator.chains.propagation import Outcome, Propagated, Propagation, Settled
 from overlay.systems.radiator.chains.transfers import Send, Transfer, Transfers
-from overlay.systems.radiator.clients.table import Entry, Key
-from overlay.systems.radiator.config import MAX_SEGMENTS, Transport, ns
+from overlay.systems.radiator.clients.table import Entry
+from overlay.systems.radiator.config import Transport, ns
 from overlay.systems.radiator.timers import Timers, earliest
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.compression import deflate
-from overlay.systems.radiator.wire.proofs import mac_of
 
 
 class Target(NamedTuple):
@@ -31,27 +28,6 @@ class Target(NamedTuple):
     position: int
     attempt: int
     member: Member
-
-
-@dataclass(frozen=True, slots=True)
-class Propagated(NodeEvent):
-    """An entry of ``to_send``: its messages, recipients, and first pushes."""
-
-    propagation: int
-    messages: tuple[int, ...]
-    recipients: int
-    pushes: int
-    chains: int
-
-
-@dataclass(frozen=True, slots=True)
-class Settled(NodeEvent):
-    """Every recipient has an outcome. ``missed`` are those not known to have it: (ip, id, outcome)."""
-
-    propagation: int
-    messages: tuple[int, ...]
-    recipients: tuple[Key, ...]
-    missed: tuple[tuple[str, str, str], ...]
 
 
 class Propagations:
@@ -71,8 +47,8 @@ class Propagations:
         silent: Callable[[Member, int], None],
         chainability: Chainability[Entry] | None = None,
     ) -> None:
-        self._config, self._server, self._epoch, self._key, self._chance = config, server, epoch, key, chance
-        self._state, self._silent, self._chainability = state, silent, chainability
+        self._config, self._epoch, self._state, self._silent = config, epoch, state, silent
+        self._former = Former(config, server, epoch, key, chance, chainability)
         self._open: dict[int, Propagation] = {}
         self._transfers = Transfers(config, send)
         self._waits = Timers()
@@ -98,52 +74,20 @@ class Propagations:
         self._numbers += 1
         outcomes = {entry.key: Outcome.IN_FLIGHT for entry in recipients}
         propagation = Propagation(self._numbers, messages, body, outcomes, len(outcomes))
-        groups, direct = self._groups(recipients, p2p_clients)
         self._open[propagation.number] = propagation
-        for group in groups:
-            direct += self._make_chains(propagation, group)
+        direct = self._former.form(propagation, recipients, p2p_clients)
         self._note_beginning(propagation, len(direct))
         for chain in list(propagation.chains):
             self._inject(propagation, chain, 0, now)
-        for at, entry in enumerate(direct):
-            self._push(propagation, Target(propagation.number, None, at, 0, Member.of(entry)), now)
+        for at, member in enumerate(direct):
+            self._push(propagation, Target(propagation.number, None, at, 0, member), now)
         self._close_if_settled(propagation)
-
-    def _groups(self, recipients: Sequence[Entry], p2p_clients: int) -> tuple[list[list[Entry]], list[Entry]]:
-        """Chains, and who gets a direct push."""
-        p2p = [entry for entry in recipients if entry.is_p2p]
-        if not self._config.chain_percent or not p2p:
-            return [], list(recipients)
-        base = p2p_clients if self._config.chain_base == "clients" else len(p2p)
-        length = chain_length(self._config.chain_percent, base)
-        return cut(p2p, length, self._chance, self._chainability), [entry for entry in recipients if not entry.is_p2p]
-
-    def _make_chains(self, propagation: Propagation, group: Sequence[Entry]) -> list[Entry]:
-        """A chain of a group, or two if its blob is too long. Returns those for whom no chain is short enough."""
-        raw = chain_blob([Place(*entry.address, entry.key[1]) for entry in group], self._server, propagation.body)
-        blob = deflate(raw, self._config.codec_number)
-        if len(raw) <= self._config.max_blob_bytes and len(blob) <= MAX_SEGMENTS * self._config.segment_bytes:
-            number = len(propagation.chains)
-            push = self._header(propagation, number, len(group), mac=self._mac(propagation, number, blob))
-            propagation.chains.append(Chain([Member.of(entry) for entry in group], push, blob))
-            return []
-        if len(group) == 1:
-            return list(group)
-        half = len(group) // 2
-        return self._make_chains(propagation, group[:half]) + self._make_chains(propagation, group[half:])
 
     def _note_beginning(self, propagation: Propagation, direct: int) -> None:
         chains, recipients = len(propagation.chains), len(propagation.outcomes)
         self.counts.update(propagations=1, pushes=chains + direct, chains=chains, recipients=recipients)
         messages = propagation.messages
         self._events.append(Propagated(propagation.number, messages, recipients, chains + direct, chains))
-
-    def _header(self, propagation: Propagation, chain: int, length: int, mac: bytes) -> m.Push:
-        codec = self._config.codec_number
-        return m.Push(self._epoch, propagation.number, chain, 0, length, 0, codec, 0, 1, mac, b"")
-
-    def _mac(self, propagation: Propagation, chain: int, blob: bytes) -> bytes:
-        return mac_of(self._key, self._epoch, propagation.number, chain, blob)
 
     # ---- pushes
 
@@ -152,11 +96,8 @@ class Propagations:
         if outcome := self._state(target.member):
             propagation.settle(target.member, outcome)
             return
-        if propagation.direct is None:
-            blob = deflate(propagation.body, self._config.codec_number)
-            propagation.direct = blob, self._mac(propagation, m.DIRECT, blob)
-        blob, mac = propagation.direct
-        self._transfers.begin(self._header(propagation, m.DIRECT, 0, mac), blob, target.member.address, target, now)
+        push, blob = self._former.direct_push(propagation)
+        self._transfers.begin(push, blob, target.member.address, target, now)
 
     def _inject(self, propagation: Propagation, chain: Chain, position: int, now: int) -> None:
         """Push to the first member from ``position`` on that may be pushed to."""

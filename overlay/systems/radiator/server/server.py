@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -21,6 +20,7 @@ from overlay.systems.radiator.chains.uplink import Uplink
 from overlay.systems.radiator.clients.table import Clients, Entry
 from overlay.systems.radiator.config import MAX_CLIENTS, MAX_CONTEXT, Transport, ns
 from overlay.systems.radiator.server.aggregator import Aggregator, Emission
+from overlay.systems.radiator.server.facts import Identity, MessageAccepted, PendingDropped
 from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import TooLarge, inflate
@@ -28,39 +28,6 @@ from overlay.systems.radiator.wire.proofs import token_of
 from overlay.systems.radiator.wire.table import encode, parse
 
 MOST_RETRY_MS = 60_000
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Random values of one life of a server."""
-
-    epoch: int
-    """64 bits, not 0."""
-    key: bytes
-    """16 bytes, for MACs; every client gets it."""
-    secret: bytes
-    """16 bytes, for tokens; it never leaves the server."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageAccepted(NodeEvent):
-    """``number`` counts from 1; ``pairs`` are the recipients of Algorithm 1's loop, the sender included or not."""
-
-    number: int
-    ip: str
-    instance: int
-    req: int
-    called_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class PendingDropped(NodeEvent):
-    """Messages that were pending for a client and will not be sent to it."""
-
-    ip: str
-    id: str
-    reason: str
-    messages: tuple[int, ...]
 
 
 class Server:
