@@ -16,9 +16,13 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.radiator.accounting import exchange_bytes, other_bytes, push_bytes
 from overlay.systems.radiator.chains.arrivals import MAX_HALVES, Arrivals
 from overlay.systems.radiator.chains.blobs import Place, chain_blob, open_blob
+from overlay.systems.radiator.chains.chain import Chain, Member
 from overlay.systems.radiator.chains.cutting import LOOK_AHEAD, chain_length, cut
+from overlay.systems.radiator.chains.forming import Former
+from overlay.systems.radiator.chains.propagation import Propagation
 from overlay.systems.radiator.chains.transfers import Transfers
 from overlay.systems.radiator.chains.uplink import Uplink
+from overlay.systems.radiator.clients.table import Clients
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire import messages as m
@@ -272,3 +276,35 @@ def test_timers_are_due_in_order_each_once(changes):
     assert sorted(due) == sorted(key for key, at in expected.items() if at <= 30)
     assert [expected[key] for key in due] == sorted(expected[key] for key in due)
     assert len(timers) == len(expected) - len(due)
+
+
+# ---- the first pushes of a propagation
+
+
+@settings(max_examples=examples(100))
+@given(st.lists(st.booleans(), min_size=1, max_size=60), st.sampled_from([0, 3, 50, 100]), st.integers(0, 1_000))
+def test_direct_pushes_and_chains_are_a_partition_and_only_p2p_clients_are_in_chains(p2p, percent, seed):
+    clients = Clients(SECOND)
+    for number, is_p2p in enumerate(p2p):
+        clients.register(("10.0.0.1", 1 + number), f"c{number}", number, {}, is_p2p=is_p2p, req=1, now=0)
+    config = Transport(chain_percent=percent, codec="none", max_blob_bytes=1_024)
+    former = Former(config, ("10.0.0.9", 7000), 9, b"k" * 16, Stream(seed), None)
+    propagation = Propagation(1, (1,), b"{}")
+    direct = former.form(propagation, clients.reachable, clients.p2p)
+    chained = [member for chain in propagation.chains for member in chain.members]
+    assert sorted([*direct, *chained]) == sorted(Member.of(entry) for entry in clients)
+    assert all(clients.get(member.key).is_p2p for member in chained)
+    if percent:
+        assert not any(clients.get(member.key).is_p2p for member in direct)
+    assert all(len(chain.blob) <= 1_024 for chain in propagation.chains)
+    assert [chain.push.length for chain in propagation.chains] == [len(chain.members) for chain in propagation.chains]
+
+
+def test_a_silent_chain_waits_for_the_next_report():
+    members = [Member(("10.0.0.1", f"c{number}"), number, TO) for number in range(100)]
+    chain = Chain(members, PUSH, b"")
+    config = Transport(report_every=64, chain_wait_s=5)
+    assert chain.wait(config) == 5 * SECOND + 64 * 50 * MILLISECOND
+    chain.learn(63)
+    assert chain.wait(config) == 5 * SECOND + 36 * 50 * MILLISECOND
+    assert chain.wait(Transport(report_every=0)) == 5 * SECOND + 36 * 50 * MILLISECOND

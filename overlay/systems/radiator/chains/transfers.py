@@ -104,12 +104,12 @@ class Transfers:
         return len(self._open)
 
     def begin(self, push: Push, blob: bytes, to: Address, tag: Any, now: int) -> None:
-        """``push`` is the header of its first segment, without its part."""
+        """``push`` is the header of its first segment, without its part. What is being sent already goes on."""
         size = self._config.segment_bytes
         transfer = Transfer(push._replace(segments=max(1, -(-len(blob) // size))), blob, to, tag, size)
-        assert transfer.key not in self._open, f"{transfer.key} is being sent"
-        self._open[transfer.key] = transfer
-        self._advance(transfer, now)
+        if transfer.key not in self._open:
+            self._open[transfer.key] = transfer
+            self._advance(transfer, now)
 
     def acknowledge(self, ack: Ack, source: Address, now: int) -> Any:
         """The tag of the transfer that is complete now, or ``None``."""
