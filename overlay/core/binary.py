@@ -21,6 +21,7 @@ MAX_DATAGRAM = 65_507
 """Bytes: the payload of one UDP datagram over IPv4."""
 MAX_DEPTH = 8
 """Nesting of JSON in a field."""
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 class Kind(StrEnum):
@@ -174,7 +175,7 @@ class _Coder:
 def canonical(value: Any) -> bytes:
     """Canonical JSON: UTF-8, sorted keys, no spaces, finite numbers. Raises ``WireError``."""
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        return _ENCODER.encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
         raise WireError(f"cannot be written as JSON: {error}") from None
 

@@ -10,8 +10,6 @@ from overlay.core.settings import check, setting
 from overlay.systems.radiator.wire.compression import CODECS
 
 MAX_SEGMENTS = 65_535
-MAX_CONTEXT = 16_384
-"""Bytes of the canonical JSON of a context from a client."""
 MAX_CLIENTS = 100_000
 GIB, MIB = 1 << 30, 1 << 20
 

@@ -11,7 +11,8 @@ from overlay.core.addresses import Address
 from overlay.core.errors import WaxwingError, WireError
 from overlay.core.node import NodeEvent
 from overlay.systems.radiator.chains.hop import Delivery, Hop
-from overlay.systems.radiator.config import MAX_CONTEXT, Transport, ns
+from overlay.systems.radiator.config import Transport, ns
+from overlay.systems.radiator.context import MAX_BYTES
 from overlay.systems.radiator.middleware.calls import Call, Calls, Result
 from overlay.systems.radiator.middleware.membership import Membership, State
 from overlay.systems.radiator.timers import earliest
@@ -115,8 +116,8 @@ class Middleware:
         """``context`` is canonical JSON; ``called_at`` the intended instant, ns since 1970. Waits for registration."""
         if self.state in (State.IDLE, State.REFUSED, State.LEAVING, State.GONE):
             raise Misuse(f"the client is {self.state}")
-        if len(context) > MAX_CONTEXT:
-            raise Misuse(f"a context has at most {MAX_CONTEXT} bytes, not {len(context)}")
+        if len(context) > MAX_BYTES:
+            raise Misuse(f"a context has at most {MAX_BYTES} bytes, not {len(context)}")
         codec = self._config.codec_number
         request = m.Context(self._next_req(), self._instance, called_at, codec, deflate(context, codec))
         epoch = self._membership.epoch if self.state is State.REGISTERED else None

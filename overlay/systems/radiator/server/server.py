@@ -18,7 +18,8 @@ from overlay.systems.radiator.chains.propagations import Propagations
 from overlay.systems.radiator.chains.transfers import Transfer
 from overlay.systems.radiator.chains.uplink import Uplink
 from overlay.systems.radiator.clients.table import Clients, Entry
-from overlay.systems.radiator.config import MAX_CLIENTS, MAX_CONTEXT, Transport, ns
+from overlay.systems.radiator.config import MAX_CLIENTS, Transport, ns
+from overlay.systems.radiator.context import MAX_BYTES
 from overlay.systems.radiator.server.aggregator import Aggregator, Emission
 from overlay.systems.radiator.server.facts import Identity, MessageAccepted, PendingDropped
 from overlay.systems.radiator.timers import earliest
@@ -169,7 +170,7 @@ class Server:
 
     def _take(self, request: m.Context, entry: Entry, now: int) -> m.Acceptance:
         try:
-            body = inflate(request.body, request.codec, min(MAX_CONTEXT, self._config.most_bytes))
+            body = inflate(request.body, request.codec, min(MAX_BYTES, self._config.most_bytes))
             context = self._aggregator.read(body)
         except TooLarge:
             self.counts["refused"] += 1
