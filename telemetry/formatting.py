@@ -162,16 +162,41 @@ def size(value: Any) -> str:
     return f"{_significant(found / KB**2)}\u202fMB" if abs(found) < KB**3 else f"{_significant(found / KB**3)}\u202fGB"
 
 
-WRITTEN: Mapping[str, Callable[[Any], str]] = {
+def seconds(value: Any) -> str:
+    """Seconds, as ``us`` writes microseconds."""
+    found = number(value)
+    return us(None if found is None else found * 1_000_000)
+
+
+def joules(value: Any) -> str:
+    """Energy in µJ, mJ, J or kJ."""
+    found = number(value)
+    if found is None:
+        return UNKNOWN
+    for factor, unit in ((1e3, "kJ"), (1.0, "J"), (1e-3, "mJ")):
+        if abs(found) >= factor:
+            return f"{_significant(found / factor)}\u202f{unit}"
+    return f"{sig3(found * 1e6)}\u202fµJ" if found else "0\u202fJ"
+
+
+_WRITTEN: Mapping[str, Callable[[Any], str]] = {
     "us": us,
     "ms": ms,
+    "s": seconds,
     "bytes": size,
+    "J": joules,
     "share": share,
     "per_s": per_s,
     "cores": sig3,
     "": sig3,
 }
-"""By the unit of a measure (``telemetry.measures``): what writes its values."""
+
+
+def in_unit(value: Any, unit: str) -> str:
+    """A value in the unit of a measure (``telemetry.measures``); things that are counted follow the number."""
+    if write := _WRITTEN.get(unit):
+        return write(value)
+    return UNKNOWN if number(value) is None else f"{sig3(value)}\u202f{unit}"
 
 
 # ---- names and values

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from telemetry.formatting import WRITTEN, count, signed
+from telemetry.formatting import count, in_unit, signed
 from telemetry.statistics.intervals import COUNT, LOG, SHARE, SIGNED, Scale
 
-Unit = Literal["us", "ms", "bytes", "per_s", "share", "cores", ""]
-"""The unit of stored values; ``""`` is a plain number."""
+SUFFIXES = {"us": "us", "ms": "ms", "s": "s", "bytes": "bytes", "J": "j"}
+"""By unit: the end of a name that contains it."""
 
 Better = Literal["lower", "higher", ""]
 
@@ -27,7 +27,9 @@ class Measure:
     name: str
     title: str
     """The title of a chart's axis, without the unit."""
-    unit: Unit
+    unit: str
+    """Of stored values: one of ``SUFFIXES``, ``per_s``, ``share``, ``cores``, or what is counted, such as ``packets``;
+    ``""`` is a plain number."""
     path: tuple[str, ...]
     """Its path in a run's summary."""
     better: Better
@@ -56,7 +58,7 @@ class Measure:
     @property
     def declared(self) -> str:
         """Its name in ``/api/systems/`` and in a summary's ``measures``, which ends in its unit: ``mean_us``."""
-        suffix = f"_{self.unit}" if self.unit in ("us", "ms", "bytes") else ""
+        suffix = f"_{SUFFIXES[self.unit]}" if self.unit in SUFFIXES else ""
         return self.name.removesuffix(suffix) + suffix
 
     @property
@@ -74,8 +76,8 @@ class Measure:
     def text(self, value: float | None) -> str:
         """A value with its unit: "1.42 ms"."""
         if value is not None and self.is_count and float(value).is_integer():
-            return count(value)
-        return WRITTEN[self.unit](value)
+            return f"{count(value)}\u202f{self.unit}" if self.unit else count(value)
+        return in_unit(value, self.unit)
 
     def difference(self, value: float | None) -> str:
         """The difference of two values, with its sign and unit: "+1.42 ms"."""

@@ -49,5 +49,5 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters.update({write.__name__: write for write in FILTERS})
-    made.filters["in_unit"] = lambda value, unit: formatting.WRITTEN[unit](value)
+    made.filters["in_unit"] = formatting.in_unit
     return made

@@ -70,7 +70,7 @@ def over_groups(found: Comparison) -> str:
 def axis_of(measure: Measure, aggregate: str) -> dict[str, Any]:
     unit, _ = UNITS.get(measure.unit, (measure.unit, 1.0))
     label = measure.title if aggregate == "mean" else f"{measure.title}, {aggregate} of the replicates"
-    return axis(label, unit, log=measure.unit in ("us", "ms"), zero=measure.is_count or measure.unit == "bytes")
+    return axis(label, unit, log=measure.unit in ("us", "ms", "s"), zero=measure.is_count or measure.unit == "bytes")
 
 
 def scale(measure: Measure) -> float:

@@ -23,7 +23,7 @@ from overlay.systems.registry import SYSTEMS, system_of
 from overlay.topologies import parts
 from telemetry import formatting
 from telemetry.charts.figures import figure
-from telemetry.formatting import UNKNOWN, WRITTEN, counted, distance, duration, number, words
+from telemetry.formatting import UNKNOWN, counted, distance, duration, in_unit, number, words
 
 register = template.Library()
 register.simple_tag(figure, name="chart_figure")
@@ -279,7 +279,10 @@ def iso(moment: Any) -> str:
 def interval(found: Any, unit: str) -> SafeString | str:
     """An estimate of ``telemetry.statistics.intervals`` as "1.42 ms [1.38 ms, 1.47 ms]", in a unit of measures; without
     an interval for one replicate."""
-    write = WRITTEN[unit]
+
+    def write(value: Any) -> str:
+        return in_unit(value, unit)
+
     if not isinstance(found, dict) or found.get("value") is None:
         return UNKNOWN
     if found.get("low") is None or found.get("high") is None:

@@ -16,13 +16,11 @@ from overlay.experiment.whatif import in_words
 from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.filters import did_you_mean
 from telemetry.formatting import sig3, words
+from telemetry.measures import SUFFIXES
 from telemetry.systems.registry import measures
 
 Value = str | int | float | bool | None
 Read = Callable[[Run], Value]
-
-SUFFIXES = ("us", "ms", "s", "bytes")
-"""Unit suffixes of export names, unless a name already has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,8 @@ def _of_document(path: str) -> Read:
 
 def with_unit(name: str, unit: str) -> str:
     """Export name with unit: ``p95`` in µs is ``p95_us``."""
-    return name if unit not in SUFFIXES or name.endswith(f"_{unit}") else f"{name}_{unit}"
+    suffix = f"_{SUFFIXES[unit]}" if unit in SUFFIXES else ""
+    return name.removesuffix(suffix) + suffix
 
 
 CLIENTS = {

@@ -34,11 +34,13 @@ _SCALES: dict[str, dict[str, Fraction]] = {
     "fraction": _SHARES,
     "per_s": {"": Fraction(1), "/s": Fraction(1)},
     "cores": {"": Fraction(1), "core": Fraction(1), "cores": Fraction(1)},
+    "J": _in(10**6, {"": 10**6, "uj": 1, "µj": 1, "μj": 1, "mj": 10**3, "j": 10**6, "kj": 10**9}),
 }
 """By unit of a field: the accepted units of input; the empty one is for a bare number. Times in µs
 require a unit, because pages show them in µs, ms and s. Bytes are in powers of ten, as on pages."""
 
-EXAMPLES = {"us": "2ms", "ms": "250ms", "s": "30s", "bytes": "64kB", "share": "99%", "per_s": "100", "cores": "1.5"}
+EXAMPLES = {"us": "2ms", "ms": "250ms", "s": "30s", "bytes": "64kB", "share": "99%", "per_s": "100"}
+EXAMPLES |= {"cores": "1.5", "J": "3J"}
 """An example value for each unit."""
 
 _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
@@ -58,7 +60,7 @@ def quantity(text: str, unit: str) -> float:
     number, written = match.group(1), match.group(2).strip().lower()
     if float(number) == 0 and not written:
         return 0.0
-    scale = _SCALES.get(unit, {"": Fraction(1), unit.lower(): Fraction(1)})
+    scale = _SCALES.get(unit) or dict.fromkeys(("", unit.lower(), unit.lower().removesuffix("s")), Fraction(1))
     if not written and "" not in scale:
         raise InvalidValue(f"“{number}” needs a unit: {number}ms, or {number}us")
     if written not in scale:
@@ -115,5 +117,7 @@ def written(value: float | None, unit: str) -> str:
 _STEPS = {
     "us": ((1e6, "s"), (1e3, "ms"), (1, "us")),
     "ms": ((1e3, "s"), (1, "ms")),
+    "s": ((1, "s"), (1e-3, "ms"), (1e-6, "us")),
+    "J": ((1e3, "kJ"), (1, "J"), (1e-3, "mJ"), (1e-6, "uJ")),
     "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")),
 }

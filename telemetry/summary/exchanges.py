@@ -48,7 +48,7 @@ def summed(table: pa.Table, duration_us: int) -> dict[str, Any]:
 
 
 def as_requests(response: dict[str, Any]) -> dict[str, Any]:
-    """Adds the short names of the contract for the consumers' exchanges: ``mean``, ``p50``, ``p95``, ``p99`` in µs."""
+    """Adds the short names of the contract for requests: ``mean``, ``p50``, ``p95``, ``p99`` in µs."""
     return {**response, **{name: response[f"{name}_us"] for name in metrics.STATISTICS}}
 
 
