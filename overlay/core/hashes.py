@@ -16,9 +16,14 @@ except ImportError:  # not CPython, or a version that has moved it
 __all__ = ("blake2b", "digest_of_code")
 
 
-def digest_of_code(root: Path) -> str:
-    """A digest of all Python files below ``root``, committed or not. Raises ``OSError``."""
+def digest_of_code(*roots: Path) -> str:
+    """A digest of Python files, committed or not: ``roots`` that are files, and all below those that are folders.
+
+    Raises ``OSError``.
+    """
     digest = blake2b(digest_size=8)
-    for path in sorted(root.rglob("*.py")):
-        digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    for root in roots:
+        folder = root.parent if root.is_file() else root
+        for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
+            digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
     return digest.hexdigest()

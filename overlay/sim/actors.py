@@ -82,9 +82,8 @@ class CheckedActor(NodeActor):
 
     def step(self, now: int) -> Sequence[Outgoing]:
         outgoing = super().step(now)
-        check_invariants = getattr(self.node, "check_invariants", None)
-        if check_invariants:
-            check_invariants()
+        server: Any = self.node
+        server.check_invariants()
         return outgoing
 
 

@@ -151,6 +151,10 @@ class Server(Node, Protocol):
         """Begin a graceful leave. Returns for how many nanoseconds it must still be driven."""
         ...
 
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if its state contradicts itself. Tests call it after each step."""
+        ...
+
 
 class Client(Protocol):
     """A client of a workload, with its own ports (*lanes*); a driver opens a socket for each lane."""
@@ -642,9 +646,10 @@ class System(ABC):
     # ---- code
 
     @property
-    def code(self) -> Path:
-        """The folder with the code that determines the output of servers."""
-        return Path(str(sys.modules[type(self).__module__].__file__)).parent
+    def code(self) -> tuple[Path, ...]:
+        """The folders and files with the code that determines the output of servers, such as its own folder and that
+        of a channel that it shares with another system."""
+        return (Path(str(sys.modules[type(self).__module__].__file__)).parent,)
 
 
 def role_of(process: str) -> str:

@@ -15,7 +15,7 @@ from overlay.systems.contract import Place, System
 
 def server_code(system: System) -> str:
     """A digest of the code that determines the output of the system's servers."""
-    return _digest(system.code)
+    return _digest(*system.code)
 
 
 _digest = cache(digest_of_code)

@@ -330,8 +330,8 @@ class ContextBroker(System):
         return searches.remark(summary)
 
     @property
-    def code(self) -> Path:
-        return Path(str(broker_package.__file__)).parent
+    def code(self) -> tuple[Path, ...]:
+        return (Path(str(broker_package.__file__)).parent,)
 
 
 _NAMES = {b"%d" % code: layout.name for code, layout in LAYOUTS.items()}
