@@ -216,6 +216,12 @@ def words(name: Any) -> str:
     return text[:1].upper() + text[1:]
 
 
+def shortened(text: str, most: int = 40) -> str:
+    """A text in one line of at most ``most`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def axis(name: Any) -> str:
     """``workload.request_interval_s`` → "request interval"."""
     return words(str(name).rpartition(".")[2]).lower()

@@ -32,6 +32,7 @@ class SettingSerializer(serializers.Serializer):
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     choices = serializers.ListField(child=serializers.CharField())
+    most = serializers.IntegerField(help_text="Maximum characters of a text in a language of the system; else 0")
 
 
 class MeasureSerializer(serializers.Serializer):
@@ -39,7 +40,9 @@ class MeasureSerializer(serializers.Serializer):
 
     name = serializers.CharField()
     title = serializers.CharField()
-    unit = serializers.CharField(allow_blank=True, help_text="us, ms, bytes, per_s, share, cores; empty: a number")
+    unit = serializers.CharField(
+        allow_blank=True, help_text="us, ms, s, bytes, J, per_s, share, cores, or what is counted; empty: a number"
+    )
     definition = serializers.CharField()
     better = serializers.ChoiceField(choices=["lower", "higher", ""], help_text="Empty where neither way is better")
 

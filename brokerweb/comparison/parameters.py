@@ -10,7 +10,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, settings_by_name
-from telemetry.formatting import words
+from telemetry.formatting import shortened, words
 from telemetry.lake.configurations import choose
 from telemetry.systems.registry import telemetry_of
 
@@ -111,7 +111,7 @@ def said(value: Any) -> str:
     """A parameter's value as text."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return "none" if value in (None, "") else f"{value:g}" if isinstance(value, float) else str(value)
+    return "none" if value in (None, "") else f"{value:g}" if isinstance(value, float) else shortened(str(value))
 
 
 def differing(configurations: Sequence[Configuration]) -> list[Parameter]:

@@ -83,6 +83,11 @@ class Input:
         return f"{', '.join(said)}, else {_shown(self.info.default)}" if said else ""
 
     @property
+    def is_long(self) -> bool:
+        """Whether it is a text of several lines; a sweep has one input for each value."""
+        return bool(self.info.most)
+
+    @property
     def text(self) -> str:
         return ", ".join(self.texts)
 
@@ -215,7 +220,7 @@ def _value(info: SettingInfo, text: str) -> Any:
     if info.kind == "boolean":
         return {"true": True, "false": False}.get(text, text)
     if info.kind == "text":
-        return text
+        return text.replace("\r\n", "\n")
     try:
         return int(text) if info.kind == "integer" else float(text)
     except ValueError:

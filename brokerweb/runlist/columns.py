@@ -15,7 +15,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
 from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.filters import did_you_mean
-from telemetry.formatting import sig3, words
+from telemetry.formatting import shortened, sig3, words
 from telemetry.measures import SUFFIXES
 from telemetry.systems.registry import measures
 
@@ -210,13 +210,17 @@ def _of_setting(field: Field) -> Column:
         title = f"{title} ({', '.join(SYSTEMS[name].title for name in field.systems)})"
     is_number = field.what == "number"
     read = ((field.name, _of_systems(field.systems, _of_document(field.path))),)
-    shown = _yes_or_no if field.what == "flag" else sig3 if is_number else None
+    shown = _yes_or_no if field.what == "flag" else sig3 if is_number else _text if field.what == "text" else None
     return Column(field.name, title, read, field.path, is_number, needs=(field.path,), shown=shown, help=field.help)
 
 
 def _of_systems(systems: tuple[str, ...], read: Read) -> Read:
     """``read`` for runs of these systems, or of any; another's run has nothing of it."""
     return read if not systems else lambda run: read(run) if run.system in systems else None
+
+
+def _text(value: Any) -> str:
+    return "–" if value in (None, "") else shortened(str(value))
 
 
 def _yes_or_no(value: Any) -> str:

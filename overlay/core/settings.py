@@ -10,13 +10,15 @@ Flags, forms, the API's schema and the documentation are generated from ``descri
         def __post_init__(self) -> None:
             check(self)
 
-A field has the type of its default: ``int``, ``float`` (which also accepts an integer), ``bool`` or ``str``.
+A field has the type of its default: ``int``, ``float`` (which also accepts an integer), ``bool`` or ``str``. A text may
+be in a language of the system, such as expressions or JSON, which a function checks.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from math import isfinite
@@ -36,6 +38,33 @@ _SENTENCES = {
 }
 
 
+class InvalidText(ValueError):
+    """A text that is not in its language, with the offset of the error."""
+
+    def __init__(self, at: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.at, self.sentence = at, sentence
+
+
+Language = Callable[[str], object]
+
+
+def json_list(text: str) -> list[Any]:
+    """The language of documents: a JSON list. It is written as a text, because a list of values is a sweep.
+
+    Raises ``InvalidText``.
+    """
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidText(error.pos, error.msg) from None
+    except RecursionError:
+        raise InvalidText(0, "is nested too deeply") from None
+    if not isinstance(found, list):
+        raise InvalidText(0, "must be a JSON list")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
     """The description of one setting."""
@@ -53,7 +82,11 @@ class SettingInfo:
     choices: tuple[str, ...]
     """The permitted values of a text; empty if any text is permitted."""
     zero: str = ""
-    """A word accepted instead of 0, if 0 has a special meaning; otherwise empty."""
+    """A word accepted instead of 0, such as *auto*, if 0 has a special meaning; otherwise empty."""
+    most: int = 0
+    """Maximum number of characters of a text in a language, which a form shows in several lines; 0 for other texts."""
+    language: Language | None = None
+    """Parses such a text. Raises ``InvalidText``."""
 
     def read(self, value: object) -> object:
         """``value`` with the word for 0 replaced; unchecked."""
@@ -69,6 +102,18 @@ class SettingInfo:
             raise InvalidSetting(self.name, f"must be at least {self._with_unit(self.low)}, not {value}")
         if self.high is not None and value > self.high:  # type: ignore[operator]
             raise InvalidSetting(self.name, f"must be at most {self._with_unit(self.high)}, not {value}")
+        if self.most and len(value) > self.most:  # type: ignore[arg-type]
+            raise InvalidSetting(self.name, f"must have at most {self.most:,} characters, not {len(value):,}")  # type: ignore[arg-type]
+        if self.language is not None:
+            self._parse(self.language, str(value))
+
+    def _parse(self, language: Language, text: str) -> None:
+        try:
+            language(text)
+        except InvalidText as error:
+            before = text[: error.at]
+            line, column = before.count("\n") + 1, error.at - before.rfind("\n")
+            raise InvalidSetting(self.name, f"line {line}, column {column}: {error.sentence}") from None
 
     def _fits(self, value: object) -> bool:
         if self.kind == "boolean":
@@ -94,10 +139,12 @@ def setting(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     zero: str = "",
+    most: int = 0,
+    language: Language | None = None,
 ) -> Any:
     """A dataclass field with the metadata for flags, forms and pages."""
     known = {"unit": unit, "help": help, "low": low, "high": high, "choices": tuple(choices), "zero": zero}
-    return field(default=default, metadata=known)
+    return field(default=default, metadata={**known, "most": most, "language": language})
 
 
 def describe(cls: type) -> list[SettingInfo]:

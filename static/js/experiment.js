@@ -9,11 +9,12 @@ const bar = document.getElementById("launch-bar");
 const unused = document.getElementById("unused");
 
 // --- Changed fields ------------------------------------------------------------------------------------------------
-const inputsOf = (setting) => [...setting.querySelectorAll("input, select")];
+const inputsOf = (setting) => [...setting.querySelectorAll("input, select, textarea")];
 const boxes = (setting) => inputsOf(setting).filter((input) => input.type === "checkbox");
 
 function textOf(setting) {
   const ticked = boxes(setting);
+  if (setting.querySelector("textarea")) return inputsOf(setting).map((input) => input.value).join(", ");
   const texts = ticked.length ? ticked.filter((box) => box.checked).map((box) => box.value) : inputsOf(setting)[0].value.split(",");
   return texts.map((text) => text.trim()).filter(Boolean).join(", ");
 }

@@ -14,6 +14,7 @@ from overlay.core.links import LINK_SETTINGS
 from overlay.systems.contract import PROFILE
 from overlay.systems.registry import RECORD, SYSTEMS, name_among_all, settings_by_name, value_words
 from telemetry.errors import TelemetryError
+from telemetry.formatting import shortened
 from telemetry.lake.runs import checked_run_id
 
 WORDS = {
@@ -245,7 +246,7 @@ def in_words(name: str, value: Any) -> str:
     """A factor with its value: ``4 brokers``, ``stagger 200 ms``, ``hop ack off``."""
     if isinstance(value, bool):
         value = "on" if value else "off"
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    shown = f"{value:g}" if isinstance(value, float) else shortened(str(value))
     if (words := WORDS.get(name) or value_words().get(name)) is not None:
         return f"{shown} {words[0] if value == 1 else words[1]}"
     info = settings_by_name().get(name)
