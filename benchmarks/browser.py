@@ -1,7 +1,7 @@
 """Section (i): how soon pages over 2,510 runs can be used in a browser, and whether the live page ever stands still.
 
 *Usable* is the page's own mark (``docs/interface.md``): its scripts have run and a frame with what they drew has been
-shown. The browser is Debian's Chromium without a screen, its cache warm as that of somebody who works here; the web
+shown. The browser is Debian's Chromium without a screen, with a warm cache, as in daily use; the web
 process is the one of ``make up``. The live page shows a run of the published load, 1,000 requests a second, while nine
 further clients read the same websocket; what its main thread does for longer than 50 ms the browser itself reports.
 """
@@ -31,7 +31,7 @@ LOADS = 3
 GOAL_MS = 1_000.0
 LONG_TASK_MS = 50.0
 VIEWERS = 9
-"""Clients of the live page's websocket beside the browser."""
+"""Clients of the live page's websocket in addition to the browser."""
 WATCH_S = 4.0
 """Of each round, once the live page is loaded."""
 PATIENCE_MS = 30_000

@@ -1,7 +1,7 @@
 """Compare this tree's speed with a revision: ``python -m benchmarks.compare --rev REV``, or ``make bench-compare``.
 
 This tree's benchmark measures both trees. REV is checked out under ``var/``. Each section runs in new processes, on
-the two trees in turn (A B B A A B ...), so that a machine that slows down affects both alike. Each pair gives the ratio
+the two trees in turn (A B B A A B ...), so that a machine that slows down affects both. Each pair gives the ratio
 new / old of every figure; the result is the median over the pairs with its bootstrap interval. ``--baseline`` compares
 with ``benchmarks/baseline.json`` instead, and only figures that are ratios, because others depend on the machine.
 

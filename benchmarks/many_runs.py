@@ -68,7 +68,7 @@ class Seeded:
 def seed(owner: User, *, things: int = 100, swept: int = 10, replicates: int = 10, name: str = "Sweep") -> Seeded:
     """``things`` of each kind; each experiment has ``swept`` configurations of ``replicates`` runs.
 
-    May be called again with another ``name``: its rows come beside those that are there.
+    May be called again with another ``name``: its rows are added to the existing ones.
     """
     made = Seeded(owner)
     overlays = [_topology(f"{name}, overlay {number}", number, owner) for number in range(things)]
@@ -231,7 +231,7 @@ LEFT_OUT = {
     "api:context": "asks a broker",
     "api:system-detail": "has no rows",
     "logout": "changes something",
-    "readyz": "tells of what runs beside the rows",
+    "readyz": "reports processes other than the rows",
 }
 """Addresses that are not asked for, and why."""
 

@@ -1,6 +1,6 @@
-"""251 configurations of ten replicates each, in one comparison: what the pages of a finished study are asked to show.
+"""251 configurations of ten replicates each, in one comparison: as on the pages of a finished study.
 
-Five topologies by ten counts of consumers by five request intervals, and one central broker beside them. Response times
+Five topologies by ten counts of consumers by five request intervals, and one central broker. Response times
 grow with load and with the way a search goes, and scatter from replicate to replicate; the rest of a summary is one
 that was really collected.
 """
@@ -28,7 +28,7 @@ CONSUMERS = [50, 100, 200, 300, 400, 500, 600, 700, 800, 1_000]
 INTERVALS_S = [0.5, 1.0, 2.0, 4.0, 8.0]
 WORKLOAD = {"providers": 50, "duration_s": 30, "entities": 50}
 SLOWER = {"central": 1.6, "full-mesh": 1.0, "star": 1.3, "waxman": 1.5, "ring": 1.9, "line": 2.6}
-"""Median response time beside the full mesh's."""
+"""Median response time relative to the full mesh."""
 SUSPECT_ONE_IN = 40
 
 
@@ -43,9 +43,11 @@ def seed(owner: User) -> Seeded:
     central = topologies.create(name="central", kind="central", brokers=1, owner=owner)
     swept = {"consumers": CONSUMERS, "request_interval_s": INTERVALS_S}
     made.experiment = _experiment("Five topologies under load", [one.id for one in overlays], swept, owner)
-    beside = _experiment("One central broker", [central.id], {"consumers": 1_000, "request_interval_s": 1.0}, owner)
+    central_broker = _experiment(
+        "One central broker", [central.id], {"consumers": 1_000, "request_interval_s": 1.0}, owner
+    )
     made.topology, made.run = overlays[0], collected(made.experiment, REPLICATES, owner)
-    made.runs = _runs(made.experiment, made.run, leave_out=made.run.position) + _runs(beside, made.run)
+    made.runs = _runs(made.experiment, made.run, leave_out=made.run.position) + _runs(central_broker, made.run)
     made.report = furniture.make_report(made.experiment, owner)
     return made
 

@@ -32,7 +32,7 @@ def many_neighbours(wanted: Mapping[Server, int]) -> Iterator[int]:
 
 
 def join(broker: Server, neighbour: tuple[str, int]) -> None:
-    """Introduce ``neighbour``, where nobody listens yet, as it would itself. Raises ``Wrong`` without an ACK."""
+    """Introduce ``neighbour``, where no process listens yet, as it would itself. Raises ``Wrong`` without an ACK."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(neighbour)
         _ask(sock, broker, f"8|{_unix_ms()}|{broker.address}|*", b"Status:101")

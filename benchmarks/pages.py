@@ -2,7 +2,7 @@
 
 Served by the web process as ``make up`` starts it, asked by one browser over one connection. Every address of the
 URLconf that can be looked at is asked for in turn, between two requests for ``/healthz``, which is a view that does
-nothing: the ratio of the two tells what a page costs beside what any request does.
+nothing: the ratio of the two is the cost of a page relative to any request.
 """
 
 from __future__ import annotations

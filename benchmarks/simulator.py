@@ -1,4 +1,4 @@
-"""How fast virtual time goes: datagrams delivered a second, beside a loop of the standard library's heap.
+"""The speed of virtual time: datagrams delivered a second, compared with a loop over the standard library's heap.
 
 The simulator runs the brokers themselves, so it is as fast as they and its schedule are. The loop pushes and pops the
 same kind of tuples and does nothing else: what the interpreter and the machine are good for.

@@ -26,13 +26,16 @@ INSTEAD = {
     "held against": ("compared with", (*CORE, *WEB)),
     "lately": ("recent, recently", CORE),
     "rival|rivals": ("the other system, by its name", CORE),
-    "somebody|everybody": ("another person, a client, a broker", (*CORE, *WEB, *STATIC, *TESTS)),
+    "somebody|everybody": ("another person, a client, a broker", (*CORE, *WEB, *STATIC, *TESTS, "benchmarks/")),
     "stands? beside": ("is next to", ALL),
     "the house": ("the installation, Waxwing, the packages", CORE),
     "whatever became": ("the outcome of", CORE),
-    "beside|besides": ("next to, with, compared with", (*WEB, *STATIC, *TESTS, "docs/results/")),
-    "anybody": ("name the role: user, operator, process", (*WEB, *STATIC, *TESTS)),
-    "nobody": ("name the role: user, operator, process", (*WEB, *STATIC)),  # tests use it as data
+    "beside|besides": (
+        "next to, with, compared with",
+        (*WEB, *STATIC, *TESTS, "benchmarks/", "docs/results/", "overlay/"),
+    ),
+    "anybody": ("name the role: user, operator, process", (*CORE, *WEB, *STATIC, *TESTS, "benchmarks/")),
+    "nobody": ("name the role: user, operator, process", (*WEB, *STATIC, "benchmarks/", "overlay/")),  # data in tests
     "farewell": ("a graceful leave; left gracefully", (*WEB, *STATIC, *TESTS, "docs/results/", "telemetry/")),
     "alike": ("equal, the same", (*WEB, *STATIC)),
     "take it away|taken away|to take away": ("export", WEB),

@@ -5,7 +5,7 @@
  *   peer_load answer PROTOCOL PORT BYTES                 prints "ready" and answers until stdin ends
  *
  * PROTOCOL is waxwing or coap (UDP, one request outstanding per socket), redis, nats, nats-kv or mqtt (TCP, DEPTH
- * outstanding per connection; more than one is pipelining). NATS and MQTT route requests to somebody who answers, which
+ * outstanding per connection; more than one is pipelining). NATS and MQTT route requests to a responder, which
  * is what `answer` is. Keys are room0000 to room<KEYS - 1>, drawn uniformly; every answer is checked.
  *
  * One thread, level-triggered epoll; a single connection blocks in recv instead, which saves it that system call.

@@ -3,8 +3,8 @@
 What a rival is asked for is the best that serves one value by key there:
 
 - Redis: ``GET``. libcoap and aiocoap: a confirmable ``GET``, answered with its acknowledgement.
-- NATS: request and reply, answered by a program in C beside the load, since the server itself keeps nothing; and apart
-  from that JetStream's direct access to a key-value bucket, which the server answers.
+- NATS: request and reply, answered by a program in C next to the load, because the server stores nothing; also
+  JetStream's direct access to a key-value bucket, which the server answers.
 - Mosquitto: MQTT 3.1.1, QoS 0; a request is published, and answered by that program, at a topic of the asking one.
 - Eclipse Zenoh: a query to a queryable, Python on both ends, over UDP. kademlia: a lookup by a node that lacks the key.
 
@@ -323,7 +323,7 @@ def _exchange(client: socket.socket, request: bytes) -> None:
         try:
             client.send(request)
             client.recv(2048)
-        except OSError:  # nobody listens yet
+        except OSError:  # no process listens yet
             time.sleep(0.02)
             continue
         return

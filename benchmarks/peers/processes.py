@@ -25,7 +25,7 @@ class Failed(Exception):
 
 
 def free_port() -> int:
-    """A loopback port that nobody has, of TCP and of UDP."""
+    """A free loopback port, for TCP and UDP."""
     while True:
         with socket.socket() as stream, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
             stream.bind(("127.0.0.1", 0))

@@ -26,7 +26,7 @@ What is drawn from it:
 
 Who uses it:
 
-    ``figures.figure``     the HTML around the drawing, for pages and files alike
+    ``figures.figure``     the HTML around the drawing, for pages and files
     ``standalone``         scripts and styles for a file that draws charts by itself
     ``points``             its points as a table
     ``static/js/report.js``, ``estimates.js``   draw it with ECharts

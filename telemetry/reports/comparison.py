@@ -124,7 +124,7 @@ def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str],
 
 
 def _response(key: str, group: Sequence[ChosenRun], column: str, measured: Measured) -> dict[str, Any]:
-    """The interval over replicates, and beside it the same statistic of all their samples as one (``pooled``)."""
+    """The interval over replicates, and the same statistic of all their samples together (``pooled``)."""
     found = _over_runs(group, measured.response, column)
     return {**found, "pooled": measured.pooled.get(key, {}).get(column)}
 

@@ -127,7 +127,7 @@ def pair(before: pa.Table, after: pa.Table) -> Paired:
 def over_seeds(found: Sequence[Paired]) -> Paired:
     """Pairs of runs of different seeds as one; of a single one, itself.
 
-    Each seed counts alike, however many requests it had. The curve is that of a request drawn from a seed drawn first.
+    Each seed has the same weight, however many requests it had. The curve is that of a request of a random seed.
     """
     if len(found) == 1:
         return found[0]

@@ -1,4 +1,4 @@
-"""What a report's process tells whoever waits for it: lines with a prefix, told from all that Java says beside them.
+"""Progress of a report's process for its parent: lines with a prefix, which distinguishes them from Java's output.
 
 Counterparts: ``telemetry.__main__`` writes them to standard error; ``brokerweb.reports.job`` reads them from its log.
 """

@@ -197,7 +197,7 @@ def _mean_of_shares(
         return float(values[0]) * most, None, None, _said(n, "")
     found = shares.mean_share(values, _known(requests), student(n - 1))
     if found.low is None or found.high is None:
-        return found.value * most, None, None, "all alike, and of how many requests is not known: no interval"
+        return found.value * most, None, None, "all equal, number of requests unknown: no interval"
     return found.value * most, found.low * most, found.high * most, BY_WILSON
 
 
@@ -241,7 +241,7 @@ def _between_shares(
     )
     found = shares.difference(one, other, shares.correlation_of(ours, theirs) if is_paired else 0.0)
     if found.low is None or found.high is None:
-        unknown = "a side is all alike, and of how many requests is not known: no interval"
+        unknown = "all values of one side are equal, number of requests unknown: no interval"
         return Difference(found.value * most, None, None, n, unknown, base)
     return Difference(found.value * most, found.low * most, found.high * most, n, f"{OF_SHARES}, {how}", base)
 

@@ -1,7 +1,7 @@
 """What samples say: response times, outcomes, lateness, ages. Pure, over numpy columns.
 
 Counterpart: ``telemetry.spark.nodes`` computes the same from Parquet, and a test holds the two together. A percentile
-is exact, from the samples, with linear interpolation between neighbours (numpy's and Spark's ``percentile`` alike).
+is exact, from the samples, with linear interpolation between neighbours (as numpy's and Spark's ``percentile``).
 """
 
 from __future__ import annotations

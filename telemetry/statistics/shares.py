@@ -40,7 +40,7 @@ def wilson(value: float, requests: float, quantile: float) -> Share:
 
 
 def mean_share(shares: Numbers, requests: Numbers | None, quantile: float) -> Share:
-    """The mean of at least two replicates' ``shares``, each of so many requests (``None``: nobody knows)."""
+    """The mean of at least two replicates' ``shares``, each of so many requests (``None``: unknown)."""
     n, value = len(shares), float(np.clip(shares.mean(), 0, 1))
     spread = float(shares.var(ddof=1)) / n
     made = n**2 / float((1 / requests).sum()) if requests is not None else None

@@ -112,7 +112,7 @@ class Claim:
     unit: str = "ratio"
     scale: Scale = LOG
     published: Mapping[str, float] = field(default_factory=dict)
-    """Beside what ``measure`` finds in the study's published rows."""
+    """In addition to what ``measure`` finds in the study's published rows."""
     source: Source | None = None
 
 

@@ -214,7 +214,7 @@ def test_runs_that_all_found_everything_have_an_interval_that_more_requests_narr
     assert 0.9 < few["low"] < 0.95 < 0.99 < many["low"] < 1
     unknown = interval([1.0] * 5, SHARE)
     assert (unknown["value"], unknown["low"]) == (1, None)
-    assert "of how many requests is not known" in unknown["method"]
+    assert "number of requests unknown" in unknown["method"]
 
 
 def test_two_runs_far_apart_have_an_interval_within_zero_and_all() -> None:

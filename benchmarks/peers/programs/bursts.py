@@ -15,7 +15,7 @@ MOST_NS = 10_000_000_000
 
 
 def wanted() -> Iterator[float]:
-    """Say that this client is ready, then yield the seconds of each burst, until nobody is there to want one."""
+    """Say that this client is ready, then yield the seconds of each burst, until the parent closes the pipe."""
     print("ready", flush=True)
     for line in sys.stdin:
         yield float(line)

@@ -193,7 +193,7 @@ class _Joined:
         lost = np.zeros(len(times), bool)
         for (_, to, _), waiting in self._order.under_way.items():
             last = self._last.get(self._index[to], -1)
-            for row in waiting:  # of what was sent later nobody knows
+            for row in waiting:  # what was sent later is unknown
                 lost[row] = times[row] < last
         columns = [times, pa.array(arrivals, mask=arrivals < 0), ends[:, 0], ends[:, 1], np.array(self._codes)]
         columns += [np.array(self._sizes), lost, pa.array(self._queries, pa.string()), pa.array(self._texts)]

@@ -1,4 +1,4 @@
-"""The ten messages of seed 000, and the questions for neighbours and statistics, one class each.
+"""The ten messages of seed 000, and the requests for neighbours and statistics, one class each.
 
 Counterparts: ``table`` describes them field by field, ``codec`` reads and writes them.
 
@@ -9,7 +9,7 @@ Counterparts: ``table`` describes them field by field, ``codec`` reads and write
                                                 <─ 4, 5 (102) ── A <─ 4|C ───── B <─ 4|C|A|* ──── D   (B replicates)
 
 ``timestamp`` is Unix milliseconds. A hop is an address that a request was received from; the first is the consumer.
-Nobody changes a message once it is made; that is not enforced, as a frozen class takes three times as long to make.
+Messages are immutable by convention: a frozen class takes three times as long to create.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Ping:
 class ContextUpdateAdvertisement:
     timestamp: int
     flag: str
-    """``A`` advertisement, ``U`` update; a broker treats them alike."""
+    """``A`` advertisement, ``U`` update; a broker treats both the same."""
     provider_id: str
     entity_type: str
     entity_id: str

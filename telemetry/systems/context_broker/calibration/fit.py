@@ -55,7 +55,7 @@ CLIENT_DIGITS = 3
 DIGITS = 4
 """After the point, of microseconds: below what any clock here tells."""
 NAMES_BYTES = 90
-"""Of a Response beside its payload, roughly; of the order of a per cent of what it is used for."""
+"""Approximate size of a Response without its payload; about one per cent of what it is used for."""
 WARM_S = 0.0001
 """From one message of the probes to the next, roughly, in which a broker slept."""
 ANSWER_ON = "traced: quiet"

@@ -48,7 +48,7 @@ SMALL, USUAL, LARGE = 100, 1024, 8192
 USUAL_ONES = "usual"
 """Brokers with default settings."""
 ENTRIES = (0, 1000)
-"""That a linear table scans beside the one asked for."""
+"""Other entries that a linear table scans."""
 RESTS_S = (0.003, 0.03)
 """For which a broker sleeps before each message, where it is asked how much more it costs with cold caches."""
 RESTED = 8
@@ -232,7 +232,7 @@ def _store(prober: Prober, broker: Standing) -> None:
 
 
 def _fill(prober: Prober, broker: Standing, numbers: range, *, is_same: bool) -> None:
-    """Entries beside the one asked for: of its own providers, or of as many other entities."""
+    """Entries other than the requested one: of its own providers, or of as many other entities."""
     prober.exchange(broker, _update("p", "usual", USUAL), 2)
     for i in numbers:
         prober.exchange(broker, _update(f"f{i}", "usual" if is_same else f"f{i}", USUAL), 2)

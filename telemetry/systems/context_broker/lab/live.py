@@ -64,7 +64,7 @@ LULL = (2 * WAIT_MS + 2) * MILLISECOND
 PATIENCE = 5 * SECOND
 """After this a query without an answer is lost, and a datagram that has not arrived is given up."""
 LISTENING = SECOND // 2
-"""Without a word from anybody, until the brokers are looked after."""
+"""Silence of all brokers until they are checked."""
 STARTING_S = 20.0
 """Within this a broker is up, on a busy machine, too."""
 _LOOPBACK = ("127.0.0.1", 0)

@@ -147,7 +147,7 @@ FIGURES = (
             over_idle_plot("providers"),
         ),
         (claims.MEMORY_BY_PROVIDERS,),
-        "The central broker's memory rises quickly with providers, that of ten brokers alike on three topologies.",
+        "The central broker's memory rises quickly with providers; that of ten brokers is equal on three topologies.",
         (
             Source(
                 "Figure 4.6 and section 4.3.2",

@@ -1,4 +1,4 @@
-"""Table B.1 as rows, and what the thesis' own figures reduce of such rows, published or simulated alike. Pure.
+"""Table B.1 as rows, and the quantities of the thesis' figures computed from such rows, published or simulated. Pure.
 
 The reductions are the thesis': where its figures 4.3 to 4.6 average over update intervals at a request interval of
 30 s, so is done here. The central broker (V3) was measured at 30 s between updates only.
