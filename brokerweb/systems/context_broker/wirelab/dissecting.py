@@ -18,7 +18,7 @@ MOST_SEGMENTS = 1_000
 """Told apart, separators included; what is behind them is one more."""
 MOST_DEPTH = 3
 """Messages within messages that are taken apart."""
-_CODE = Field("MessageType", Kind.CODE, meaning="Which message it is.")
+_CODE = Field("MessageType", Kind.CODE, meaning="Code of the message.")
 _MARK = Field("Mark", Kind.STAR, meaning="Sent by a broker to a broker.")
 _BAR = ord("|")
 
