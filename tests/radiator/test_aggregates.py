@@ -145,4 +145,4 @@ EXAMPLE = "this must be join, concat, or aggregates such as avg(speed) by cell(l
 def test_what_is_refused_is_pointed_at(text: str, offset: int, reason: str) -> None:
     with pytest.raises(InvalidExpression) as refused:
         Aggregation(text)
-    assert (refused.value.offset, refused.value.reason) == (offset, reason)
+    assert (refused.value.at, refused.value.sentence) == (offset, reason)

@@ -79,7 +79,7 @@ def test_checked_mode_finds_a_function_that_is_not_pure() -> None:
 def test_one_that_is_not_there_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidExpression) as refused:
         aggregability(text)
-    assert (refused.value.reason, refused.value.offset) == (reason, 7)
+    assert (refused.value.sentence, refused.value.at) == (reason, 7)
 
 
 def test_one_that_cannot_be_imported_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 
 from overlay.core.binary import canonical
 from overlay.core.errors import InvalidSetting
+from overlay.core.settings import check, setting
 from overlay.systems.radiator.language.aggregability import aggregability, constant_threshold
 from overlay.systems.radiator.language.chainability import Chainability
 from overlay.systems.radiator.language.scenarios import SCENARIOS
-from overlay.systems.radiator.language.source import InvalidExpression
+from overlay.systems.radiator.language.source import MAX_CHARACTERS, InvalidExpression
 
 LISBON = {"latitude": 38.7223, "longitude": -9.1393}
 PORTO = {"latitude": 41.1579, "longitude": -8.6291}
@@ -206,9 +208,22 @@ def test_what_is_refused_is_pointed_at(text: str, position: tuple[int, int, int]
     with pytest.raises(InvalidExpression) as refused:
         aggregability(text)
     error = refused.value
-    assert ((error.offset, error.line, error.column), error.reason) == (position, reason)
+    assert ((error.at, error.line, error.column), error.sentence) == (position, reason)
     assert str(error) == f"aggregability: line {error.line}, column {error.column}: {reason}"
     assert isinstance(error, InvalidSetting) and error.field == "aggregability"
+
+
+def test_an_aggregability_is_the_language_of_a_setting() -> None:
+    @dataclass(frozen=True)
+    class Settings:
+        aggregability: str = setting("{volume: 1}", help="G.", most=MAX_CHARACTERS, language=aggregability)
+
+        def __post_init__(self) -> None:
+            check(self)
+
+    assert Settings("{time:\n 30}")
+    with pytest.raises(InvalidSetting, match="aggregability: line 2, column 2: 'x' is unknown; write"):
+        Settings("{time:\n x}")
 
 
 def test_texts_at_the_limits_are_accepted() -> None:
@@ -338,7 +353,7 @@ def test_every_evaluation_gives_a_threshold_and_depends_on_what_is_read(
     try:
         function = aggregability(f"{{{kind}: {value}}} if {value} else {{volume: 3}}", "{people: 99}")
     except InvalidExpression as refused:
-        assert refused.reason in ("a threshold's value is a number", "a threshold is at most 2^63")
+        assert refused.sentence in ("a threshold's value is a number", "a threshold is at most 2^63")
         return
     before = canonical([s, r])
     found = function.evaluate(s, ("a", "c"), r, "a")
@@ -376,5 +391,5 @@ def test_any_text_is_compiled_or_refused_at_a_character(text: str) -> None:
     try:
         aggregability(text)
     except InvalidExpression as refused:
-        assert 0 <= refused.offset <= len(text)
-        assert text.count("\n", 0, refused.offset) == refused.line - 1
+        assert 0 <= refused.at <= len(text)
+        assert text.count("\n", 0, refused.at) == refused.line - 1

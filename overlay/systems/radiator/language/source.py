@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from overlay.core.errors import InvalidSetting
+from overlay.core.settings import InvalidText
 
 MAX_CHARACTERS = 2_000
 MAX_NODES = 500
@@ -18,20 +19,24 @@ MAX_DEPTH = 50
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-class InvalidExpression(InvalidSetting):
-    """A text that is refused, with the position of the first wrong character."""
+class InvalidExpression(InvalidSetting, InvalidText):
+    """A text that is refused, with the position of the first wrong character.
 
-    def __init__(self, field: str, text: str, offset: int, sentence: str) -> None:
-        self.offset = offset
-        """Position in the text, from 0 to its length."""
-        before = _NEWLINE.split(text[:offset])
+    As an ``InvalidText`` it is what the language of a setting raises; ``sentence`` has no position.
+    """
+
+    def __init__(self, field: str, text: str, at: int, sentence: str) -> None:
+        before = _NEWLINE.split(text[:at])
         self.line = len(before)
         """From 1."""
         self.column = len(before[-1]) + 1
         """From 1, in characters."""
-        super().__init__(field, f"line {self.line}, column {self.column}: {sentence}")
-        self.reason = sentence
-        """The sentence without the position."""
+        # Both bases have the same base, and each takes other arguments.
+        ValueError.__init__(self, f"{field}: line {self.line}, column {self.column}: {sentence}")
+        self.field = field
+        self.at = at
+        """Position in the text, from 0 to its length."""
+        self.sentence = sentence
 
 
 @dataclass(frozen=True, slots=True)
