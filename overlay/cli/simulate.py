@@ -141,7 +141,8 @@ def _run(deployment: Deployment, services: ServiceModel | None) -> dict[str, Any
         shown.clear()
         signal.signal(signal.SIGINT, before)
     computed_s, wall_s = time.process_time() - began, time.monotonic() - began_on_clock
-    summary = summarise(read_journal(journal_path(Path(deployment.directory))), deployment.system)
+    path, system = journal_path(Path(deployment.directory)), deployment.system
+    summary = summarise(read_journal(path), system, system.measures(read_journal(path)))
     return _found(outcome, summary, services, computed_s, wall_s)
 
 

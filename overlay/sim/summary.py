@@ -7,7 +7,7 @@ measuring; the costs between brokers are those of the complete run.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from statistics import fmean, quantiles
 from typing import Any
@@ -52,8 +52,8 @@ class Summary:
         return {**values, **spent, **outcomes}
 
 
-def summarise(facts: Iterable[Fact], system: System) -> Summary:
-    """The summary of all facts of a run of ``system``."""
+def summarise(facts: Iterable[Fact], system: System, own: Mapping[str, float | None] | None = None) -> Summary:
+    """The summary of all facts of a run of ``system``; ``own`` are its ``measures``."""
     outcomes: Counter[str] = Counter()
     response_us: list[int] = []
     counters: dict[str, list[dict[str, int]]] = defaultdict(list)
@@ -82,7 +82,7 @@ def summarise(facts: Iterable[Fact], system: System) -> Summary:
         "p99_us": p99_us,
     }
     counted = {outcome: outcomes[outcome] for outcome in OUTCOMES}
-    told = {**known, **counted, **spent}
+    told = {**known, **counted, **spent, **(own or {})}
     return Summary(
         **known,
         outcomes=counted,

@@ -643,6 +643,13 @@ class System(ABC):
         """Means by name, from the counters of all servers and the number of requests; ``None`` without counts."""
         return {}
 
+    def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
+        """Values of ``measure_names`` from the facts of a run, for ``python -m overlay simulate --json``.
+
+        Without it, ``costs`` and what every system has are all that the command knows.
+        """
+        return {}
+
     # ---- code
 
     @property

@@ -204,6 +204,10 @@ class Echo(System):
             records=3 * calls,
         )
 
+    def measures(self, facts):
+        copies = [fact.copy for fact in facts if isinstance(fact, Delivery) and fact.phase == "measuring"]
+        return {"repeated": sum(copy > 1 for copy in copies)}
+
     def ping(self, unix_ms):
         return b"?"
 

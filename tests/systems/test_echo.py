@@ -86,6 +86,7 @@ def test_the_command_simulates_it(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["answer_ratio"] == 1
     assert "hops" not in found
+    assert found["measures"]["repeated"] > 0, "a measure of its own, from its deliveries"
     assert (found["service_times"], found["unmeasured"]) == ("default", ["echo", "callers"])
     assert simulate_command.main([str(spec)]) == 0
     assert "No measured service times for echo, callers: default costs are used." in capsys.readouterr().out
