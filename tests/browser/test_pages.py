@@ -114,7 +114,7 @@ def test_of_many_lines_one_is_read_alone(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["report"])
     figure = page.locator("[data-report-chart=percentiles]")
     figure.scroll_into_view_if_needed()
-    expect(figure.locator("[data-legend]")).to_contain_text("30 lines without marks")
+    expect(figure.locator("[data-legend]")).to_contain_text("30 lines, drawn without markers")
     joined = figure.locator("svg path").count()
     figure.get_by_role("button", name="setting 17").click()
     expect(figure.get_by_role("button", name="setting 17")).to_have_attribute("aria-pressed", "true")
