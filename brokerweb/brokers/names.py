@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from overlay.systems.contract import System, Title
+from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
+from overlay.systems.roles import Title
 from telemetry.formatting import sig3, words
 from telemetry.summary.processes import Servers
 from telemetry.systems.registry import telemetry_of

@@ -100,12 +100,12 @@ class ExperimentForm:
         ]
 
     def _is_main(self, one: Input) -> bool:
-        main = self.system.main_workload
+        main = self.system.presentation.main_workload
         return one.info.name in main if main else one.info.name not in self._in_sections
 
     @property
     def _in_sections(self) -> set[str]:
-        return {name for names in self.system.form_sections.values() for name in names}
+        return {name for names in self.system.presentation.form_sections.values() for name in names}
 
     @property
     def systems(self) -> list[tuple[str, str, bool]]:
@@ -116,7 +116,7 @@ class ExperimentForm:
     def sections(self) -> list[tuple[str, list[Input], bool]]:
         """(title, inputs, whether one is changed or has an error) of each section of the workload."""
         found = []
-        for title, names in self.system.form_sections.items():
+        for title, names in self.system.presentation.form_sections.items():
             inputs = [one for one in self.workload.inputs if one.info.name in names]
             found.append((title, inputs, any(one.wrong or one.is_changed for one in inputs)))
         return found

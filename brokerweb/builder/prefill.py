@@ -47,7 +47,7 @@ def find(asked: Mapping[str, str]) -> Origin:
         return Origin(of_run(run), f"run {run.position + 1} of “{run.experiment.name}”")
     topology = asked.get("topology", "")
     system = SYSTEMS.get(asked.get("system", ""), next(iter(SYSTEMS.values())))
-    begun = {"system": system.name, "workload": dict(system.first_workload)}
+    begun = {"system": system.name, "workload": dict(system.presentation.first_workload)}
     return Origin({**begun, **({"topology": [topology]} if topology else {})}, is_new=not topology)
 
 

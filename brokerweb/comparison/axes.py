@@ -30,7 +30,7 @@ def x_of(found: Comparison, but: Container[str] = ()) -> Parameter | None:
     if found.asked.x in known:
         return known[found.asked.x]
     numbers = [one.name for one in found.numbers if one.name != BROKERS or _are_swept(found)]
-    first = of_all(lambda system: system.axis_fields)
+    first = of_all(lambda system: system.presentation.axis_fields)
     numbers.sort(key=lambda name: first.index(name) if name in first else len(first))
     words = [name for name in known if name not in numbers and name not in LAST]
     spread = [name for name in numbers if _is_spread(found, name)]
@@ -133,7 +133,7 @@ def titled(found: Comparison, over: str) -> str:
 
 def title(what: str, found: Comparison, over: str) -> str:
     """ "Response time against brokers, 30 s measured": the measure and what it is drawn over."""
-    said = of_all(lambda system: system.title_fields)
+    said = of_all(lambda system: system.presentation.title_fields)
     shared = [in_words(name, found.shared[name]) for name in said if name in found.shared]
     return ", ".join(
         [f"{what} against {over}", *shared, *([SIMULATED] if found.shared.get("engine") == SIMULATED else [])]

@@ -67,7 +67,7 @@ def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
 
 def _hues() -> list[str]:
     """The settings whose values have colours of their own."""
-    return of_all(lambda system: (system.hue_field,))
+    return of_all(lambda system: (system.presentation.hue_field,))
 
 
 def _lines(found: Comparison) -> Chart | None:

@@ -23,8 +23,10 @@ from overlay.faults.churn import Change
 from overlay.faults.faults import Fault
 from overlay.load.assignment import Position
 from overlay.load.windows import Schedule
-from overlay.systems.contract import Plan, Role, Setup, System, server_names
+from overlay.systems.contract import Setup, System
+from overlay.systems.cores import Plan
 from overlay.systems.registry import RECORD, SYSTEMS, check_record_mb
+from overlay.systems.roles import Role, server_names
 from overlay.topologies import Graph
 
 RUN, NETWORK = "run", "network"

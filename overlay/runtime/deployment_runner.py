@@ -34,7 +34,7 @@ from overlay.runtime.processes import DISK_FULL, Child, Work, describe_exit_code
 from overlay.runtime.reporting import ForgivingJournal, open_journal
 from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
-from overlay.systems.contract import Exchange, Order
+from overlay.systems.cores import Exchange, Order
 
 Forked = Callable[[str, Child], None]
 STARTS_AT_ONCE = 32

@@ -26,7 +26,9 @@ from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.own_faults import FaultedClients, Watcher
 from overlay.runtime.ports import FleetDriver
 from overlay.runtime.reporting import make_tick, open_journal
-from overlay.systems.contract import Fleet, Plan, Setup, System, client_name
+from overlay.systems.contract import Setup, System
+from overlay.systems.cores import Fleet, Plan
+from overlay.systems.roles import client_name
 
 SPARE_FILES = 64
 """File descriptors reserved for other uses than clients' ports."""

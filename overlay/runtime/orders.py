@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.contract import ORDERS_AT_ONCE, Exchange
+from overlay.systems.cores import ORDERS_AT_ONCE, Exchange
 
 Ended = Callable[[Exchange], None]
 """Called with an exchange that has ended."""

@@ -13,7 +13,8 @@ from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
 from overlay.faults.faults import Fault
 from overlay.runtime.link_faults import ACTIVE, OVER, SharedFaults
-from overlay.systems.contract import Client, client_name
+from overlay.systems.cores import Client
+from overlay.systems.roles import client_name
 
 LOOK_NS = 20 * MILLISECOND
 

@@ -25,7 +25,7 @@ from overlay.runtime.own_faults import LOOK_NS, FaultedClients
 from overlay.runtime.ready import make_ready
 from overlay.runtime.udp import IDLE_NS
 from overlay.runtime.usage import kernel_drops
-from overlay.systems.contract import Client
+from overlay.systems.cores import Client
 
 Port = tuple[int, int]
 """A client's index in the fleet and one of its lanes."""

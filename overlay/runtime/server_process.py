@@ -23,7 +23,9 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
 from overlay.runtime.usage import kernel_drops
-from overlay.systems.contract import Place, Server, System
+from overlay.systems.contract import System
+from overlay.systems.cores import Server
+from overlay.systems.roles import Place
 
 if TYPE_CHECKING:
     from overlay.journal.recording import Recorder

@@ -20,7 +20,7 @@ from overlay.deployment.deployment import RUN, Deployment
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from overlay.runtime.processes import Ready, Work
 from overlay.runtime.server_process import MakeShaper, ServerProcess, plain_shaper
-from overlay.systems.contract import Server
+from overlay.systems.cores import Server
 
 
 @dataclass(frozen=True)

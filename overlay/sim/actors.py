@@ -9,7 +9,7 @@ from overlay.core.addresses import Address
 from overlay.core.node import Node, NodeEvent
 from overlay.journal.facts import ClientFact
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing, Simulator
-from overlay.systems.contract import ORDERS_AT_ONCE, Assembly, Client, Exchange, Order
+from overlay.systems.cores import ORDERS_AT_ONCE, Assembly, Client, Exchange, Order
 
 
 class NodeActor(Actor):

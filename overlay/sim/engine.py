@@ -31,7 +31,8 @@ from overlay.sim.recorders import Recorders, fresh_server
 from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.sim.world import World, plain_client, server_address
-from overlay.systems.contract import Client, Server, role_of
+from overlay.systems.cores import Client, Server
+from overlay.systems.roles import role_of
 
 ORDERED = 1_000
 """Up to this many brokers are ordered to join each other, like live ones. More are introduced at once, since the

@@ -21,7 +21,8 @@ from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import OtherTimes, ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.world import World
-from overlay.systems.contract import Fleet, role_of
+from overlay.systems.cores import Fleet
+from overlay.systems.roles import role_of
 
 TOLD_APART = 1_000
 """Maximum brokers with ticks of their own; for more, one tick has their sum, under ``ALL_BROKERS``."""

@@ -12,8 +12,10 @@ from overlay.core.chance import Chances
 from overlay.journal.recorded import RecordedServer
 from overlay.journal.recording import Recorder, recording_path, recordings_in
 from overlay.sim.simulator import WALL_OFFSET_NS
-from overlay.systems.contract import Place, Server, System
+from overlay.systems.contract import System
+from overlay.systems.cores import Server
 from overlay.systems.recordings import recorder_of
+from overlay.systems.roles import Place
 
 MakeServer = Callable[[System, Any, Place, int], Server]
 """Creates a server from its system, configuration, place and random seed."""

@@ -19,9 +19,11 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.errors import InvalidSetting
 from overlay.journal.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
-from overlay.systems.contract import Place, Server, System
+from overlay.systems.contract import System
+from overlay.systems.cores import Server
 from overlay.systems.recordings import server_code
 from overlay.systems.registry import system_of
+from overlay.systems.roles import Place
 
 CHANCES: dict[str, Callable[[int], Chances]] = {
     "random": lambda seed: Chances.of_one(Random(seed)),

@@ -27,7 +27,9 @@ from overlay.core.node import MILLISECOND
 from overlay.core.service_times import Costs, Deliveries, ServiceModel
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.simulator import Outgoing, Simulator
-from overlay.systems.contract import Client, Meter, Server, System, role_of
+from overlay.systems.contract import System
+from overlay.systems.cores import Client, Meter, Server
+from overlay.systems.roles import role_of
 
 BATCH = 32
 """Maximum datagrams in one batch, as in ``overlay.runtime.datagrams``."""

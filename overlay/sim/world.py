@@ -27,7 +27,9 @@ from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeA
 from overlay.sim.network import LOCAL, Network, ShapedNetwork
 from overlay.sim.recorders import MakeServer, fresh_server
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
-from overlay.systems.contract import Client, Fleet, Identity, Place, Server, Setup, System, client_name, server_names
+from overlay.systems.contract import Setup, System
+from overlay.systems.cores import Client, Fleet, Server
+from overlay.systems.roles import Identity, Place, client_name, server_names
 
 START_LIMIT = 120 * SECOND
 CONTROLLER_HOST = "127.2.0.1"

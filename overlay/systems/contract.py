@@ -2,7 +2,8 @@
 
 A system is the subject of one seed: its settings, its processes, its servers and clients, and the orders that turn
 started servers into a working overlay. ``registry`` lists all systems; each has its own folder. Everything is pure:
-time and randomness are passed as arguments.
+time and randomness are passed as arguments. ``cores`` has the protocols of what a system makes, ``roles`` the names
+of its processes, ``presentation`` how its settings are shown.
 
 ::
 
@@ -18,16 +19,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.engines import ENGINES
 from overlay.core.errors import within
-from overlay.core.node import Node
-from overlay.core.service_times import Work
 from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
+from overlay.systems.cores import Meter, NoOrders
+from overlay.systems.presentation import Presentation
+from overlay.systems.roles import REQUESTS, UPDATES, Title, client_name, server_names
 
 if TYPE_CHECKING:  # imported for annotations only, to save memory in broker processes
     from overlay.core.links import LinkShape
@@ -35,58 +37,16 @@ if TYPE_CHECKING:  # imported for annotations only, to save memory in broker pro
     from overlay.faults.churn import Change
     from overlay.faults.faults import Fault
     from overlay.faults.kinds import FaultKind
-    from overlay.journal.facts import ClientFact, Fact
+    from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
-    from overlay.load.tally import Tally
     from overlay.load.windows import Schedule, Windows
+    from overlay.systems.cores import Assembly, Fleet, Introduction, Plan, Server
+    from overlay.systems.roles import ClientRole, Identity, Place, Role
     from overlay.topologies import Graph
     from overlay.topologies.walks import WalkEstimate
 
-ORDERS_AT_ONCE = 64
-"""Maximum orders of a controller in progress."""
 PROFILE = "profile"
 """The setting with the name of a profile, in systems with profiles."""
-OTHER = ""
-"""The name of messages that a meter does not tell apart."""
-
-Plan = Any
-"""One client of a workload; the type depends on the system."""
-Identity = tuple[str | int, ...]
-"""Identifies a client within the run: its role and number. Its name is ``role-number``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Role:
-    """A kind of server, and the number of its servers. Their processes are ``name-0``, ``name-1`` and so on."""
-
-    name: str
-    count: int
-
-
-REQUESTS: Final = "requests"
-UPDATES: Final = "updates"
-"""What the exchanges of clients can be."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClientRole:
-    """A kind of client. Its processes are ``processes-0``, ``processes-1`` and so on."""
-
-    processes: str
-    exchanges: Literal["requests", "updates", ""] = ""
-    """What its ``Sample`` facts are; empty if its clients only receive."""
-
-
-class Title(NamedTuple):
-    """What one and several servers are called on pages."""
-
-    one: str
-    many: str
-
-    @property
-    def in_text(self) -> Title:
-        """As within a sentence: *broker*; *M-Hub* stays as it is."""
-        return Title(*(word[:1].lower() + word[1:] if word[1:2].islower() else word for word in self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,158 +63,6 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The identity of a server: its name, index and address, and the addresses of all servers."""
-
-    name: str
-    """The name of its process: ``gateway-1``."""
-    index: int
-    """Index among all servers, role by role."""
-    address: Address
-    """The address that others use."""
-    servers: Sequence[Address]
-    """The addresses of all servers, its own included."""
-
-    @property
-    def role(self) -> str:
-        return role_of(self.name)
-
-    @property
-    def number(self) -> int:
-        """Its number within its role."""
-        return int(self.name.rpartition("-")[2])
-
-
-class Server(Node, Protocol):
-    """A long-lived node, such as a broker, a gateway or a registry. A driver may wrap it in a recorder."""
-
-    @property
-    def address(self) -> Address: ...
-    @property
-    def knows(self) -> Callable[[Address], bool]:
-        """Whether a sender is known; under overload, known senders are served before strangers."""
-        ...
-
-    def set_wall_clock(self, offset_ns: int) -> None:
-        """Unix nanoseconds minus ``now``."""
-        ...
-
-    def statistics(self, now: int) -> dict[str, int]:
-        """Its counters, for a tick."""
-        ...
-
-    def traces(self) -> Sequence[Any]:
-        """Steps of traced requests since the last call; ``System.facts`` converts them to facts."""
-        ...
-
-    def leave(self, now: int) -> int:
-        """Begin a graceful leave. Returns for how many nanoseconds it must still be driven."""
-        ...
-
-    def check_invariants(self) -> None:
-        """Raise ``AssertionError`` if its state contradicts itself. Tests call it after each step."""
-        ...
-
-
-class Client(Protocol):
-    """A client of a workload, with its own ports (*lanes*); a driver opens a socket for each lane."""
-
-    @property
-    def peer(self) -> Address | None:
-        """The only server that it receives from, so that sockets can be connected; ``None`` if there are several."""
-        ...
-
-    @property
-    def identity(self) -> Identity: ...
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether all intended messages have been sent and all exchanges have ended."""
-        ...
-
-    def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
-        """Returns whether there is new output or an earlier timer."""
-        ...
-
-    def handle_timer(self, now: int) -> None: ...
-    def next_timer(self) -> int | None: ...
-    def datagrams_to_send(self) -> Sequence[tuple[int, bytes, Address]]:
-        """``(lane, datagram, destination)``."""
-        ...
-
-    def lanes_to_close(self) -> Sequence[int]: ...
-    def facts(self) -> Sequence[ClientFact]:
-        """Facts since the last call: samples of exchanges, deliveries, connections, hand-overs."""
-        ...
-
-    def abandon(self, now: int) -> None:
-        """The run has ended: open exchanges time out."""
-        ...
-
-
-class Fleet(Protocol):
-    """The clients of one process."""
-
-    @property
-    def clients(self) -> Sequence[Client]: ...
-    @property
-    def tally(self) -> Tally: ...
-    def set_wall_clock(self, offset_ns: int) -> None: ...
-
-
-class Exchange(Node, Protocol):
-    """The exchange of an order, from a port that is used once."""
-
-    @property
-    def broker(self) -> Address:
-        """The broker that it talks to."""
-        ...
-
-    @property
-    def is_over(self) -> bool: ...
-
-
-class Order(Protocol):
-    """One command to one server."""
-
-
-class Assembly(Protocol):
-    """The orders that turn started servers into a working overlay. ``up`` maps indices of servers to incarnations."""
-
-    trouble: str
-    """The permanent obstacle to completion; empty if there is none."""
-
-    def due(self, up: Mapping[int, int], now: int, room: int) -> Sequence[Any]:
-        """The orders that are due, at most ``room``. Call ``begin`` for each, and ``settle`` when its exchange ends."""
-        ...
-
-    def begin(self, order: Any, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange: ...
-    def settle(self, order: Any, exchange: Any, now: int) -> None: ...
-    def is_complete(self, up: Mapping[int, int]) -> bool:
-        """Whether every server is up and there are no further orders."""
-        ...
-
-    def next_retry(self, now: int) -> int | None:
-        """The time of the next retry, or ``None``."""
-        ...
-
-    def assume(self, up: Mapping[int, int]) -> None:
-        """Mark all orders of these incarnations as done by other means."""
-        ...
-
-
-class Introduction(Protocol):
-    """Replaces the orders of an assembly in virtual time, where they would take longer than a run."""
-
-    settling_ns: int
-    """The pause between introducing servers and the start of the load."""
-
-    def introduce(self, server: Any, neighbours: Iterable[Address], controller: Address, now: int) -> None:
-        """Put ``server`` into the state after all orders."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
 class WalkPolicy:
     """A policy of walks, for the editor of topologies."""
 
@@ -262,41 +70,6 @@ class WalkPolicy:
     """The continuation of *a walk that …*."""
     estimate: Callable[[Graph], WalkEstimate]
     """Estimates the length of walks on a checked topology."""
-
-
-class NoOrders:
-    """The assembly of servers that need no orders: complete when all are up."""
-
-    def __init__(self, servers: int) -> None:
-        self._servers = servers
-        self.trouble = ""
-
-    def due(self, up: Mapping[int, int], now: int, room: int) -> Sequence[Any]:
-        return ()
-
-    def begin(self, order: Any, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange:
-        raise AssertionError("this assembly has no orders")
-
-    def settle(self, order: Any, exchange: Any, now: int) -> None:
-        raise AssertionError("this assembly has no orders")
-
-    def is_complete(self, up: Mapping[int, int]) -> bool:
-        return len(up) == self._servers
-
-    def next_retry(self, now: int) -> int | None:
-        return None
-
-    def assume(self, up: Mapping[int, int]) -> None:
-        pass
-
-
-class Meter:
-    """Counts the work of one server or client for the service-time model. This default tells no messages apart."""
-
-    def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
-        """The work for the datagrams received and sent since the last call."""
-        moved = sum(map(len, received)) + sum(map(len, sent))
-        return Work([OTHER] * len(received), [OTHER] * len(sent), moved)
 
 
 class System(ABC):
@@ -321,30 +94,17 @@ class System(ABC):
     network_profile: ClassVar[str] = ""
     """The default profile of networks; empty: that of the settings."""
     network_profile_help: ClassVar[str] = ""
-    first_workload: ClassVar[Mapping[str, Any]] = {}
-    """Initial values of a new experiment's form that are not defaults."""
     gauges: ClassVar[frozenset[str]] = frozenset()
     """Counters of its servers that are current values; the others only grow."""
     client_fields: ClassVar[tuple[str, ...]] = ()
     """The workload fields with the numbers of clients: ``providers``."""
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Work that is not per message, by role: the units that its meter counts, such as entries compared."""
+    presentation: ClassVar[Presentation] = Presentation()
     has_traces: ClassVar[bool] = False
     """Whether runs have traces of single requests."""
     has_messages: ClassVar[bool] = False
     """Whether recorded runs have single messages."""
-    main_workload: ClassVar[tuple[str, ...]] = ()
-    """The workload fields that a form shows expanded; empty for all."""
-    form_sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Workload fields in a section of their own in the form, by its title."""
-    value_words: ClassVar[Mapping[str, tuple[str, str]]] = {}
-    """The words after the value of a setting in labels, for one and for several: ``provider``, ``providers``."""
-    axis_fields: ClassVar[tuple[str, ...]] = ()
-    """The preferred x axes of a comparison, best first: settings, workload fields or ``brokers``."""
-    title_fields: ClassVar[tuple[str, ...]] = ()
-    """The settings whose common values are part of a chart's title."""
-    hue_field: ClassVar[str] = ""
-    """The setting whose values have colours of their own on charts."""
     strategies: ClassVar[tuple[str, ...]] = ()
     """The values of a run's ``strategy``."""
     profiles: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
@@ -657,18 +417,3 @@ class System(ABC):
         """The folders and files with the code that determines the output of servers, such as its own folder and that
         of a channel that it shares with another system."""
         return (Path(str(sys.modules[type(self).__module__].__file__)).parent,)
-
-
-def role_of(process: str) -> str:
-    """The role of a process: ``broker`` of ``broker-3``, ``consumers`` of ``consumers-0``."""
-    return process.rpartition("-")[0]
-
-
-def server_names(roles: Iterable[Role]) -> tuple[str, ...]:
-    """The names of all servers' processes, by index."""
-    return tuple(f"{role.name}-{number}" for role in roles for number in range(role.count))
-
-
-def client_name(identity: Identity) -> str:
-    """``caller-3``."""
-    return "-".join(map(str, identity))

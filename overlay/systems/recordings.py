@@ -10,7 +10,8 @@ from typing import Any
 from overlay import __version__
 from overlay.core.hashes import digest_of_code
 from overlay.journal.recording import MEGABYTE, Begin, Recorder
-from overlay.systems.contract import Place, System
+from overlay.systems.contract import System
+from overlay.systems.roles import Place
 
 
 def server_code(system: System) -> str:

@@ -84,7 +84,7 @@ def _settings_by_name(systems: tuple[System, ...]) -> Mapping[str, SettingInfo]:
 def _value_words(systems: tuple[System, ...]) -> Mapping[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for system in systems:
-        for name, words in system.value_words.items():
+        for name, words in system.presentation.value_words.items():
             found.setdefault(name_among_all(system.name, name), words)
     return found
 

@@ -15,8 +15,8 @@ from typing import Any
 from overlay.deployment import phases
 from overlay.deployment.fleet import RESTARTED
 from overlay.faults.churn import CRASHED
-from overlay.systems.contract import Title
 from overlay.systems.registry import SYSTEMS
+from overlay.systems.roles import Title
 from telemetry.summary.processes import Servers, server_number
 from telemetry.systems.contract import Telemetry, Wording
 

@@ -15,8 +15,9 @@ from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import graph_of
 from overlay.journal.counters import growth
 from overlay.journal.facts import ALL_BROKERS, CLIENT_GAUGES, SUPERVISOR, Tick
-from overlay.systems.contract import System, server_names
+from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
+from overlay.systems.roles import server_names
 
 MEMORY = ("rss_bytes", "pss_bytes", "uss_bytes")
 

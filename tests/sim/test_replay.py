@@ -31,8 +31,8 @@ from overlay.sim.replay import replay
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload
-from overlay.systems.contract import Place
 from overlay.systems.recordings import recorder_of
+from overlay.systems.roles import Place
 from overlay.topologies import generate
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.runtime.conftest import start_daemon  # noqa: F401

@@ -11,7 +11,8 @@ from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.station import Chances
-from overlay.systems.contract import Place, System
+from overlay.systems.contract import System
+from overlay.systems.roles import Place
 from telemetry.systems.context_broker.lab.overlay import Overlay
 
 

@@ -16,7 +16,8 @@ from overlay.core.settings import check, setting
 from overlay.journal.facts import Delivery, Sample
 from overlay.load.expectations import Expected
 from overlay.load.tally import Tally
-from overlay.systems.contract import REQUESTS, ClientRole, Role, System
+from overlay.systems.contract import System
+from overlay.systems.roles import REQUESTS, ClientRole, Role
 
 GIVE_UP = SECOND
 

@@ -13,7 +13,7 @@ from overlay.core.node import MILLISECOND, NodeEvent
 from overlay.core.settings import ENGINE, Use, check, setting
 from overlay.faults.kinds import FaultKind
 from overlay.load.tally import Tally
-from overlay.systems.contract import Role, Title
+from overlay.systems.roles import Role, Title
 from tests.systems.echo import Caller, Echo, Fleet, Server, Workload
 
 REPORT = 200 * MILLISECOND

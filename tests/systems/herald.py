@@ -15,7 +15,8 @@ from overlay.journal.facts import Delivery
 from overlay.load.expectations import Expected
 from overlay.load.tally import Tally
 from overlay.load.windows import Schedule
-from overlay.systems.contract import ClientRole, Role, System
+from overlay.systems.contract import System
+from overlay.systems.roles import ClientRole, Role
 from overlay.topologies import Graph
 
 SUBSCRIBE, PING = b"subscribe", b"?"

@@ -40,6 +40,6 @@ def test_columns_say_whose_setting_they_show() -> None:
 
 
 def test_axes_and_labels_keep_their_bare_names() -> None:
-    assert of_all(lambda system: system.axis_fields)[:3] == ["consumers", "providers", "brokers"]
+    assert of_all(lambda system: system.presentation.axis_fields)[:3] == ["consumers", "providers", "brokers"]
     assert in_words("payload_bytes", 100) == "100 bytes"
     assert in_words("other.payload_bytes", 2.0) == "other.payload bytes 2 kB"

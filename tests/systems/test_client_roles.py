@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from overlay.systems.contract import REQUESTS, UPDATES, ClientRole
 from overlay.systems.registry import SYSTEMS, asking_roles
+from overlay.systems.roles import REQUESTS, UPDATES, ClientRole
 from tests.systems.echo import Echo
 
 

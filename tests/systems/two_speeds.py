@@ -8,7 +8,8 @@ from __future__ import annotations
 import socket
 
 from overlay.core.service_times import Costs, Work
-from overlay.systems.contract import OTHER, Meter, Role
+from overlay.systems.cores import OTHER, Meter
+from overlay.systems.roles import Role
 from telemetry.calibration.live import standing
 from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
 from telemetry.systems.contract import Telemetry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from overlay.journal.facts import Connection, Delivery, Sample
-from overlay.systems.contract import REQUESTS, UPDATES, ClientRole
+from overlay.systems.roles import REQUESTS, UPDATES, ClientRole
 from telemetry.lake.records import SOME, to_table
 from telemetry.measures import Measure
 from telemetry.summary import by_role

@@ -116,4 +116,4 @@ def test_a_simulated_run_done_again_is_no_replicate_and_a_live_one_is():
     nothing = Measured(response={}, pooled={}, curves={}, outcomes={}, truths={}, memory={})
     report = compare(kept, nothing, "again", {}, repeated)
     assert [row["n"] for row in report["configurations"]] == [2, 2]
-    assert any("left out" in note and note.endswith(": b.") for note in report["notes"])
+    assert any("are excluded" in note and note.endswith(": b.") for note in report["notes"])

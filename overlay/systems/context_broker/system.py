@@ -23,22 +23,14 @@ from overlay.systems.context_broker.broker.membership import GIVEN
 from overlay.systems.context_broker.broker.reports import make_holdings, make_traces
 from overlay.systems.context_broker.broker.search import STRATEGIES
 from overlay.systems.context_broker.broker.walks import POLICIES
+from overlay.systems.context_broker.presentation import PRESENTATION
 from overlay.systems.context_broker.profiles import PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.messages import Key, Ping, PingResponse, StatsRequest, StatsResponse
 from overlay.systems.context_broker.wire.table import LAYOUTS, AnyMessage
-from overlay.systems.contract import (
-    OTHER,
-    REQUESTS,
-    UPDATES,
-    ClientRole,
-    Meter,
-    Place,
-    Role,
-    Setup,
-    System,
-    WalkPolicy,
-)
+from overlay.systems.contract import Setup, System, WalkPolicy
+from overlay.systems.cores import OTHER, Meter
+from overlay.systems.roles import REQUESTS, UPDATES, ClientRole, Place, Role
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
@@ -121,34 +113,7 @@ class ContextBroker(System):
         "Networks use improved by default. Its searches backtrack until every broker has been asked, so not found "
         "(404 in REST) means that no broker has the data."
     )
-    first_workload = {"entities": 50}
-    """With the thesis' single entity, hardly any query would leave its broker."""
-    main_workload = (
-        "providers",
-        "consumers",
-        "update_interval_s",
-        "request_interval_s",
-        "payload_bytes",
-        "duration_s",
-    )
-    form_sections = {
-        "Churn": (
-            *("churn", "session_mean_s", "session_shape", "downtime_mean_s"),
-            *("churn_leave_share", "churn_brokers_kept", "churn_schedule"),
-        )
-    }
-    value_words = {
-        "providers": ("provider", "providers"),
-        "consumers": ("consumer", "consumers"),
-        "entities": ("entity", "entities"),
-        "holders": ("holder", "holders"),
-        "payload_bytes": ("bytes", "bytes"),
-        "update_interval_s": ("s between updates", "s between updates"),
-        "request_interval_s": ("s between requests", "s between requests"),
-    }
-    axis_fields = ("consumers", "providers", "brokers", "request_interval_s", "update_interval_s", "payload_bytes")
-    title_fields = ("providers", "consumers", "request_interval_s", "duration_s")
-    hue_field = "search"
+    presentation = PRESENTATION
     strategies = (*STRATEGIES, "structured")
     measure_names = (
         *("hops", "messages_per_query", "datagrams_per_query", "messages_per_update", "success", "fresh_share"),

@@ -1,0 +1,87 @@
+"""The kinds of servers and clients of a system, their names and titles. Pure.
+
+A process is named by its role and number: ``broker-3``. The index of a server counts all servers, role by role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from overlay.core.addresses import Address
+
+Identity = tuple[str | int, ...]
+"""Identifies a client within the run: its role and number. Its name is ``role-number``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A kind of server, and the number of its servers. Their processes are ``name-0``, ``name-1`` and so on."""
+
+    name: str
+    count: int
+
+
+REQUESTS: Final = "requests"
+UPDATES: Final = "updates"
+"""What the exchanges of clients can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRole:
+    """A kind of client. Its processes are ``processes-0``, ``processes-1`` and so on."""
+
+    processes: str
+    exchanges: Literal["requests", "updates", ""] = ""
+    """What its ``Sample`` facts are; empty if its clients only receive."""
+
+
+class Title(NamedTuple):
+    """What one and several servers are called on pages."""
+
+    one: str
+    many: str
+
+    @property
+    def in_text(self) -> Title:
+        """As within a sentence: *broker*; *M-Hub* stays as it is."""
+        return Title(*(word[:1].lower() + word[1:] if word[1:2].islower() else word for word in self))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The identity of a server: its name, index and address, and the addresses of all servers."""
+
+    name: str
+    """The name of its process: ``gateway-1``."""
+    index: int
+    """Index among all servers, role by role."""
+    address: Address
+    """The address that others use."""
+    servers: Sequence[Address]
+    """The addresses of all servers, its own included."""
+
+    @property
+    def role(self) -> str:
+        return role_of(self.name)
+
+    @property
+    def number(self) -> int:
+        """Its number within its role."""
+        return int(self.name.rpartition("-")[2])
+
+
+def role_of(process: str) -> str:
+    """The role of a process: ``broker`` of ``broker-3``, ``consumers`` of ``consumers-0``."""
+    return process.rpartition("-")[0]
+
+
+def server_names(roles: Iterable[Role]) -> tuple[str, ...]:
+    """The names of all servers' processes, by index."""
+    return tuple(f"{role.name}-{number}" for role in roles for number in range(role.count))
+
+
+def client_name(identity: Identity) -> str:
+    """``caller-3``."""
+    return "-".join(map(str, identity))
