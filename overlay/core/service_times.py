@@ -198,8 +198,14 @@ def unmeasured(roles: Mapping[str, Costs], needed: Collection[str], units: Mappi
 
 
 def missing_costs(unmeasured: Collection[str]) -> str:
-    """The sentence for figures that depend on default costs; empty if they do not."""
-    return f"No measured service times for {', '.join(unmeasured)}: default costs are used." if unmeasured else ""
+    """The sentence for figures that depend on costs that were not measured; empty if they do not."""
+    if not unmeasured:
+        return ""
+    units = [one for one in unmeasured if " of " in one]
+    roles = [one for one in unmeasured if one not in units]
+    said = [f"No measured service times for {', '.join(roles)}: default costs are used."] if roles else []
+    said += [f"No measured cost of {', '.join(units)}: it counts as no time."] if units else []
+    return " ".join(said)
 
 
 def to_lists(value: Any) -> Any:

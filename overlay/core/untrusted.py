@@ -37,9 +37,13 @@ _NUMBER_LIKE = re.compile(r"[-+.0-9][-+.:_0-9a-fA-FxX]*")
 class Unreadable(WaxwingError):
     """Why a document cannot be read, as the end of a sentence about it, with the line or the ``field``."""
 
-    def __init__(self, sentence: str, field: str = "") -> None:
-        super().__init__(sentence + (f" at {field}" if field else ""))
+    def __init__(self, sentence: str, field: str = "", *, line: str = "", at: int = 0) -> None:
+        super().__init__(sentence + line + (f" at {field}" if field else ""))
+        self.sentence = sentence
+        """Without the place."""
         self.field = field
+        self.at = at
+        """The offset of the error in a JSON text; 0 if it concerns the whole."""
 
 
 def read_json(text: str) -> Any:
@@ -52,7 +56,8 @@ def read_json(text: str) -> Any:
     except RecursionError:
         raise Unreadable("is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise Unreadable(f"is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
+        line = f" in line {error.lineno}, column {error.colno}"
+        raise Unreadable(f"is not JSON: {error.msg}", line=line, at=error.pos) from None
     _check(value)
     return value
 

@@ -134,7 +134,7 @@ class Deployment:
 
     def client_plans(self) -> Mapping[str, Sequence[Plan]]:
         """All clients of its workload, by process."""
-        return self.system.plan_clients(self.setup)
+        return {process: plans for process, plans in self.system.plan_clients(self.setup).items() if plans}
 
     def churn(self) -> tuple[Change, ...]:
         """Departures and returns of servers during measuring."""

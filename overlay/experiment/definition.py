@@ -73,7 +73,9 @@ def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -
     graphs: dict[int, Graph] = {}
     for configuration in found:
         topology = configuration["topology"]
-        check_configuration(configuration, graphs.setdefault(id(topology), graph_of(topology)))
+        if id(topology) not in graphs:
+            graphs[id(topology)] = graph_of(topology)
+        check_configuration(configuration, graphs[id(topology)])
     return found
 
 
@@ -118,8 +120,9 @@ def check_configuration(configuration: Mapping[str, Any], graph: Graph | None = 
     ENGINES[configuration["engine"]].check_size("topology", topology["brokers"], len(topology["links"]))
     graph = graph or graph_of(topology)
     setup = system.setup(configuration["settings"], configuration["workload"], graph)
-    system.check(setup)
-    check_record_mb(configuration.get(RECORD.name, 0), graph.brokers)
+    servers = system.check(setup)
+    ENGINES[configuration["engine"]].check_size("topology", servers, len(topology["links"]))
+    check_record_mb(configuration.get(RECORD.name, 0), servers)
     system.read_faults(setup, configuration["faults"])
 
 
@@ -246,7 +249,8 @@ def default_topology(
 
     Raises ``InvalidSetting`` if the system requires one.
     """
-    graph = system.default_topology(settings, workload)
+    read = system.setup(settings, workload, Graph(0, ()))
+    graph = system.default_topology(read.settings, read.workload)
     if graph is None:
         raise InvalidSetting("topology", "is required")
     return topology_document(graph, system.title)

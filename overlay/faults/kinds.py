@@ -8,6 +8,9 @@ from typing import Any, Protocol
 
 from overlay.core.settings import SettingInfo, build, describe
 
+TAKEN = {"what", "at_s", "until_s", "brokers", "servers", "clients", "label", "one_way"}
+"""Names of fields that documents of faults have already."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoFields:
@@ -28,6 +31,12 @@ class FaultKind:
     """A dataclass of its other fields, from ``overlay.core.settings.setting``."""
     lasts: bool = True
     """Whether it can end. If not, such as a change of address, targets only see it begin, and only if they run."""
+
+    def __post_init__(self) -> None:
+        if not self.servers and not self.clients:
+            raise ValueError(f"the fault “{self.title}” has no targets")
+        if taken := {info.name for info in self.fields} & TAKEN:
+            raise ValueError(f"the fault “{self.title}” has a field “{min(taken)}”, which every fault has")
 
     @property
     def fields(self) -> tuple[SettingInfo, ...]:

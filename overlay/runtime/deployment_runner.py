@@ -11,6 +11,7 @@ import gc
 import os
 import signal
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -197,6 +198,10 @@ class DeploymentRunner:
         except OSError as error:  # a full disk, or no more processes: only this deployment fails
             self._fail(describe_os_error(error), now)
             return now + SECOND // 10
+        except Exception as error:  # noqa: BLE001  a bug of one system must not end the others' deployments
+            traceback.print_exc()
+            self._fail(f"{type(error).__name__}: {error}", now)
+            return now + SECOND // 10
         return until
 
     def _seen(self, now: int) -> phases.Seen:
@@ -328,7 +333,11 @@ class DeploymentRunner:
 
     def _give(self, order: Order, now: int) -> None:
         def ended(exchange: Exchange) -> None:
-            self._assembly.settle(order, exchange, time.monotonic_ns())
+            try:
+                self._assembly.settle(order, exchange, time.monotonic_ns())
+            except Exception as error:  # noqa: BLE001  as in ``turn``
+                traceback.print_exc()
+                self._fail(f"{type(error).__name__}: {error}", time.monotonic_ns())
 
         exchange = self._assembly.begin(order, self.addresses, now, wall_offset_ns())
         self._orders.give(exchange, ended)

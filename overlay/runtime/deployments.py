@@ -70,7 +70,7 @@ class Deployments:
         for kept in networks:
             try:
                 self._host(kept, ran_before=True).note("deployed again: the supervisor was restarted")
-            except OSError as error:
+            except Exception as error:  # noqa: BLE001  one network must not keep the others from running
                 _warn(f"{kept.deployment.id} cannot be deployed again: {error}")
 
     def _host(self, kept: Kept, *, ran_before: bool = False) -> DeploymentRunner:

@@ -107,7 +107,9 @@ class FleetDriver:
         Only one: a port with more is reported again, which saves a failing call per port.
         """
         for fd in self._ready.wait(due - monotonic_ns()):
-            (index, lane), receive, peer = self._ports[fd]
+            if (port := self._ports.get(fd)) is None:  # its client closed it for an earlier datagram of this batch
+                continue
+            (index, lane), receive, peer = port
             try:
                 data, source = (receive(MAX_DATAGRAM_BYTES), peer) if peer else _with_source(receive)
             except OSError:  # an earlier datagram found the server's port closed

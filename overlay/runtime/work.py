@@ -14,7 +14,6 @@ from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chance, derive_seed
-from overlay.core.errors import WaxwingError
 from overlay.core.links import LinkShape, Shaper
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
@@ -63,7 +62,7 @@ class Job:
                 record_mb=deployment.record_mb,
                 life=incarnation,
             )
-        except (OSError, WaxwingError) as error:
+        except Exception as error:  # noqa: BLE001  a bug of one system must not end the supervisor
             return _failing(error)
         return Work(
             lambda on_ready: process.run(lambda address: on_ready(format_address(address))),

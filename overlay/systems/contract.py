@@ -18,13 +18,14 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.engines import ENGINES
-from overlay.core.errors import within
+from overlay.core.errors import InvalidSetting, within
 from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
 from overlay.systems.cores import Meter, NoOrders
@@ -103,8 +104,6 @@ class System(ABC):
     presentation: ClassVar[Presentation] = Presentation()
     has_traces: ClassVar[bool] = False
     """Whether runs have traces of single requests."""
-    has_messages: ClassVar[bool] = False
-    """Whether recorded runs have single messages."""
     strategies: ClassVar[tuple[str, ...]] = ()
     """The values of a run's ``strategy``."""
     profiles: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
@@ -186,11 +185,20 @@ class System(ABC):
         with within("workload"):
             return Setup(read, None if workload is None else self.read_workload(workload), graph, seed)
 
-    def check(self, setup: Setup) -> None:
-        """Find errors before a launch, such as a workload that does not fit the topology; as fast as possible, since
-        thousands of setups may be checked at once.
+    def check(self, setup: Setup) -> int:
+        """Find errors before a launch. Returns the number of servers.
 
-        Raises ``InvalidSetting`` with the names of fields below ``settings.``, ``workload.`` or ``topology.``.
+        Raises ``InvalidSetting`` with the names of fields below ``settings.``, ``workload.`` or ``topology``.
+        """
+        servers = sum(role.count for role in self.roles(setup))
+        if servers < setup.graph.brokers:
+            raise InvalidSetting("topology", f"has {setup.graph.brokers:,} nodes, but there are {servers:,} servers")
+        self.check_fit(setup)
+        return servers
+
+    def check_fit(self, setup: Setup) -> None:
+        """Find settings, workload and topology that do not fit each other; as fast as possible, since thousands of
+        setups may be checked at once. Raises ``InvalidSetting``, as ``check``.
         """
         if setup.workload is not None:
             with within("workload"):
@@ -199,8 +207,9 @@ class System(ABC):
 
     # ---- plan
 
-    def default_topology(self, settings: Mapping[str, Any], workload: Mapping[str, Any] | None) -> Graph | None:
-        """The topology of a definition that names none; by default it must name one."""
+    def default_topology(self, settings: Any, workload: Any) -> Graph | None:
+        """The topology of a definition that names none, for the results of ``read_settings`` and ``read_workload``; by
+        default it must name one."""
         return None
 
     @property
@@ -210,7 +219,7 @@ class System(ABC):
 
     @abstractmethod
     def roles(self, setup: Setup) -> Sequence[Role]:
-        """Its servers. If the topology's nodes are servers, they come first, in the order of ``setup.graph``."""
+        """Its servers. The first ones are the nodes of ``setup.graph``, in its order."""
 
     @abstractmethod
     def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[Plan]]:
@@ -234,6 +243,7 @@ class System(ABC):
         """The faults of a run in ``documents``. Raises ``InvalidSetting``."""
         from overlay.faults.fault_documents import read
 
+        @cache
         def clients() -> list[str]:
             plans = (plan for plans in self.plan_clients(setup).values() for plan in plans)
             return [client_name(self.identity(plan)) for plan in plans]
@@ -389,6 +399,11 @@ class System(ABC):
     def updating_roles(self) -> tuple[str, ...]:
         """The roles of clients whose exchanges update data."""
         return tuple(name for name, role in self.client_roles.items() if role.exchanges == UPDATES)
+
+    @property
+    def has_receivers(self) -> bool:
+        """Whether some of its clients only receive, so that their start is no request."""
+        return not all(role.exchanges for role in self.client_roles.values())
 
     def client_role(self, process: str) -> str:
         """The role of the clients in a process; empty for another kind of process."""

@@ -18,7 +18,7 @@ class Presentation:
     form_sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Workload fields in a section of their own in the form, by its title."""
     value_words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """The words after the value of a setting in labels, for one and for several: ``provider``, ``providers``."""
+    """The words after the value of a setting in labels, for one and for several: ``caller``, ``callers``."""
     axis_fields: tuple[str, ...] = ()
     """The preferred x axes of a comparison, best first: settings, workload fields or ``brokers``."""
     title_fields: tuple[str, ...] = ()

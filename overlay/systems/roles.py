@@ -73,7 +73,7 @@ class Place:
 
 
 def role_of(process: str) -> str:
-    """The role of a process: ``broker`` of ``broker-3``, ``consumers`` of ``consumers-0``."""
+    """The role of a process: ``broker`` of ``broker-3``."""
     return process.rpartition("-")[0]
 
 

@@ -19,6 +19,7 @@ from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
 from overlay.runtime.load_generator import FleetReporter, run_fleet
+from overlay.runtime.ports import FleetDriver
 from overlay.runtime.ready import AT_ONCE, EpollReady, Ready, SelectorReady
 from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.clients.scheduled import Fleet, ScheduledFleet
@@ -28,6 +29,7 @@ from overlay.systems.contract import Setup
 from overlay.topologies import Graph
 from telemetry.statistics.histograms import unpacked
 from tests.runtime.daemons import Daemon, ring
+from tests.waiting import BOUND_S
 
 SEED = 3
 
@@ -165,3 +167,54 @@ def test_a_fleet_without_acknowledgements_is_answered_in_full(
     facts = run_fleets(workload, [start_daemon().address], tmp_path)["consumers-0"]
     measured = [fact for fact in facts if isinstance(fact, Sample) and fact.phase == "measuring"]
     assert Counter((sample.outcome, sample.attempts) for sample in measured) == {("answered", 1): 200}
+
+
+class Switching:
+    """A client that hears on two ports at once, and closes the other port at the first datagram."""
+
+    peer, identity, is_finished = None, ("switching", 0), False
+
+    def __init__(self) -> None:
+        self.server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.server.bind(("127.0.0.1", 0))
+        self._began, self._outgoing, self._closing = 0, [], []
+        self.heard: list[int] = []
+
+    def handle_timer(self, now: int) -> None:
+        self._outgoing = [(lane, b"hello", self.server.getsockname()) for lane in (0, 1)]
+        self._began = 1
+
+    def next_timer(self) -> int | None:
+        return None if self._began else 1
+
+    def datagrams_to_send(self) -> list:
+        outgoing, self._outgoing = self._outgoing, []
+        return outgoing
+
+    def facts(self) -> list:
+        if self._began == 1:  # both datagrams have been sent: both answers are there before the driver looks
+            for _ in range(2):
+                data, source = self.server.recvfrom(100)
+                self.server.sendto(data, source)
+            self._began = 2
+        return []
+
+    def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
+        self.heard.append(lane)
+        self._closing, self.is_finished = [1 - lane], True
+        return True
+
+    def lanes_to_close(self) -> list[int]:
+        closing, self._closing = self._closing, []
+        return closing
+
+    def abandon(self, now: int) -> None: ...
+
+
+def test_a_client_may_close_a_port_that_has_just_received() -> None:
+    client = Switching()
+    driver = FleetDriver([client], Tally(), on_fact=lambda fact: None, on_second=lambda now: None)
+    driver.run(until=time.monotonic_ns() + BOUND_S * SECOND)
+    driver.close()
+    client.server.close()
+    assert len(client.heard) == 1

@@ -14,7 +14,7 @@ from overlay.systems.context_broker import rehearsal
 def test_it_leaves_nothing_behind_and_brokers_answered_in_it(monkeypatch, tmp_path):
     kept = tmp_path / "kept"
     monkeypatch.setattr(warm_up, "LONG_ENOUGH", 2 * SECOND)
-    monkeypatch.setattr(Path, "unlink", lambda path: path.rename(kept))
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: path.rename(kept))
     warm_up.rehearse(tmp_path)
     assert list(tmp_path.iterdir()) == [kept]
     counters = [fact.counters for fact in read_journal(kept) if isinstance(fact, Tick)][-1]

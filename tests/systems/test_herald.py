@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
+from dataclasses import dataclass
 
 import pytest
 
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
+from overlay.core.settings import setting
 from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.inline import simulated
+from overlay.faults.kinds import FaultKind
 from overlay.journal.facts import Delivery, Event, Sample, Start
 from overlay.journal.journal import read_journal
 from overlay.sim.engine import journal_path, simulate
@@ -19,7 +22,7 @@ from overlay.sim.replay import replay_all
 from overlay.systems.registry import SYSTEMS
 from telemetry.lake.runs import RunFiles
 from telemetry.live.window import LiveWindow
-from tests.systems.herald import SYSTEM
+from tests.systems.herald import SYSTEM, Herald
 
 DEFINITION = b"system: herald\nsettings: {relays: [1, 3], copies: 2}\nworkload: {listeners: 6, seconds: 2}\n"
 
@@ -90,3 +93,36 @@ def test_recordings_of_both_roles_replay_to_the_byte(tmp_path):
     run(simulated(DEFINITION, "news.yaml")[1][0], tmp_path, record_mb=1)
     replayed = {one.begin.process: one.difference for one in replay_all(tmp_path / "journal")}
     assert replayed == {"herald-0": None, "relay-0": None}
+
+
+def test_a_topology_with_more_nodes_than_servers_is_refused_before_the_launch(tmp_path):
+    configuration = simulated(DEFINITION, "news.yaml")[1][0]
+    too_large = {**configuration, "topology": {"brokers": 10, "links": []}}
+    with pytest.raises(InvalidSetting) as caught:
+        run(too_large, tmp_path)
+    assert (caught.value.field, caught.value.sentence) == ("topology", "has 10 nodes, but there are 2 servers")
+
+
+def test_a_default_topology_is_made_of_checked_settings():
+    with pytest.raises(InvalidSetting) as caught:
+        simulated(b"system: herald\nsettings: {relays: many}\n", "news.yaml")
+    assert caught.value.field == "settings.relays"
+
+
+def test_a_process_without_clients_is_not_started(tmp_path, monkeypatch):
+    planned = Herald.plan_clients
+    monkeypatch.setattr(Herald, "plan_clients", lambda self, setup: {**planned(self, setup), "listeners-1": []})
+    deployment, _ = run(simulated(DEFINITION, "news.yaml")[1][0], tmp_path)
+    assert deployment.fleet_names == ("listeners-0",)
+
+
+def test_a_fault_needs_targets_and_names_of_its_own():
+    with pytest.raises(ValueError, match="no targets"):
+        FaultKind("Deaf")
+
+    @dataclass(frozen=True)
+    class Fields:
+        at_s: float = setting(1.0, low=0, high=9, help="Taken.")
+
+    with pytest.raises(ValueError, match="at_s"):
+        FaultKind("Deaf", servers=("relay",), Fields=Fields)

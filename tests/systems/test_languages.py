@@ -44,7 +44,7 @@ class Ruled(Echo):
         ({"rule": "a AND\n b OR c"}, "line 2, column 4: OR is not a word of rules; use AND"),
         ({"rule": "OR"}, "line 1, column 1: OR is not"),
         ({"rule": "a" * 2001}, "must have at most 2,000 characters, not 2,001"),
-        ({"domains": '["a",\n b]'}, "line 2, column 2: Expecting value"),
+        ({"domains": '["a",\n b]'}, "line 2, column 2: is not JSON: Expecting value"),
         ({"domains": '{"a": 1}'}, "line 1, column 1: must be a JSON list"),
         ({"domains": "[" * 2000}, "line 1, column"),
         ({"rule": 3}, "must be text"),

@@ -119,7 +119,7 @@ def test_its_calibration_is_measured_written_read_and_shown(tmp_path, monkeypatc
     found = trust(tmp_path, SYSTEM)
     assert (found.is_own, [one.name for one in found.anchors]) == (True, ["two callers"])
     page = browser.get(f"/calibration/?system={SYSTEM.name}").content.decode()
-    assert "No measured service times for callers, letters read of slow" in page
+    assert "No measured cost of letters read of slow: it counts as no time." in page
     assert '<td class="title-cell" data-label="Role">slow</td>' in page
     shown = browser.get(f"/api/calibration/?system={SYSTEM.name}").json()
     assert (shown["system"], shown["own"], shown["date"]) == (SYSTEM.name, True, "2026-11-25")

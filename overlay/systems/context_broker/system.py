@@ -107,7 +107,7 @@ class ContextBroker(System):
     client_fields = ("providers", "consumers")
     walk_policies = WALK_POLICIES
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"broker": ("scans", "compared", "matched")}
-    has_traces = has_messages = True
+    has_traces = True
     network_profile = "improved"
     network_profile_help = (
         "Networks use improved by default. Its searches backtrack until every broker has been asked, so not found "
@@ -156,7 +156,7 @@ class ContextBroker(System):
 
         return build(Workload, values)
 
-    def check(self, setup: Setup) -> None:
+    def check_fit(self, setup: Setup) -> None:
         from overlay.systems.context_broker.workload import check_clients
 
         graph, config = setup.graph, setup.settings.broker
