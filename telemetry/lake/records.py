@@ -26,6 +26,8 @@ TABLES: dict[str, type] = {
     "handovers": HandOver,
 }
 """The lake's tables, and the fact in each row."""
+JSON = b"json"
+"""Marks columns whose values are stored as JSON text."""
 SOME = ("deliveries", "connections", "handovers")
 """Tables that exist only if the system reports such facts."""
 
@@ -50,7 +52,8 @@ def _field(name: str, hint: Any) -> pa.Field:
     """``int | None`` is a column with missing values."""
     known = [one for one in get_args(hint) if one is not NoneType]
     is_optional = len(known) < len(get_args(hint))
-    return pa.field(name, _COLUMN_TYPES[known[0] if is_optional else hint], nullable=is_optional)
+    metadata = {JSON: b""} if hint == dict[str, Any] else None
+    return pa.field(name, _COLUMN_TYPES[known[0] if is_optional else hint], nullable=is_optional, metadata=metadata)
 
 
 SCHEMAS: dict[str, pa.Schema] = {table: _schema(fact) for table, fact in TABLES.items()}
@@ -77,7 +80,10 @@ def own_table(system: str, table: str) -> str:
 
 def own_schema(columns: type) -> pa.Schema:
     """The columns of a system's own table, declared by a dataclass with fields of ``_COLUMN_TYPES``."""
-    return pa.schema([*OF_ROWS, *_schema(columns)])
+    own = _schema(columns)
+    if taken := {*OF_ROWS.names} & {*own.names}:
+        raise ValueError(f"{columns.__name__} has a column {min(taken)}, which every table has")
+    return pa.schema([*OF_ROWS, *own])
 
 
 def to_table(name: str, facts: Sequence[Any]) -> pa.Table:
@@ -96,7 +102,7 @@ def to_columns(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.Table:
 
 
 def _column(field: pa.Field, values: Sequence[Any]) -> pa.Array:
-    if field.name == "detail":
+    if field.metadata and JSON in field.metadata:
         values = [json.dumps(value, default=str, ensure_ascii=False) for value in values]
     elif pa.types.is_map(field.type):
         values = [list(value.items()) for value in values]

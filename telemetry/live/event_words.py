@@ -15,8 +15,7 @@ from typing import Any
 from overlay.deployment import phases
 from overlay.deployment.fleet import RESTARTED
 from overlay.faults.churn import CRASHED
-from overlay.systems.registry import SYSTEMS
-from overlay.systems.roles import Title
+from overlay.systems.contract import System
 from telemetry.summary.processes import Servers, server_number
 from telemetry.systems.contract import Telemetry, Wording
 
@@ -58,8 +57,8 @@ WORDINGS = {
     phases.LAUNCHING: _phase("launching servers"),
     "warming": _phase("clients start one after another", "warming"),
     "measuring": _phase("measuring began", "measuring"),
-    "draining": _phase("measuring ended; waiting for the last answers", "draining"),
-    "finished": _phase("all requests have ended"),
+    "draining": _phase("measuring ended; waiting for what is under way", "draining"),
+    "finished": _phase("all clients have ended"),
     "running": _phase("all servers are up", "all up"),
     "degraded": _phase("not all servers are up: {reason}", "degraded"),
     "stopping": _phase("stopping: {reason}", "stopping"),
@@ -83,9 +82,9 @@ class Group:
     others: list[str] = field(default_factory=list)
     """The neighbours concerned, as a process or an address."""
 
-    def words(self, wording: Wording) -> str:
+    def words(self, wording: Wording, system: System) -> str:
         sentence = wording.many if wording.many and len(set(self.processes)) > 1 else wording.one
-        who, other = together(self.processes), together(self.others)
+        who, other = together(self.processes, system), together(self.others, system)
         return sentence.format(who=who, other=other, reason=self.reason, limit=self.limit).removesuffix(": ")
 
 
@@ -111,7 +110,14 @@ class EventWords:
         for group in self._grouped(events):
             wording = self.wording(group.kind)
             count = len(group.processes)
-            found.append({"t_s": group.t_s, "words": group.words(wording), "count": count, "kind": wording.family})
+            found.append(
+                {
+                    "t_s": group.t_s,
+                    "words": group.words(wording, self._telemetry.system),
+                    "count": count,
+                    "kind": wording.family,
+                }
+            )
         return found
 
     def subject_of(self, process: str, detail: Mapping[str, Any]) -> str:
@@ -119,6 +125,10 @@ class EventWords:
         if "broker" in detail:
             return self._servers.name(int(detail["broker"]))
         return str(detail.get("process") or process)
+
+    def together(self, processes: Sequence[str]) -> str:
+        """Several processes in words; see the function."""
+        return together(processes, self._telemetry.system)
 
     def process_at(self, address: str) -> str:
         """The server that has an address; an unknown address as it is."""
@@ -164,17 +174,17 @@ def _reason(detail: Mapping[str, Any]) -> str:
     return next((str(detail[name]) for name in ("reason", "label", "digest") if detail.get(name)), "")
 
 
-def together(processes: Sequence[str]) -> str:
+def together(processes: Sequence[str], system: System) -> str:
     """``broker 3``; ``brokers 3, 5 and 7``; ``10 brokers``; ``2 load generators``; an address unchanged."""
     distinct = sorted(set(processes), key=lambda one: (server_number(one) is None, server_number(one) or 0, one))
     if len(distinct) <= 1:
-        return _named(distinct[0]) if distinct else ""
+        return _named(distinct[0], system) if distinct else ""
     indices = [server_number(one) for one in distinct]
     if None in indices:
         generators = all(_is_generator(one) for one in distinct)
         return f"{len(distinct)} {'load generators' if generators else 'processes'}"
     roles = {one.rpartition("-")[0] for one in distinct}
-    kind = _title(roles.pop()).many if len(roles) == 1 else ""
+    kind = system.title_of(roles.pop()).in_text.many if len(roles) == 1 else ""
     if len(indices) > NAMED or not kind:
         return f"{len(indices)} {kind or 'servers'}"
     return f"{kind} {', '.join(str(index) for index in indices[:-1])} and {indices[-1]}"
@@ -184,19 +194,14 @@ def _is_generator(process: str) -> bool:
     return re.fullmatch(r"[a-z]+s-\d+", process) is not None
 
 
-def _named(process: str) -> str:
+def _named(process: str, system: System) -> str:
     if server_number(process) is not None:
         role, _, number = process.rpartition("-")
-        return f"{_title(role).one} {number}"
+        return f"{system.title_of(role).in_text.one} {number}"
     if _is_generator(process):
         role, number = process.split("-")
         return f"the generator of {role}" if number == "0" else f"generator {int(number) + 1} of {role}"
     return process
-
-
-def _title(role: str) -> Title:
-    """What the servers of a role of any system are called."""
-    return next(system.title_of(role).in_text for system in SYSTEMS.values() if role in system.role_names)
 
 
 def _unworded(kind: str) -> Wording:

@@ -14,7 +14,7 @@ from typing import Any
 
 from overlay.faults.faults import BEGAN, ENDED, MAX_FAULTS, RESTART
 from overlay.journal.facts import Event
-from telemetry.live.event_words import EventWords, kind_of, together
+from telemetry.live.event_words import EventWords, kind_of
 from telemetry.summary.series import SECOND_US
 from telemetry.systems.contract import Wording
 
@@ -122,7 +122,7 @@ class Marks:
         return [self._of_changes(label, changes) for label, changes in merged]
 
     def _of_changes(self, label: str, changes: _Changes) -> Mark:
-        text = label.format(who=together([self._words.process_at(one) for one in changes.brokers]))
+        text = label.format(who=self._words.together([self._words.process_at(one) for one in changes.brokers]))
         if changes.count > len(changes.brokers):
             text += f", {changes.count} times"
         return _mark(changes.at_s, changes.until_s if changes.until_s - changes.at_s > 1 else None, text, MEMBERSHIP)

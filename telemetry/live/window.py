@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overlay.deployment.phases import WARMING
 from overlay.journal.counters import growth
 from overlay.journal.facts import ALL_BROKERS, CLIENT_GAUGES, OUTCOMES, Event, Histogram, Start, Tick
 from overlay.journal.journal import JournalTail
@@ -154,6 +155,8 @@ class LiveWindow:
         if event.name != "phase":
             return
         self._phase = str(event.detail.get("phase", ""))
+        if self._phase == WARMING and self._system.has_receivers:
+            self._clients_began_us = event.at_us
         if self._phase == "measuring":
             self._totals = Totals(event.at_us)
             for contribution in self._undecided:
@@ -215,7 +218,7 @@ class LiveWindow:
         contribution = Contribution(tick.at_us, is_update, histograms.unpacked(tick.histogram), outcomes)
         self._undecided.append(contribution)
         self._totals.add(contribution)
-        if tick.counters.get("requests"):
+        if tick.counters.get("requests") and not self._system.has_receivers:
             began_us = tick.at_us - SECOND_US
             self._clients_began_us = min(began_us, self._clients_began_us or began_us)
         bucket = self._series.at(tick.at_us)
@@ -297,7 +300,8 @@ class LiveWindow:
         }
 
     def _idle(self, process: str) -> Tick | None:
-        """A broker's last tick before the first request of any client, or its newest one before that.
+        """A server's last tick before the clients began, or its newest one before that: their first request, or, if
+        some only receive, their start.
 
         Load generators report a request in the tick at the end of its second, up to 1 s later and in another
         journal. All processes write ticks at about the same time, hence half a second of leeway.

@@ -44,6 +44,8 @@ class Bucket:
     """The last value of each server, by gauge."""
     spread: dict[str, Any] | None = None
     """Statistics of ``response_us``, computed on first use."""
+    spreads: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Statistics of ``times``, computed on first use."""
     cores: dict[str, float | None] = field(default_factory=dict)
     """Cores from ``busy``, computed on first use."""
 
@@ -60,6 +62,7 @@ class Bucket:
             for process, (used_us, elapsed_us) in processes.items():
                 self.use(column, process, used_us, elapsed_us)
         self.spread = None
+        self.spreads.clear()
 
     def use(self, column: str, process: str, used_us: int, elapsed_us: int) -> None:
         """Add the processor time of a process in an elapsed time."""
@@ -80,7 +83,9 @@ class Bucket:
             return rate(self.grown[line.of], step_us) if line.of in self.grown else None
         if line.how == "total":
             return sum(self.gauges[line.of].values()) if line.of in self.gauges else None
-        found: float | None = histograms.spread(self.times.get(line.of, Counter()))[line.how]
+        if line.of not in self.spreads:
+            self.spreads[line.of] = histograms.spread(self.times.get(line.of, Counter()))
+        found: float | None = self.spreads[line.of][line.how]
         return found
 
     def response(self) -> dict[str, Any]:
@@ -101,6 +106,7 @@ class Series:
         """The bucket that contains ``at_us``. A tick at a full second belongs to the second that it ends."""
         bucket = self._buckets.setdefault(self._index(at_us), Bucket())
         bucket.spread = None
+        bucket.spreads.clear()
         if max(self._buckets) - min(self._buckets) < self._points:
             return bucket
         self._halve()

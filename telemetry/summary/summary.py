@@ -56,7 +56,7 @@ def summarise(run: Journalled, manifest: Mapping[str, Any], telemetry: Telemetry
         **exchanges.as_requests(response),
         "bounds": exchanges.bounds(requests, more.get("truth", {}).get("proved_not_found", 0)),
         "updates": exchanges.summed(updates, duration_us),
-        "lateness": metrics.spread(exchanges.lateness_us(requests)),
+        "lateness": metrics.spread(exchanges.lateness_us(requests if system.asking_roles else updates)),
         **more,
         "memory": {"brokers": brokers, "mean": processes.mean_memory(brokers)},
         "counters": counters,
@@ -81,13 +81,9 @@ def measuring_window(run: Journalled, system: System) -> tuple[int, int]:
     that is unknown, too.
     """
     measured, phase = in_measuring(run.tables["samples"]), measuring_phase(run.events)
-    if measured.num_rows == 0 or (_some_only_receive(system) and any(phase)):
+    if measured.num_rows == 0 or (system.has_receivers and any(phase)):
         return phase
     return pc.min(measured["intended_us"]).as_py(), pc.max(measured["ended_us"]).as_py()
-
-
-def _some_only_receive(system: System) -> bool:
-    return not all(role.exchanges for role in system.client_roles.values())
 
 
 def _between(rows: pa.Table, begin_us: int, end_us: int) -> int:
@@ -99,7 +95,7 @@ def _between(rows: pa.Table, begin_us: int, end_us: int) -> int:
 def _clients_began(run: Journalled, system: System) -> int:
     """When the first client sent a request; in systems with clients that only receive, when clients were started."""
     first_us = pc.min(run.tables["samples"]["sent_us"]).as_py()
-    if first_us is None or _some_only_receive(system):
+    if first_us is None or system.has_receivers:
         first_us = began(run.events, WARMING) or first_us
     return int(first_us or 0)
 

@@ -39,6 +39,7 @@ from overlay.experiment.sweeps import configuration_hash
 from overlay.journal.recording import recordings_in
 from overlay.runtime.calibrated import services_of
 from overlay.sim.engine import simulate
+from overlay.systems.registry import SYSTEMS
 from telemetry.collect import collect
 from telemetry.errors import StorageError, TelemetryError
 from telemetry.lake import repeats
@@ -129,7 +130,9 @@ def simulate_run(
     began = time.monotonic()
     result = _fetch(order, key, services, places, files, lambda share: tell("measuring", share), should_stop)
     if order.repeats:
-        followed = repeats.Followed(simulator_version(), services.to_json() if services else None)
+        followed = repeats.Followed(
+            simulator_version(order.configuration["system"]), services.to_json() if services else None
+        )
         result = _held_against(order.repeats, result, followed, lake)
     files.write_manifest(_manifest(order, result, services, now))
     tell("collecting", 1.0)
@@ -146,14 +149,16 @@ def _held_against(original: Mapping[str, Any], result: Result, followed: repeats
 def content_key(configuration: Mapping[str, Any], seed: int, services: ServiceModel | None) -> str:
     """The hash of everything that determines a simulated run."""
     model = services.to_json() if services else None
-    parts = [configuration_hash(configuration), seed, simulator_version(), model]
+    parts = [configuration_hash(configuration), seed, simulator_version(configuration["system"]), model]
     return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 @cache
-def simulator_version() -> str:
-    """A digest of the simulator's code, independent of pages and reports."""
-    return digest_of_code(Path(overlay.__file__).parent)
+def simulator_version(system: str) -> str:
+    """A digest of the simulator's code and that of the system, independent of pages and reports."""
+    package = Path(overlay.__file__).parent
+    others = [path for path in SYSTEMS[system].code if not path.is_relative_to(package)]
+    return digest_of_code(package, *others)
 
 
 def _manifest(order: Order, result: Result, services: ServiceModel | None, now: datetime) -> dict[str, Any]:
@@ -171,7 +176,7 @@ def _manifest(order: Order, result: Result, services: ServiceModel | None, now: 
         configuration_hash=configuration_hash(configuration),
         experiment=order.experiment,
         simulated=asdict(result),
-        simulator=simulator_version(),
+        simulator=simulator_version(configuration["system"]),
         service_times=services.to_json() if services else None,
     )
 
@@ -204,7 +209,7 @@ def _fetch(
             return result
         if before:
             return replace(result, differs_from="" if before.digest == result.digest else before.digest)
-        (scratch / MADE_BY).write_text(simulator_version())
+        (scratch / MADE_BY).write_text(simulator_version(order.configuration["system"]))
         write_json(scratch / "outcome.json", asdict(result))
         scratch.rename(kept)
         return result

@@ -7,6 +7,7 @@ import pytest
 
 from overlay.core.node import NodeEvent
 from overlay.systems.context_broker.broker import events as broker_events
+from overlay.systems.registry import SYSTEMS
 from telemetry.live.event_words import EventWords, together
 from telemetry.summary.processes import Servers
 from telemetry.systems.registry import telemetry_of
@@ -131,7 +132,7 @@ def test_what_happens_seconds_apart_is_told_apart():
     ],
 )
 def test_processes_are_named_until_they_are_many(processes, words):
-    assert together(processes) == words
+    assert together(processes, SYSTEMS["context-broker"]) == words
 
 
 def test_routine_is_not_marked():

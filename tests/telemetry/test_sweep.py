@@ -151,7 +151,7 @@ def test_a_repetition_is_held_against_the_digest_that_it_had_though_nothing_is_k
     assert (other.repeat["outcome"], other.differs_from) == ("different", "0" * 32)
     unknown = again("unknown", digest="")
     assert (unknown.repeat["outcome"], "did not complete" in unknown.repeat["why"]) == ("not comparable", True)
-    monkeypatch.setattr(simulation, "simulator_version", lambda: "a later one")
+    monkeypatch.setattr(simulation, "simulator_version", lambda _: "a later one")
     assert again("later").repeat["outcome"] == "identical", "whatever made them, the bytes are the same"
     later = again("changed", digest="0" * 32)
     assert (later.repeat["outcome"], later.differs_from) == ("not comparable", "")
