@@ -69,5 +69,5 @@ def chosen(queryset: QuerySet, ids: list[str], field: str) -> list[Any]:
 
 def settings_shown(described: Iterable[SettingInfo]) -> list[dict[str, Any]]:
     """Descriptions of settings as JSON."""
-    names = ("name", "kind", "default", "unit", "help", "low", "high", "choices")
+    names = ("name", "kind", "default", "unit", "help", "low", "high", "choices", "most")
     return [{name: getattr(info, name) for name in names} for info in described]

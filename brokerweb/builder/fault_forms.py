@@ -140,7 +140,10 @@ class FaultRow:
         return found
 
     def _own_document(self, name: str, kind: FaultKind) -> dict[str, Any]:
-        found: dict[str, Any] = {"what": self.what, **fault_texts.targets(name, self.where, kind.clients)}
+        found: dict[str, Any] = {
+            "what": self.what,
+            **fault_texts.targets(name, self.where, kind.clients, has_servers=bool(kind.servers)),
+        }
         for info in kind.fields:
             if text := self.own_texts.get(info.name, ""):
                 found[info.name] = fault_texts.setting(f"{name}.{info.name}", info, text)

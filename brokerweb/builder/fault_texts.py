@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
+from math import isfinite
 from typing import Any
 
 from django.conf import settings
@@ -53,16 +55,19 @@ def unit_of(info: SettingInfo) -> str:
 def number(name: str, text: str, unit: str) -> float:
     if (quantity := quantities.read(text, unit)) is not None:
         return quantity
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidSetting(name, f"must be a number, not {text[:40]!r}" if text else "is required") from None
+    with suppress(ValueError):
+        if isfinite(found := float(text)):
+            return found
+    raise InvalidSetting(name, f"must be a number, not {text[:40]!r}" if text else "is required")
 
 
-def targets(name: str, text: str, clients: Collection[str] = ()) -> dict[str, Any]:
+def targets(name: str, text: str, clients: Collection[str] = (), *, has_servers: bool = True) -> dict[str, Any]:
     """The fields of the targets, by number and name; names of these roles, and a share such as 0.1, are clients."""
-    if clients and _SHARE.fullmatch(text.strip()):
-        return {"clients": float(text)}
+    if clients and (_SHARE.fullmatch(text.strip()) or not has_servers):
+        with suppress(ValueError):
+            return {"clients": float(text)}
+        if not text.strip():
+            raise InvalidSetting(f"{name}.clients", "is required")
     numbers, names = _numbers_and_names(f"{name}.brokers", text, settings.MAX_BROKERS)
     of_clients = [one for one in names if one.rpartition("-")[0] in clients]
     servers = [one for one in names if one not in of_clients]

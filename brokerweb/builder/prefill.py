@@ -10,7 +10,8 @@ from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References, carried
 from brokerweb.experiments.models import Experiment, Run
 from overlay.core.engines import SIMULATED
-from overlay.experiment.definition import MAX_NAME
+from overlay.experiment.definition import MAX_NAME, default_topology
+from overlay.systems.contract import PROFILE
 from overlay.systems.registry import RECORD, SYSTEMS
 from telemetry.studies.study import PAPER, QUICK
 from telemetry.systems.registry import studies
@@ -51,20 +52,29 @@ def find(asked: Mapping[str, str]) -> Origin:
     return Origin({**begun, **({"topology": [topology]} if topology else {})}, is_new=not topology)
 
 
+def _is_default(configuration: Mapping[str, Any]) -> bool:
+    """Whether its topology is the default of its system, which another setting may change."""
+    system, topology = SYSTEMS[configuration["system"]], configuration["topology"]
+    if topology["id"] or system.needs_topology:
+        return False
+    return bool(topology == default_topology(system, configuration["settings"], configuration["workload"]))
+
+
 def of_run(run: Run) -> dict[str, Any]:
     """A definition with the configuration of one run, on its topology at that time."""
     configuration = run.configuration
     system = SYSTEMS[configuration["system"]]
-    whole = system.whole({"profile": configuration["settings"].get("profile", "plain")})
+    plain, profile = system.whole({}).get(PROFILE), configuration["settings"].get(PROFILE)
+    whole = system.whole({PROFILE: profile} if profile is not None else {})
     settings = {name: value for name, value in configuration["settings"].items() if value != whole.get(name)}
-    if configuration["settings"].get("profile", "plain") != "plain":
-        settings = {"profile": configuration["settings"]["profile"], **settings}
+    if profile not in (None, plain):
+        settings = {PROFILE: profile, **settings}
     document = configuration["topology"]
     kept = References().find(document.get("id") or "")
     is_same = kept is not None and kept["links"] == document["links"]
     return {
         "name": f"{run.experiment.name}, run {run.position + 1}"[:MAX_NAME],
-        "topology": document["id"] if is_same else carried(document),
+        "topology": document["id"] if is_same else None if _is_default(configuration) else carried(document),
         "system": configuration["system"],
         "engine": configuration["engine"],
         "settings": settings,

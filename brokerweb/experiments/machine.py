@@ -7,10 +7,9 @@ import resource
 from contextlib import suppress
 from pathlib import Path
 
-from django.db.models import Sum
-
 from brokerweb.experiments.capacity import Machine
 from brokerweb.kit.disk import disk
+from brokerweb.networks import broker_index
 from brokerweb.networks.models import DOWN, Network
 from brokerweb.storage import free_space
 from overlay.runtime.deployments import BROKER_PORTS
@@ -21,8 +20,7 @@ EPHEMERAL = (32_768, 60_999)
 
 def here() -> Machine:
     """The machine of this process, on which runs are executed."""
-    up = Network.objects.exclude(state__in=DOWN)
-    taken = up.aggregate(brokers=Sum("topology__brokers"))["brokers"] or 0
+    taken = sum(len(broker_index.servers_of(network)) for network in Network.objects.exclude(state__in=DOWN))
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     low, high = _ephemeral_ports()
     return Machine(

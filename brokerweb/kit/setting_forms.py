@@ -45,6 +45,11 @@ class Input:
         return bool(self.unused) and not self.wrong
 
     @property
+    def lines(self) -> list[str]:
+        """The values of a long text; one empty line if it has none."""
+        return self.texts or [""]
+
+    @property
     def default_texts(self) -> list[str]:
         """Default values as text."""
         return [] if self.by_profile else [_text(self.info.default)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from brokerweb.brokers.names import ServerNames
 from brokerweb.networks.models import Network
 from overlay.core.errors import InvalidSetting
@@ -12,6 +14,13 @@ DIGITS = 7
 
 def servers_of(network: Network) -> ServerNames:
     """Its servers, also those that are not on its topology."""
+    return _servers_of(network.pk, network.epoch)
+
+
+@lru_cache(maxsize=256)
+def _servers_of(pk: str, epoch: int) -> ServerNames:
+    """Cached, since it takes 70 ms for 10,000 servers, and each request asks; what is deployed never changes."""
+    network = Network.objects.only("system", "deployed", "settings").get(pk=pk)
     return ServerNames.of({"system": network.system, "topology": network.deployed, "settings": network.settings})
 
 

@@ -142,7 +142,9 @@ class Prober:
     def round(self) -> None:
         """One ping to each broker, and a poll of load and memory if due."""
         networks = {
-            (network.pk, network.epoch): network for network in Network.objects.filter(host=self._host, state__in=UP)
+            (network.pk, network.epoch): network
+            for network in Network.objects.filter(host=self._host, state__in=UP)
+            if network.system in SYSTEMS
         }
         self._followed = {key: self._followed.get(key) or _Followed(network) for key, network in networks.items()}
         for followed in self._followed.values():

@@ -24,7 +24,7 @@ from overlay.systems.registry import FIRST, SYSTEMS
 
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    rows = Network.objects.select_related("topology")
+    rows = Network.objects.all()
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
     if query := sought(request):
@@ -46,6 +46,8 @@ def new(request: HttpRequest) -> HttpResponse:
         return _form(request, setting_forms.shown(infos, "settings-", sweeps=False, profiles=profiles), sent)
     inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False, profiles=profiles)
     try:
+        if asked.get("system", FIRST) not in SYSTEMS:
+            raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}")
         if inputs.wrong:
             raise InvalidSetting("settings", "some values are invalid; see below")
         topology = Topology.objects.filter(pk=sent["topology"]).first()
@@ -74,7 +76,7 @@ def _form(
 
 @login_required
 def detail(request: HttpRequest, network_id: str) -> HttpResponse:
-    network = get_object_or_404(Network.objects.select_related("topology", "owner"), pk=network_id)
+    network = get_object_or_404(Network.objects.select_related("owner"), pk=network_id)
     found = _broker(network, request.GET.get("broker", ""))
     opened = {} if found is None else live_data.panel_of(network, found)
     graph = overlay.picture(network.deployed, broker_index.servers_of(network))

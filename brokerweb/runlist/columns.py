@@ -42,6 +42,8 @@ class Column:
     words: Callable[[Run], str] | None = None
     """Formatter of a combined cell."""
     help: str = ""
+    systems: tuple[str, ...] = ()
+    """The systems whose runs alone have it; empty: any."""
 
     def text(self, run: Run) -> str:
         """The text on the page, unless the template formats it; a dash if empty."""
@@ -211,7 +213,17 @@ def _of_setting(field: Field) -> Column:
     is_number = field.what == "number"
     read = ((field.name, _of_systems(field.systems, _of_document(field.path))),)
     shown = _yes_or_no if field.what == "flag" else sig3 if is_number else _text if field.what == "text" else None
-    return Column(field.name, title, read, field.path, is_number, needs=(field.path,), shown=shown, help=field.help)
+    return Column(
+        field.name,
+        title,
+        read,
+        field.path,
+        is_number,
+        needs=(field.path,),
+        shown=shown,
+        help=field.help,
+        systems=field.systems,
+    )
 
 
 def _of_systems(systems: tuple[str, ...], read: Read) -> Read:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, QuerySet, When
 from django.http import QueryDict
 
 from brokerweb.experiments.models import Run
@@ -126,6 +126,9 @@ def ordered(rows: QuerySet[Run], sort: str) -> QuerySet[Run]:
     newest_first = ("-created", "position", "pk")
     if not sort:
         return rows.order_by(*newest_first)
-    path = F(COLUMNS[sort.removeprefix("-")].sort)
+    column = COLUMNS[sort.removeprefix("-")]
+    path: F | Case = F(column.sort)
+    if column.systems:  # another system may have a setting of that name
+        path = Case(When(system__in=column.systems, then=path))
     by = path.desc(nulls_last=True) if sort.startswith("-") else path.asc(nulls_last=True)
     return rows.order_by(by, *newest_first)

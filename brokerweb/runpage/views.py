@@ -76,6 +76,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "shaped": links_in_words(run.configuration["topology"]["links"]),
         "servers": servers,
         "figures": shown.key_figures(run, servers),
+        "costs": _costs(run) if ended else [],
         "charts": charts,
         "graph": overlay.picture(run.configuration["topology"], servers),
         "history": run.events.all()[:200],
@@ -105,6 +106,13 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         **_opened(run, request.GET.get("broker", "")),
     }
     return render(request, "runs/detail.html", context)
+
+
+def _costs(run: Run) -> list[tuple[str, str]]:
+    """Titles and values of the means that the run's system computes from its counters."""
+    known = measures_of(run.system)
+    values = {name: run.summary.get(name) for name in SYSTEMS[run.configuration["system"]].cost_words}
+    return [(known[name].title, known[name].text(value)) for name, value in values.items() if value is not None]
 
 
 def _opened(run: Run, asked: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from django.conf import settings
 
 from brokerweb.kit.ids import new_id
 from brokerweb.storage.eviction import Item
+from overlay.systems.registry import SYSTEMS
 from telemetry.errors import TelemetryError
 from telemetry.lake.history import zero_unix_us
 from telemetry.lake.runs import Lake, RunFiles
@@ -80,13 +81,13 @@ def kept_simulations() -> list[Item]:
     kept = _places().kept
     if not kept.is_dir():
         return []
-    found = []
+    found, current = [], {simulator_version(name) for name in SYSTEMS}
     for path in kept.iterdir():
         if path.name.startswith(".") or not path.is_dir():
             continue
         with suppress(OSError):
             at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-            found.append(Item("simulated", path.name, weigh(path), at, is_stale=_made_by(path) != simulator_version()))
+            found.append(Item("simulated", path.name, weigh(path), at, is_stale=_made_by(path) not in current))
     return found
 
 

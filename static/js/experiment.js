@@ -28,7 +28,11 @@ function reset(setting) {
   const usual = setting.dataset.default;
   const ticked = boxes(setting);
   if (ticked.length) for (const box of ticked) box.checked = usual.split(", ").includes(box.value);
-  else inputsOf(setting)[0].value = usual;
+  else {
+    const [first, ...more] = inputsOf(setting);
+    first.value = usual;
+    for (const one of more) one.remove();
+  }
   markChanged(setting);
   inputsOf(setting)[0].focus();
   form.dispatchEvent(new Event("change", { bubbles: true }));

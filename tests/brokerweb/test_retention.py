@@ -141,7 +141,7 @@ def test_a_removal_that_was_broken_off_is_finished_by_the_next_turn(ended: Calla
 def test_kept_simulations_of_earlier_simulators_go_first_and_none_while_one_may_be_linked(
     ended: Callable[..., Run], api: APIClient, ring: dict, house: Path
 ) -> None:
-    for name, made_by in (("earlier", ""), ("current", simulator_version())):
+    for name, made_by in (("earlier", ""), ("current", simulator_version("context-broker"))):
         kept = house / "simulated" / name
         (kept / "journal").mkdir(parents=True)
         (kept / "journal" / "broker-0.journal").write_bytes(b"x" * 1_000)

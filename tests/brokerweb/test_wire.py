@@ -140,9 +140,13 @@ def test_the_brokers_of_a_live_run_are_reached_too(api: APIClient, network: Netw
     Network.objects.update(state="stopped")
     experiment = Experiment.objects.create(name="e", definition={})
     run = Run.objects.create(
-        experiment=experiment, configuration={"engine": "live"}, seed="1", state="measuring", host="here",
+        experiment=experiment,
+        configuration={"system": "context-broker", "engine": "live"},
+        seed="1",
+        state="measuring",
+        host="here",
         observed={"brokers": [{"index": 5, "address": broker.text, "state": "up"}]},
-    )  # fmt: skip
+    )
     assert [(place.name, place.is_measured) for place in sending.places()] == [("e, run 1", True)]
     body = {"run": run.id, "broker": 5, "hex": b"1|5".hex()}
     assert [one["name"] for one in api.post("/api/wire/send/", body, format="json").json()["answers"]] == [

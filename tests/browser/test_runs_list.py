@@ -26,6 +26,7 @@ def test_by_keyboard_alone_a_filter_is_typed_rows_are_chosen_and_compared(page: 
     page.keyboard.type("state = done and p95 > 0")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"q=state\+%3D\+done\+and\+p95\+%3E\+0&sort=-p95"))
+    page.wait_for_load_state()  # keys do nothing before scripts have run
     page.keyboard.press("j")
     page.keyboard.press("x")
     page.keyboard.press("j")

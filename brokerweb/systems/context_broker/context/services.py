@@ -36,6 +36,7 @@ from overlay.programs.context_broker.client import (
 )
 from overlay.systems.context_broker.broker.tracing import is_sampled
 from overlay.systems.context_broker.clients.payload import format_pairs
+from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.wire.kinds import MAX_NAME, MAX_PAYLOAD
 
 TRIED = 5
@@ -65,6 +66,8 @@ def brokers_of(network: Network, key: tuple[str, str, str], chosen: int | None =
 
     Raises ``NotRunning``; ``InvalidSetting`` for an unknown broker.
     """
+    if network.system != SYSTEM.name:
+        raise NotRunning(f"This network is of the system {network.system}, which has no context to store or query.")
     if chosen is not None:
         broker_index.known(network, chosen)
     if network.state not in UP:

@@ -25,6 +25,7 @@ from overlay.core.engines import LIVE
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.wire.codec import code_of, parse
 from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
 from overlay.systems.context_broker.wire.messages import (
@@ -94,8 +95,11 @@ class Sent:
 
 def places() -> list[Place]:
     """Possible targets, networks first."""
-    networks = Network.objects.filter(state__in=UP).only("id", "name", "host", "brokers")[:MOST_OFFERED]
-    runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE).select_related("experiment")[:MOST_OFFERED]
+    networks = Network.objects.filter(state__in=UP, system=SYSTEM.name).only("id", "name", "host", "brokers")
+    networks = networks[:MOST_OFFERED]
+    runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE, system=SYSTEM.name).select_related("experiment")[
+        :MOST_OFFERED
+    ]
     live: list[tuple[str, Network | Run]] = [(NETWORK, network) for network in networks]
     live += [(RUN, run) for run in runs.defer("configuration", "summary")]
     found = []
