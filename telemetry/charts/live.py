@@ -25,8 +25,8 @@ class Line:
     of: str = ""
     """A counter, gauge or histogram of ticks; empty for the columns that every system has."""
     how: Literal["rate", "total", "mean", "p50", "p95", "p99"] = "rate"
-    """``rate``: growth of a counter of servers or clients per second; ``total``: sum of a gauge over all servers; else
-    the statistic of a histogram (``overlay.journal.facts.Histogram``), µs."""
+    """``rate``: growth of a counter of servers or clients per second; ``total``: sum of a gauge over all servers, each
+    with its last value of the last 3 s; else the statistic of a histogram (``overlay.journal.facts.Histogram``), µs."""
     colour: str = "main"
     """A colour of ``static/css``; ``main`` is that of the topology's kind."""
     width: float = 2

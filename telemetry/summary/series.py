@@ -13,6 +13,7 @@ from typing import Any
 from telemetry.charts.live import Line
 from telemetry.statistics import histograms
 from telemetry.statistics.metrics import STATISTICS, rate
+from telemetry.summary.absences import SILENT_US
 from telemetry.summary.processes import MEMORY, over_idle
 
 Memories = Mapping[str, Mapping[str, int | None]]
@@ -78,11 +79,9 @@ class Bucket:
         return self.cores[column]
 
     def value(self, line: Line, step_us: int) -> float | None:
-        """The value of a line that a system declared; ``None`` if nothing was measured."""
+        """The value of a line that a system declared, except a ``total``; ``None`` if nothing was measured."""
         if line.how == "rate":
             return rate(self.grown[line.of], step_us) if line.of in self.grown else None
-        if line.how == "total":
-            return sum(self.gauges[line.of].values()) if line.of in self.gauges else None
         if line.of not in self.spreads:
             self.spreads[line.of] = histograms.spread(self.times.get(line.of, Counter()))
         found: float | None = self.spreads[line.of][line.how]
@@ -163,10 +162,29 @@ class Series:
                 for bucket in buckets
             ]
         step_us = self.step_s * SECOND_US
-        return columns | {line.column: [bucket.value(line, step_us) for bucket in buckets] for line in lines}
+        for line in lines:
+            is_total = line.how == "total"
+            columns[line.column] = (
+                _totals(buckets, line.of, SILENT_US // step_us)
+                if is_total
+                else [bucket.value(line, step_us) for bucket in buckets]
+            )
+        return columns
 
 
 _NOTHING = Bucket()
+
+
+def _totals(buckets: Sequence[Bucket], gauge: str, carried: int) -> list[float | None]:
+    """The sum of a gauge over all servers at each step. Without a tick in a step, a server counts with its last value
+    for up to ``carried`` steps, after which it is down. ``None`` if no server counts."""
+    last: dict[str, tuple[int, int]] = {}
+    found: list[float | None] = []
+    for step, bucket in enumerate(buckets):
+        last |= {process: (step, value) for process, value in bucket.gauges.get(gauge, {}).items()}
+        known = [value for at, value in last.values() if step - at <= carried]
+        found.append(sum(known) if known else None)
+    return found
 
 
 def _over_idle(bucket: Bucket, idle: Memories) -> list[int | None]:

@@ -8,9 +8,7 @@ another unit. Rates are per second of measuring (``measured_us``), without the w
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -18,20 +16,15 @@ import pyarrow.compute as pc
 
 from overlay.core.engines import LIVE
 from overlay.deployment.phases import WARMING
-from overlay.faults.churn import DEPARTURES, HAPPENED, UP
-from overlay.faults.faults import BEGAN, ENDED, KILL, RESTART
 from overlay.journal.facts import Event, Start, Tick
 from overlay.systems.contract import System
 from telemetry.statistics import metrics
-from telemetry.summary import by_role, exchanges, of_clients, processes
+from telemetry.summary import absences, by_role, exchanges, of_clients, processes
 from telemetry.summary.exchanges import in_measuring
 from telemetry.summary.processes import Servers
 from telemetry.summary.schedule import began, measured_us, measuring_phase
 from telemetry.summary.verdict import Evidence, judge
 from telemetry.systems.contract import Journalled, Telemetry
-
-SILENT_US = 3_000_000
-"""A process without a tick for this long before the end was down; ticks are written every second."""
 
 
 def summarise(run: Journalled, manifest: Mapping[str, Any], telemetry: Telemetry) -> dict[str, Any]:
@@ -152,12 +145,8 @@ def _evidence(
         late_mean_us=summary["lateness"]["mean"] if is_live else None,
         response_mean_us=summary["mean_us"],
         clock_step_ms=_clock_step_ms(run.starts, summary.get("age_ms", {}).get("min")),
-        lost=[*run.lost, *_silent(servers, ticks, end_us, _away(servers, run.events, end_us))],
-        restarted=[
-            process
-            for process, rows in ticks.items()
-            if _restarted(servers, process, rows, run.events, measured_from_us, end_us)
-        ],
+        lost=[*run.lost, *absences.silent(servers, ticks, run.events, end_us)],
+        restarted=absences.restarted(servers, ticks, run.events, measured_from_us, end_us),
         unaccounted=_unaccounted(run, summary, ticks, due, servers),
     )
 
@@ -188,65 +177,6 @@ def _unaccounted(
     return max(0, sum(begun) - int(run.tables["samples"].num_rows))
 
 
-def _silent(servers: Servers, ticks: Mapping[str, Sequence[Tick]], end_us: int, away: Set[str]) -> list[str]:
-    """Brokers whose last tick was long before the end of measuring, unless they were away by then.
-
-    A fleet may end earlier, when it has nothing more to send.
-    """
-    return [
-        f"{process} reported nothing in the last {(end_us - rows[-1].at_us) / 1e6:.0f} s of measuring."
-        for process, rows in ticks.items()
-        if servers.index(process) is not None and process not in away and end_us - rows[-1].at_us > SILENT_US
-    ]
-
-
-def _away(servers: Servers, events: Iterable[Event], end_us: int) -> set[str]:
-    """The brokers that were away by churn or a fault at the end of measuring, or returned too late to report."""
-    kept: Counter[str] = Counter()
-    for event in sorted(events, key=lambda event: event.at_us):
-        goes = event.name in _GOES and event.detail.get("what") != RESTART
-        if goes or (event.name in _COMES and event.at_us < end_us - SILENT_US):
-            kept.update(dict.fromkeys(_sent_away(servers, event), 1 if goes else -1))
-    return {process for process, count in kept.items() if count > 0}
-
-
-_GOES, _COMES = {BEGAN, *(HAPPENED[what] for what in DEPARTURES)}, {ENDED, HAPPENED[UP]}
-
-
-def _sent_away(servers: Servers, event: Event) -> set[str]:
-    """The brokers concerned by an event of churn, or of a fault that ends brokers."""
-    if event.name in HAPPENED.values():
-        return servers.names(event.detail.get("broker"))
-    if event.name not in (BEGAN, ENDED) or event.detail.get("what") not in (KILL, RESTART):
-        return set()
-    return servers.names(*event.detail.get("brokers", ())) | {*event.detail.get("servers", ())}
-
-
 def _measuring_began(events: Iterable[Event]) -> list[int]:
     """The start of measuring in the journal, up to an interval before its first request was due."""
     return [event.at_us for event in events if event.name == "phase" and event.detail.get("phase") == "measuring"]
-
-
-def _restarted(
-    servers: Servers, process: str, ticks: Sequence[Tick], events: Sequence[Event], begin_us: int, end_us: int
-) -> bool:
-    """Whether a process was restarted during measuring, other than by churn.
-
-    The supervisor reports it. If its journal is lost, a decrease of the process's processor time may show it, but not
-    always: a process that died early may have used less than its successor by the next tick.
-    """
-    said = any(
-        event.name == "process_started"
-        and event.detail.get("process") == process
-        and event.detail.get("after")
-        and begin_us <= event.at_us <= end_us
-        for event in events
-    )
-    was_sent_away = any(process in _sent_away(servers, event) for event in events)
-    return said or (not was_sent_away and _fell_back(ticks, begin_us, end_us))
-
-
-def _fell_back(ticks: Sequence[Tick], begin_us: int, end_us: int) -> bool:
-    """Whether the processor time of a process decreased during measuring, because it is another process."""
-    rows = processes.between(ticks, begin_us, end_us)
-    return any(later.cpu_us < earlier.cpu_us for earlier, later in pairwise(rows))

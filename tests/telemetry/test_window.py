@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
 from overlay.load.response_times import HISTOGRAM_DIGITS, LONGEST_US
+from telemetry.charts.live import Line
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.live.window import EVENTS, LiveWindow
@@ -160,6 +161,33 @@ def test_a_second_of_which_only_brokers_have_told_is_no_second_without_requests(
     assert columns["answered"] == [5.0, None]
     assert columns["timed_out"] == [0.0, None]
     assert columns["rss_bytes"] == [None, 3.0]
+
+
+ENTRIES = Line("held", "entries held", of="entries", how="total")
+
+
+def held(ticks, points=600):
+    """The column of ``ENTRIES`` after ``(second, server, entries)`` each."""
+    series = Series(points)
+    for second, server, entries in ticks:
+        series.at(second * 1_000_000).gauges.setdefault("entries", {})[server] = entries
+    return series.columns((), lines=[ENTRIES])["held"]
+
+
+def test_a_total_counts_a_server_without_a_report_with_its_last_value():
+    late = [(1, "broker-0", 10), (1, "broker-1", 5), (2, "broker-0", 11), (3, "broker-0", 12), (3, "broker-1", 6)]
+    assert held(late) == [15, 16, 18]
+
+
+def test_a_total_leaves_out_a_server_that_has_been_silent_for_three_seconds():
+    dead = [(1, "broker-1", 5), *((second, "broker-0", 10) for second in range(1, 7))]
+    assert held(dead) == [15, 15, 15, 15, 10, 10]
+    assert held([(1, "broker-0", 10), (6, "broker-0", 11)]) == [10, 10, 10, 10, None, 11]
+
+
+def test_a_total_over_long_steps_counts_only_servers_that_reported():
+    dead = [(1, "broker-1", 5), *((second, "broker-0", 10) for second in range(1, 17))]
+    assert held(dead, points=4) == [15, 10, 10, 10]
 
 
 def test_a_second_without_ticks_is_a_gap():
