@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from django.conf import settings
@@ -23,11 +23,11 @@ from brokerweb.comparison import axes
 from brokerweb.comparison.query import MOST_DISTRIBUTIONS
 from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.services import Comparison, Group
-from overlay.systems.registry import asking_roles
 from telemetry.charts.charts import Chart, axis, chart, point, series
-from telemetry.lake.runs import Lake
+from telemetry.lake.runs import Lake, read_manifest
 from telemetry.reports.comparison import CURVE
 from telemetry.statistics.metrics import Numbers
+from telemetry.systems.registry import telemetry_of
 
 MOST_SAMPLES = 3_000_000
 """Samples read for one chart; beyond, fewer replicates are read, and a note says so."""
@@ -88,7 +88,7 @@ def _distribution(group: Group, room: int) -> Distribution:
         rows = pq.ParquetFile(path).metadata.num_rows
         if parts and rows > left:
             break
-        parts.append((one, _answered(path)))
+        parts.append((one, _answered(lake, one.run)))
         left -= rows
     times = np.concatenate([some for _, some in parts]) if parts else np.array([])
     curve = np.quantile(times, SHARES).tolist() if len(times) else []
@@ -112,9 +112,12 @@ def replicates(parts: Sequence[tuple[Figures, Numbers]]) -> list[Numbers]:
     return [np.concatenate([some for _, some in found]) for found in whole]
 
 
-def _answered(path: Path) -> Numbers:
-    filters = [("role", "in", asking_roles()), ("phase", "=", "measuring"), ("outcome", "=", "answered")]
-    table = pq.read_table(path, partitioning=None, columns=_COLUMNS, filters=filters)
+def _answered(lake: Lake, run: str) -> Numbers:
+    """The response times of a run's answered requests, µs, from the clients of its own system that request."""
+    system = telemetry_of(read_manifest(lake.manifest_path(run))).system
+    asking = pa.array(system.asking_roles, pa.string())  # may be empty
+    filters = [("role", "in", asking), ("phase", "=", "measuring"), ("outcome", "=", "answered")]
+    table = pq.read_table(lake.part("samples", run), partitioning=None, columns=_COLUMNS, filters=filters)
     times: Numbers = pc.subtract(table["ended_us"], table["intended_us"]).to_numpy()
     return times
 

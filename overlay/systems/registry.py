@@ -89,11 +89,6 @@ def _value_words(systems: tuple[System, ...]) -> Mapping[str, tuple[str, str]]:
     return found
 
 
-def asking_roles() -> list[str]:
-    """The roles of all systems whose exchanges are requests; sorted."""
-    return sorted({role for system in SYSTEMS.values() for role in system.asking_roles})
-
-
 def walk_policies() -> dict[str, WalkPolicy]:
     """The walk policies of all systems, the default first."""
     found: dict[str, WalkPolicy] = {}

@@ -22,6 +22,7 @@ from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.sim.engine import simulate
 from overlay.systems.contract import System
+from overlay.systems.registry import SYSTEMS
 from overlay.topologies import generate
 from telemetry.calibration.live import run
 from telemetry.calibration.plan import Anchor, Plan
@@ -76,13 +77,13 @@ def document_for(
 
 def run_live(client: SupervisorClient, document: Mapping[str, Any], plan: Plan) -> Responses:
     """Raises ``TelemetryError``."""
-    return responses(run(client, document), plan)
+    return responses(run(client, document), plan, SYSTEMS[document["system"]])
 
 
 def run_simulated(model: ServiceModel, document: Mapping[str, Any], plan: Plan) -> Responses:
     """The same document in virtual time. Raises ``TelemetryError``."""
     simulate(Deployment.from_json(document, SIMULATED), model)
-    return responses(RunFiles(Path(document["directory"])), plan)
+    return responses(RunFiles(Path(document["directory"])), plan, SYSTEMS[document["system"]])
 
 
 def compare(anchor: Anchor, live: Sequence[Responses], simulated: Sequence[Responses]) -> Compared:
@@ -99,10 +100,10 @@ def compared_again(row: Mapping[str, Any]) -> Compared:
     return Compared(row["anchor"], row.get("question", ""), live, simulated)
 
 
-def responses(files: RunFiles, plan: Plan) -> Responses:
-    """The ranks of a run's response times, microseconds. Raises ``TelemetryError`` if there are none."""
+def responses(files: RunFiles, plan: Plan, system: System) -> Responses:
+    """The ranks of the response times of ``system``'s run, µs. Raises ``TelemetryError`` if there are none."""
     facts = (fact for path in files.journals() for fact in read_journal(path))
-    times = [took for fact in facts if (took := plan.took_us(fact)) is not None]
+    times = [took for fact in facts if (took := plan.took_us(fact, system)) is not None]
     if not times:
         raise TelemetryError(f"{files.directory} has no response times.")
     return {name: float(np.percentile(times, rank)) for name, rank in RANKS.items()}

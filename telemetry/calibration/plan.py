@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from overlay.core.service_times import Costs, Deliveries
 from overlay.journal.facts import Fact, Sample
-from overlay.systems.registry import asking_roles
+from overlay.systems.contract import System
 
 if TYPE_CHECKING:  # every page imports the interface of systems, and so this module
     from overlay.runtime.supervisor_client import SupervisorClient
@@ -72,10 +72,10 @@ class Plan(ABC):
         """The workload of an anchor with ``duration_s`` of measuring."""
         return {**anchor.workload, "duration_s": duration_s}
 
-    def took_us(self, fact: Fact) -> float | None:
+    def took_us(self, fact: Fact, system: System) -> float | None:
         """The time that anchors compare, if ``fact`` has one: of an answered request in measuring, from its intended
         sending."""
-        if not isinstance(fact, Sample) or fact.role not in asking_roles():
+        if not isinstance(fact, Sample) or fact.role not in system.asking_roles:
             return None
         return fact.ended_us - fact.intended_us if (fact.phase, fact.outcome) == ("measuring", "answered") else None
 
