@@ -12,7 +12,7 @@ from typing import Any
 
 from brokerweb.experiments.models import Run, RunState
 from overlay.core.engines import LIVE, SIMULATED
-from overlay.experiment.definition import schedule_of
+from overlay.experiment.definition import estimate_s
 from telemetry.lake.manifest import usable_cores
 from telemetry.sweep import costs
 
@@ -37,7 +37,7 @@ class Pace:
     def run_s(self, configuration: Mapping[str, Any]) -> float:
         """Seconds of a run from launch to result; for simulated runs, on one core."""
         if self.engine == LIVE:
-            return schedule_of(configuration).estimate_s + costs.collect_s(configuration)
+            return estimate_s(configuration) + costs.collect_s(configuration)
         return costs.seconds(configuration) * self.slowness
 
     def all_s(self, runs_s: Sequence[float]) -> float:

@@ -15,7 +15,7 @@ from overlay.core.links import Link
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
 from overlay.faults.faults import Fault
-from overlay.load.windows import Schedule
+from overlay.load.windows import OVERHEAD_S, Schedule
 from overlay.systems.contract import System
 from overlay.systems.registry import FIRST, RECORD, SYSTEMS, check_record_mb
 from overlay.topologies import Graph
@@ -131,6 +131,16 @@ def schedule_of(configuration: Mapping[str, Any]) -> Schedule:
     system = SYSTEMS[configuration["system"]]
     graph = graph_of(configuration["topology"])
     return system.schedule(system.setup(configuration["settings"], configuration["workload"], graph))
+
+
+def estimate_s(configuration: Mapping[str, Any]) -> float:
+    """Duration of a live run of this configuration in seconds, from its launch to its collected result.
+
+    It waits for the end of exchanges, usually soon, but for clients that only receive as long as the drain may last.
+    """
+    schedule = schedule_of(configuration)
+    drain_s = schedule.drain_s if SYSTEMS[configuration["system"]].has_receivers else 0.0
+    return schedule.ramp_s + schedule.duration_s + OVERHEAD_S + drain_s
 
 
 def faults_of(configuration: Mapping[str, Any], seed: int) -> tuple[Fault, ...]:

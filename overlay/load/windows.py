@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from overlay.core.node import SECOND
 
 OVERHEAD_S = 8.0
-"""The overhead of a run: starting and joining servers, draining, collecting. Measured and rounded."""
+"""The overhead of a run: starting and joining servers, ending the last exchanges, collecting. Measured and rounded."""
 DRAIN_S = 10.0
 """The deadline of an exchange, unless its system has another."""
 
@@ -33,11 +33,6 @@ class Schedule:
         """The start and end of measuring, given the start of the workload. Nanoseconds of any clock."""
         begin = start + round(self.ramp_s * SECOND)
         return begin, begin + round(self.duration_s * SECOND)
-
-    @property
-    def estimate_s(self) -> float:
-        """Duration of a run in seconds, from its launch to its collected result."""
-        return self.ramp_s + self.duration_s + OVERHEAD_S
 
 
 @dataclass(frozen=True, slots=True)

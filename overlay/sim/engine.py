@@ -35,8 +35,8 @@ from overlay.systems.cores import Client, Server
 from overlay.systems.roles import role_of
 
 ORDERED = 1_000
-"""Up to this many brokers are ordered to join each other, like live ones. More are introduced at once, since the
-orders would take longer than the run."""
+"""Up to this many servers of all roles are given the orders of their assembly, like live ones. More are introduced at
+once, since the orders would take longer than the run."""
 
 MOST_LANES = 1 << 16
 """Maximum ports of a client. Unlike live ports, they use no files of a process."""
@@ -124,8 +124,8 @@ class _Run:
         self._on_progress = on_progress
         self._should_stop = should_stop
         self._phase = phases.LAUNCHING
-        is_large = deployment.graph.brokers > ORDERED
-        self._introduction = deployment.system.introduction(deployment.setup) if is_large else None
+        has_many = len(deployment.server_names) > ORDERED
+        self._introduction = deployment.system.introduction(deployment.setup) if has_many else None
         self._start = 0
         """The start of the workload, simulated nanoseconds."""
         path = journal_path(Path(deployment.directory))

@@ -20,7 +20,7 @@ from typing import Any
 
 from overlay.core.addresses import Address, parse_address
 from overlay.deployment.phases import ENDED, FINISHED, MEASURING, WARMING
-from overlay.experiment.definition import schedule_of
+from overlay.experiment.definition import estimate_s
 from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import (
     Status,
@@ -88,7 +88,7 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
     )
     files.directory.mkdir(parents=True, exist_ok=True)
     files.write_manifest(manifest)
-    limit_s = schedule_of(document).estimate_s + LATE_S
+    limit_s = estimate_s(document) + LATE_S
     status = _until(client, document, _is_over, limit_s)
     if status["phase"] != FINISHED:
         raise TelemetryError(f"{document['id']}: {reason_of(status) or status['phase']}")

@@ -13,13 +13,16 @@ from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import setting
 from overlay.deployment.deployment import Deployment, run_document
+from overlay.experiment.definition import estimate_s, schedule_of
 from overlay.experiment.inline import simulated
 from overlay.faults.kinds import FaultKind
 from overlay.journal.facts import Delivery, Event, Sample, Start
 from overlay.journal.journal import read_journal
+from overlay.load.windows import OVERHEAD_S
+from overlay.sim import engine
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
-from overlay.systems.registry import SYSTEMS
+from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.lake.runs import RunFiles
 from telemetry.live.window import LiveWindow
 from tests.systems.herald import SYSTEM, Herald
@@ -40,6 +43,14 @@ def test_a_definition_may_leave_out_the_topology_if_its_system_has_a_default():
     with pytest.raises(InvalidSetting) as caught:
         simulated(b"system: context-broker\n", "walks.yaml")
     assert (caught.value.field, caught.value.sentence) == ("topology", "is required")
+
+
+def test_the_estimate_of_a_live_run_includes_the_drain_that_receivers_wait_for():
+    herald = {"system": "herald", "topology": {"brokers": 1, "links": []}, "settings": {}, "workload": {}}
+    assert estimate_s(herald) == pytest.approx(0.2 + 2.0 + OVERHEAD_S + 0.5)
+    broker = {**herald, "system": FIRST}
+    schedule = schedule_of(broker)
+    assert estimate_s(broker) == schedule.ramp_s + schedule.duration_s + OVERHEAD_S
 
 
 def run(configuration, directory, **more):
@@ -126,3 +137,27 @@ def test_a_fault_needs_targets_and_names_of_its_own():
 
     with pytest.raises(ValueError, match="at_s"):
         FaultKind("Deaf", servers=("relay",), Fields=Fields)
+
+
+class Introduced:
+    """Heralds and relays need no introduction; only their number is counted."""
+
+    settling_ns = 0
+
+    def __init__(self):
+        self.introduced = 0
+
+    def introduce(self, server, neighbours, controller, now):
+        self.introduced += 1
+
+
+@pytest.mark.parametrize(("most", "introduced"), [(2, 1), (3, 0)])
+def test_many_servers_are_introduced_however_few_are_nodes(tmp_path, monkeypatch, most, introduced):
+    introduction = Introduced()
+    monkeypatch.setattr(engine, "ORDERED", most)
+    monkeypatch.setattr(Herald, "introduction", lambda self, setup: introduction)
+    herald_and_two_relays = {**simulated(DEFINITION, "news.yaml")[1][0], "settings": {"relays": 2, "copies": 1}}
+    _, outcome = run(herald_and_two_relays, tmp_path)
+    assert (outcome.were_introduced, introduction.introduced) == (bool(introduced), introduced), (
+        "one node, three servers"
+    )
