@@ -75,7 +75,7 @@ class Glance:
             pid = up[index].get("pid") if is_here else None
             seen[index] = _Seen(time.monotonic(), said[index], _cpu_s(pid))
             loads.append({"index": index, **_load(self._seen.get(index), seen[index], shown)})
-            memories.append({"index": index, **_memory(pid), "table_bytes": said[index].get("bytes")})
+            memories.append({"index": index, **_memory(pid), "table_bytes": said[index].get(system.table_gauge)})
         self._seen = seen
         private = (row.get("uss_bytes") for row in memories)
         return {"memory": {"brokers": memories}, "load": {"brokers": loads}, "totals": totals(loads, private, shown)}

@@ -97,6 +97,8 @@ class System(ABC):
     network_profile_help: ClassVar[str] = ""
     gauges: ClassVar[frozenset[str]] = frozenset()
     """Counters of its servers that are current values; the others only grow."""
+    table_gauge: ClassVar[str] = ""
+    """The gauge with the bytes of a server's table, shown as ``table_bytes``; empty: its servers have no table."""
     client_fields: ClassVar[tuple[str, ...]] = ()
     """The workload fields with the numbers of clients: ``providers``."""
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {}

@@ -296,7 +296,7 @@ class LiveWindow:
             "index": index,
             **memory,
             "over_idle_bytes": processes.over_idle(memory, processes.memory_of(idle)) if idle else None,
-            "table_bytes": tick.counters.get("bytes"),
+            "table_bytes": tick.counters.get(self._system.table_gauge),
         }
 
     def _idle(self, process: str) -> Tick | None:

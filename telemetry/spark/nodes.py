@@ -36,6 +36,11 @@ def marked(samples: DataFrame, asking: Sequence[str]) -> DataFrame:
     return samples.withColumn("is_request", F.col("role").isin(*asking))
 
 
+def with_tables(ticks: DataFrame, gauge: str) -> DataFrame:
+    """``ticks`` of one system with ``table_bytes``, the value of its ``table_gauge``; null without one."""
+    return ticks.withColumn("table_bytes", F.col("counters")[gauge])
+
+
 def values(samples: DataFrame) -> DataFrame:
     """One row for each of ``MEASURES`` and each request due in measuring: response times, µs, and the age of stale
     answers, ms."""
@@ -98,7 +103,10 @@ def _tally(column: str, words: Sequence[str]) -> Column:
 
 
 def broker_memory(ticks: DataFrame, window: DataFrame) -> DataFrame:
-    """Mean memory of each broker during measuring, bytes; over idle is relative to its last tick before the clients."""
+    """Mean memory of each server during measuring, bytes; over idle is relative to its last tick before the clients.
+
+    ``ticks`` are from ``with_tables``.
+    """
     known = {name: F.when(F.col(name) > 0, F.col(name)) for name in MEMORY}  # 0 means unknown
     private = F.coalesce(known["uss_bytes"], known["rss_bytes"])
     inside = F.col("at_us").between(F.col("begin_us"), F.col("end_us"))
@@ -112,7 +120,7 @@ def broker_memory(ticks: DataFrame, window: DataFrame) -> DataFrame:
         .agg(
             *(F.mean(F.when(inside, known[name])).alias(name) for name in MEMORY),
             (F.mean(F.when(inside, F.col("private"))) - idle).alias("over_idle_bytes"),
-            F.mean(F.when(inside, F.col("counters")["bytes"])).alias("table_bytes"),
+            F.mean(F.when(inside, F.col("table_bytes"))).alias("table_bytes"),
         )
         .select("run", "process", *MEMORY, "over_idle_bytes", "table_bytes")
     )

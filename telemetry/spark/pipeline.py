@@ -6,7 +6,7 @@ Counterparts: ``nodes`` counts, ``telemetry.statistics.quantiles`` computes perc
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from overlay.systems.contract import System
 from telemetry.errors import TelemetryError
 from telemetry.lake.configurations import ChosenRun, grouped
 from telemetry.lake.runs import Lake
@@ -33,7 +34,8 @@ Key = tuple[str, str]
 
 def measure(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> Measured:
     """The data for a comparison of ``runs``. Raises ``TelemetryError`` without any answer or delivery."""
-    samples, ticks = _samples(spark, lake, runs), _read(spark, lake, "ticks", runs)
+    samples = _by_system(spark, lake, "samples", runs, lambda rows, system: nodes.marked(rows, system.asking_roles))
+    ticks = _by_system(spark, lake, "ticks", runs, lambda rows, system: nodes.with_tables(rows, system.table_gauge))
     tallies = nodes.tallies(samples).persist()
     tallied = {row["run"]: row for row in tallies.collect()}
     memory = {row["run"]: row.asDict() for row in nodes.run_memory(nodes.broker_memory(ticks, tallies)).collect()}
@@ -135,18 +137,19 @@ def _truths(row: Row, stale: Counts | None) -> dict[str, Any]:
     return {**row["truth"].asDict(), "existed": row["existed"], nodes.STALE: median}
 
 
-def _samples(spark: SparkSession, lake: Lake, runs: Sequence[ChosenRun]) -> DataFrame:
-    """The samples of all runs, marked by what the roles of their systems are."""
+def _by_system(
+    spark: SparkSession,
+    lake: Lake,
+    name: str,
+    runs: Sequence[ChosenRun],
+    declared: Callable[[DataFrame, System], DataFrame],
+) -> DataFrame:
+    """The rows of all runs; ``declared`` adds to those of one system what it declares about them."""
     by_system: dict[str, list[ChosenRun]] = defaultdict(list)
     for run in runs:
         by_system[run.system].append(run)
-    return reduce(
-        DataFrame.unionByName,
-        (
-            nodes.marked(_read(spark, lake, "samples", some), telemetry_of({"system": system}).system.asking_roles)
-            for system, some in by_system.items()
-        ),
-    )
+    read = ((_read(spark, lake, name, some), telemetry_of({"system": one}).system) for one, some in by_system.items())
+    return reduce(DataFrame.unionByName, (declared(rows, system) for rows, system in read))
 
 
 def _read(spark: SparkSession, lake: Lake, name: str, runs: Sequence[ChosenRun]) -> DataFrame:

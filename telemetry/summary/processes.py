@@ -135,9 +135,9 @@ def over_idle(memory: Mapping[str, int | None], idle: Mapping[str, int | None]) 
 
 
 def broker_memory(
-    index: int, ticks: Sequence[Tick], clients_began_us: int, begin_us: int, end_us: int
+    system: System, index: int, ticks: Sequence[Tick], clients_began_us: int, begin_us: int, end_us: int
 ) -> dict[str, Any]:
-    """One broker's memory during measuring: means over its ticks, in bytes.
+    """One server's memory during measuring: means over its ticks, in bytes.
 
     ``over_idle_bytes`` is the mean private memory minus that of the last tick before the first message of a client:
     the cost of serving these clients. ``None`` if no tick was early enough, or none was during measuring.
@@ -148,7 +148,7 @@ def broker_memory(
     for name in MEMORY:
         row[name] = _mean(memory_of(tick)[name] for tick in inside)
     row["over_idle_bytes"] = _mean(over_idle(memory_of(tick), memory_of(idle[-1])) for tick in inside) if idle else None
-    row["table_bytes"] = _mean(tick.counters.get("bytes") for tick in inside)
+    row["table_bytes"] = _mean(tick.counters.get(system.table_gauge) for tick in inside)
     return row
 
 

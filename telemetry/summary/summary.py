@@ -98,7 +98,7 @@ def _broker_rows(
 ) -> list[dict[str, Any]]:
     indexed = [(index, rows) for process, rows in ticks.items() if (index := servers.index(process)) is not None]
     return [
-        processes.broker_memory(index, rows, clients_began_us, begin_us, end_us)
+        processes.broker_memory(servers.system, index, rows, clients_began_us, begin_us, end_us)
         for index, rows in sorted(indexed, key=lambda pair: pair[0])
     ]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from overlay.journal.facts import Connection, Delivery, Sample
+from overlay.journal.facts import Connection, Delivery, Sample, Tick
 from overlay.systems.roles import REQUESTS, UPDATES, ClientRole
 from telemetry.lake.records import SOME, to_table
 from telemetry.measures import Measure
 from telemetry.summary import by_role
-from telemetry.summary.processes import Servers
+from telemetry.summary.processes import Servers, broker_memory
 from tests.systems.echo import SYSTEM, Echo
 from tests.systems.echo_directory import SYSTEM as TWO_ROLES
 
@@ -63,6 +63,16 @@ def test_receivers_of_two_roles_have_delays_of_their_own():
         "car": 900,
     }
     assert "connections" not in clients["phone"], "only phones have them"
+
+
+def test_only_a_declared_gauge_is_the_memory_of_tables():
+    class WithTable(Echo):
+        table_gauge = "held_bytes"
+
+    ticks = [
+        Tick("echo-0", at_us, {"bytes": 9, "held_bytes": held}, "", 0, 0, 0, 0) for at_us, held in ((1, 40), (2, 60))
+    ]
+    assert [broker_memory(one, 0, ticks, 0, 0, 5)["table_bytes"] for one in (WithTable(), SYSTEM)] == [50, None]
 
 
 def test_servers_of_two_roles_have_memory_and_processor_time_of_their_own():

@@ -259,8 +259,11 @@ def test_memory_is_the_mean_while_measuring_over_the_last_idle_tick(spark):
         ("a", "consumers-0", 10, 1, 1, 1, {}),
     ]
     window = spark.createDataFrame([("a", 5, 10, 20)], ["run", "clients_began_us", "begin_us", "end_us"])
-    found = nodes.broker_memory(spark.createDataFrame(ticks, columns), window)
+    ticks = spark.createDataFrame(ticks, columns)
+    found = nodes.broker_memory(nodes.with_tables(ticks, "bytes"), window)
     assert rows(found) == [("a", "broker-0", 800.0, 80.0, 10.0, (700 + 10) / 2 - 6, 200.0)]
+    of_no_tables = nodes.broker_memory(nodes.with_tables(ticks, ""), window)
+    assert rows(of_no_tables) == [("a", "broker-0", 800.0, 80.0, 10.0, (700 + 10) / 2 - 6, None)]
 
 
 def command(*arguments):

@@ -104,6 +104,7 @@ class ContextBroker(System):
             *("neighbours", "neighbours_dropped", "neighbours_suspected", "contacts"),
         )
     )
+    table_gauge = "bytes"
     client_fields = ("providers", "consumers")
     walk_policies = WALK_POLICIES
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"broker": ("scans", "compared", "matched")}
