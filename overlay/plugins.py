@@ -18,7 +18,11 @@ VARIABLE = "WAXWING_SYSTEMS"
 
 
 def register_systems(environment: Mapping[str, str]) -> list[System]:
-    """Add every system named in ``environment`` to the registry, and return them. Raises ``InvalidSetting``."""
+    """Add every system named in ``environment`` to the registry, and return them.
+
+    Raises ``InvalidSetting`` if one cannot be imported, is no ``System``, lacks an attribute that has no default, or
+    has the name of another system.
+    """
     found = []
     for text in filter(None, map(str.strip, environment.get(VARIABLE, "").split(","))):
         system = _load(text)
@@ -35,8 +39,10 @@ def _load(text: str) -> System:
         raise InvalidSetting(VARIABLE, f"{text!r:.80} must be MODULE:NAME, such as mylab.echo:SYSTEM")
     try:
         system = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:  # the last two: a declaration that is wrong
         raise InvalidSetting(VARIABLE, f"{text!r:.80} cannot be imported: {error}") from None
     if not isinstance(system, System):
         raise InvalidSetting(VARIABLE, f"{text!r:.80} is not a System")
+    if missing := [attribute for attribute in System.__annotations__ if not hasattr(system, attribute)]:
+        raise InvalidSetting(VARIABLE, f"{text!r:.80} has no {', '.join(missing)}")
     return system

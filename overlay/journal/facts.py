@@ -43,16 +43,17 @@ class Sample:
     """One request or update of one client, written when it ended."""
 
     role: str
-    """``consumer`` or ``provider``."""
+    """A name in ``System.client_roles``: ``consumer``."""
     client: int
+    """Number of the client within its role."""
     broker: int
-    """Index of the broker asked."""
+    """Index of the server asked."""
     phase: str
     """``warming`` or ``measuring``: whether it was *intended* during the ramp, or within ``duration_s`` after it."""
     outcome: str
     """One of ``OUTCOMES``."""
     status: int
-    """The status code that ended it: 102, 201, 202, 301; 0 when nothing came."""
+    """The code of the answer that ended it, defined by its system, such as 102; 0 when nothing came."""
     attempts: int
     intended_us: int
     """The scheduled time of sending. Response times start here, which accounts for coordinated omission."""
@@ -74,7 +75,8 @@ class Tick:
     process: str
     at_us: int
     counters: dict[str, int]
-    """Cumulative since the process started; the names are defined in ``BrokerCounters`` and the load generator."""
+    """Cumulative since the process started, except ``System.gauges`` and ``CLIENT_GAUGES``. Those of a server are
+    ``Server.statistics`` and its socket's; those of clients are ``overlay.load.tally.Tally``'s and their sockets'."""
     histogram: str
     """Response times in microseconds *since the last tick*, HdrHistogram's compressed encoding; empty for brokers."""
     rss_bytes: int

@@ -10,6 +10,10 @@ of its processes, ``presentation`` how its settings are shown.
     Setup ─ config_of ───> make_server ──> Server   one for each of ``roles``, driven live or simulated
           ─ plan_clients ─> make_fleet ──> Client, Client, ...   the clients of one process
           ─ make_assembly ─> Order ──> Order ...   from started servers to a working overlay
+
+Forms, REST, plans and drivers call the methods above ``make_server`` in any process, often thousands of times: they
+depend only on their arguments. A *configuration* is plain values: ``system``, ``engine``, ``topology`` (``brokers``,
+``links``, ``positions``), ``settings``, ``workload``, ``faults``. ``docs/add-a-system.md`` has the steps.
 """
 
 from __future__ import annotations
@@ -79,11 +83,14 @@ class System(ABC):
     name: ClassVar[str]
     """The name in documents: lower case, words joined by hyphens."""
     title: ClassVar[str]
+    """Its name on pages."""
     seed: ClassVar[str]
     """Number of the document that describes it."""
     summary: ClassVar[str]
+    """What it is, in one or two sentences, for pages."""
     role_names: ClassVar[tuple[str, ...]]
-    """The names of its roles."""
+    """The names of the roles of its servers, including those that a setting may leave out; in the order of
+    ``roles``."""
     role_titles: ClassVar[Mapping[str, Title]] = {}
     """The titles of roles that are not their names: ``{"registry": Title("Registry", "Registries")}``."""
     queries: ClassVar[frozenset[str]] = frozenset()
@@ -92,9 +99,11 @@ class System(ABC):
     faults: ClassVar[Mapping[str, FaultKind]] = {}
     """Its own faults, by their names in documents. Their targets are ``overlay.faults.kinds.Faulted``."""
     engines: ClassVar[tuple[str, ...]] = tuple(ENGINES)
+    """The names of the engines that can run it, from ``overlay.core.engines``."""
     network_profile: ClassVar[str] = ""
     """The default profile of networks; empty: that of the settings."""
     network_profile_help: ClassVar[str] = ""
+    """The reason for it, for forms and commands."""
     gauges: ClassVar[frozenset[str]] = frozenset()
     """Counters of its servers that are current values; the others only grow."""
     table_gauge: ClassVar[str] = ""
@@ -104,10 +113,11 @@ class System(ABC):
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Work that is not per message, by role: the units that its meter counts, such as entries compared."""
     presentation: ClassVar[Presentation] = Presentation()
+    """The words, axes and sections of its settings."""
     has_traces: ClassVar[bool] = False
-    """Whether runs have traces of single requests."""
+    """Whether runs have traces of single requests, so that their pages link to them."""
     strategies: ClassVar[tuple[str, ...]] = ()
-    """The values of a run's ``strategy``."""
+    """The values of its setting ``search``, which filters and columns of runs call ``strategy``."""
     profiles: ClassVar[Mapping[str, Mapping[str, Value]]] = {}
     """The values of each profile; other settings have their defaults."""
     Settings: ClassVar[type]
@@ -141,10 +151,12 @@ class System(ABC):
 
     @property
     def settings(self) -> tuple[SettingInfo, ...]:
+        """Its settings, in the order of forms."""
         return tuple(describe(self.Settings))
 
     @property
     def workload(self) -> tuple[SettingInfo, ...]:
+        """The fields of its workload, in the order of forms."""
         return tuple(describe(self.Workload))
 
     def uses(self) -> Mapping[str, Use]:
@@ -170,7 +182,7 @@ class System(ABC):
         return asdict(settings)
 
     def read_workload(self, values: Mapping[str, Any]) -> Any:
-        """Raises ``InvalidSetting``."""
+        """The workload in a document. Raises ``InvalidSetting``."""
         return build(self.Workload, values)
 
     def workload_document(self, workload: Any) -> dict[str, Any]:
@@ -188,7 +200,7 @@ class System(ABC):
             return Setup(read, None if workload is None else self.read_workload(workload), graph, seed)
 
     def check(self, setup: Setup) -> int:
-        """Find errors before a launch. Returns the number of servers.
+        """Find errors before a launch, and again when a driver reads the document. Returns the number of servers.
 
         Raises ``InvalidSetting`` with the names of fields below ``settings.``, ``workload.`` or ``topology``.
         """
@@ -221,14 +233,17 @@ class System(ABC):
 
     @abstractmethod
     def roles(self, setup: Setup) -> Sequence[Role]:
-        """Its servers. The first ones are the nodes of ``setup.graph``, in its order."""
+        """Its servers: the roles of ``role_names`` that this setup has, in that order. The first servers are the nodes
+        of ``setup.graph``, in its order."""
 
     @abstractmethod
     def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[Plan]]:
-        """All clients, by process. Raises ``InvalidSetting``."""
+        """All clients, by the name of their process: ``consumers-0`` (``ClientRole.processes``), each with at most
+        ``overlay.load.expectations.FLEET_SIZE``. A process without clients is not started. Raises ``InvalidSetting``
+        with the name of a workload field."""
 
     def schedule(self, setup: Setup) -> Schedule:
-        """The times of a run; by default those of its workload."""
+        """The times of a run; by default ``ramp_s()`` and ``duration_s`` of its workload. Not called for networks."""
         from overlay.load.windows import Schedule
 
         return Schedule(setup.workload.ramp_s(), setup.workload.duration_s)
@@ -238,7 +253,8 @@ class System(ABC):
         return ()
 
     def identity(self, plan: Plan) -> Identity:
-        """The identity of a planned client; only if clients are targets of ``faults``."""
+        """The identity of a planned client: its role and number, as ``Client.identity``. Needed only if clients are
+        targets of ``faults``."""
         raise NotImplementedError(f"{self.name} does not identify its planned clients")
 
     def read_faults(self, setup: Setup, documents: object) -> tuple[Fault, ...]:
@@ -272,7 +288,7 @@ class System(ABC):
     # ---- cores
 
     def config_of(self, setup: Setup) -> Any:
-        """The configuration of every server, without its place."""
+        """The configuration of every server, without its place. For a network, ``setup.workload`` is ``None``."""
         return setup.settings
 
     def config_document(self, config: Any) -> dict[str, Any]:
@@ -280,14 +296,19 @@ class System(ABC):
         return asdict(config)
 
     def read_config(self, document: Mapping[str, Any]) -> Any:
-        """Raises ``InvalidSetting``."""
+        """The configuration in a recording; equal to that of ``config_document``. Raises ``InvalidSetting``."""
         return build(self.Settings, document)
 
     @abstractmethod
     def make_server(
         self, config: Any, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False
     ) -> Server:
-        """A server at the start of its life."""
+        """A server at the start of its life. Live, the supervisor calls it directly before it forks the process.
+
+        ``config`` is the result of ``config_of``. All randomness is from ``chances``. ``wall_offset_ns`` is Unix
+        nanoseconds minus ``now``. ``is_simulated``: in virtual time, where a server may skip work whose time the
+        service-time model has, such as a scan; what it sends is the same.
+        """
 
     @abstractmethod
     def make_fleet(
@@ -300,11 +321,16 @@ class System(ABC):
         wall_offset_ns: int,
         most_lanes: int,
     ) -> Fleet:
-        """The clients of one process. ``most_lanes`` is how many ports each may have."""
+        """The clients of one process, from its ``plan_clients``. Live, the process itself calls it after its start.
+
+        ``servers`` are the addresses of all servers, by index, and ``wall_offset_ns`` is Unix nanoseconds minus
+        ``now``. ``most_lanes`` is how many ports each client may have.
+        """
 
     # ---- assembly
 
     def make_assembly(self, setup: Setup) -> Assembly:
+        """The orders of a new deployment, for the supervisor or the simulator; by default none."""
         return NoOrders(sum(role.count for role in self.roles(setup)))
 
     def introduction(self, setup: Setup) -> Introduction | None:
@@ -314,39 +340,44 @@ class System(ABC):
     # ---- life and facts
 
     def is_traced(self, config: Any) -> bool:
-        """Whether servers trace single requests."""
+        """Whether servers of this configuration trace single requests. In networks, traces have a file of their own."""
         return False
 
     def untraced(self, config: Any) -> Any:
-        """The configuration without tracing."""
+        """The configuration without tracing, for a server whose traces would not be read."""
         return config
 
     def facts(self, process: str, server: Any, zero_ns: int) -> Sequence[Fact]:
-        """Facts of ``server`` since the last call, in addition to its events and counters."""
+        """Facts of ``server`` since the last call, in addition to its events and counters: those of ``Server.traces``,
+        and ``Row`` facts for ``Telemetry.tables``. Called in its process once a second and at its end, also for a
+        server that is recorded. ``zero_ns`` is ``now`` at the zero of all ``at_us``."""
         return ()
 
     def closing_facts(self, process: str, held: Any, at_us: int) -> Sequence[Fact]:
-        """Facts about a server at its end; ``held`` is the result of ``holdings`` before it left."""
+        """Facts about a server at its end, such as ``Holdings``, in its process; not after a crash. ``held`` is the
+        result of ``holdings`` before it left."""
         return ()
 
     def holdings(self, server: Any, now: int) -> Any:
-        """The entries of the server, for ``closing_facts``."""
+        """The entries of the server before it leaves, for ``closing_facts``; ``now`` is monotonic, ns."""
         return None
 
     @abstractmethod
     def ping(self, unix_ms: int) -> bytes:
-        """A datagram that every server answers at once."""
+        """A datagram that every server answers at once, to any sender. A network with servers that do not answer it is
+        degraded."""
 
     @abstractmethod
     def answers_ping(self, data: bytes) -> bool:
         """Whether ``data``, any bytes, is an answer to ``ping``."""
 
     def statistics_request(self, unix_ms: int) -> bytes:
-        """A datagram that requests a server's counters; empty if the system has none."""
+        """A datagram that requests a server's counters, for the pages of networks; empty if the system has none."""
         return b""
 
     def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
-        """The counters in an answer to ``statistics_request``; ``None`` for any other bytes."""
+        """The counters in an answer to ``statistics_request``, named as in ``Server.statistics``; ``None`` for any
+        other bytes."""
         return None
 
     def rehearsal(self, address: Address, own: Address, unix_ms: int) -> Sequence[bytes]:
@@ -370,22 +401,25 @@ class System(ABC):
     # ---- figures
 
     client_roles: ClassVar[Mapping[str, ClientRole]] = {}
-    """Its kinds of clients, by the ``role`` of their facts. A system without clients that request has no requests."""
+    """Its kinds of clients, by the ``role`` of their facts. Figures of requests are those of roles that request."""
     cost_words: ClassVar[Mapping[str, tuple[str, str]]] = {}
     """For each of ``costs``: its label and its format, such as ``hops``, ``{hops:.2f} per answer``."""
     measure_names: ClassVar[tuple[str, ...]] = ()
-    """The names of measures that only its runs have, as declared in ``telemetry``."""
+    """The keys of ``Telemetry.measures`` (``Measure.declared``, with the unit: ``age_ms``), for commands that do not
+    load the telemetry."""
 
     @abstractmethod
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
-        """Estimated quantities of a run of ``configuration``."""
+        """Estimated quantities of a run of ``configuration``, which is complete and checked. Pages show the duration,
+        memory and disk space that follow from them before a launch."""
 
     def warnings(self, configurations: Sequence[Mapping[str, Any]], seed: int) -> Sequence[str]:
-        """Warnings about these configurations before a launch, as sentences; empty ones are omitted."""
+        """Warnings about these configurations before a launch, as sentences; empty ones are omitted. ``seed`` is that
+        of the first replicate."""
         return ()
 
     def remark(self, summary: Mapping[str, Any]) -> str:
-        """A remark on a completed run."""
+        """A remark on a completed run for its page and REST, from ``telemetry.summary``; empty: none."""
         return ""
 
     def is_server(self, process: str) -> bool:
@@ -417,7 +451,8 @@ class System(ABC):
         return self.client_role(process) in self.asking_roles
 
     def costs(self, counters: Mapping[str, int], asked: int) -> Mapping[str, float | None]:
-        """Means by name, from the counters of all servers and the number of requests; ``None`` without counts."""
+        """The means of ``cost_words`` by name, from the growth of the counters of all servers in measuring (for
+        ``simulate``, in the run) and the number of requests in it; ``None`` without counts."""
         return {}
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:

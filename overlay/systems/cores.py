@@ -22,28 +22,42 @@ OTHER = ""
 """The name of messages that a meter does not tell apart."""
 Plan = Any
 """One client of a workload; the type depends on the system."""
+Order = Any
+"""One command to one server; the type depends on the system's assembly."""
 
 
 class Server(Node, Protocol):
-    """A long-lived node, such as a broker, a gateway or a registry. A driver may wrap it in a recorder."""
+    """A long-lived node, such as a broker, a gateway or a registry; ``Node`` has the rules for its driver.
+
+    A recorded server is wrapped in ``overlay.journal.recorded.RecordedServer``. It allows attributes, the methods here
+    and ``System.queries``; any other method raises ``TypeError``. A target of its system's own faults also has
+    ``overlay.faults.kinds.Faulted.fault``.
+    """
 
     @property
-    def address(self) -> Address: ...
+    def address(self) -> Address:
+        """``Place.address``."""
+        ...
+
     @property
     def knows(self) -> Callable[[Address], bool]:
         """Whether a sender is known; under overload, known senders are served before strangers."""
         ...
 
     def set_wall_clock(self, offset_ns: int) -> None:
-        """Unix nanoseconds minus ``now``."""
+        """Unix nanoseconds minus ``now``; called once a second, because the wall clock may be set."""
         ...
 
     def statistics(self, now: int) -> dict[str, int]:
-        """Its counters, for a tick."""
+        """Its counters, for the tick of each second. They grow from 0 at its start, except ``System.gauges``.
+
+        Pages sum those named ``in_*`` as messages received, and ``out_*`` as messages sent.
+        """
         ...
 
     def traces(self) -> Sequence[Any]:
-        """Steps of traced requests since the last call; ``System.facts`` converts them to facts."""
+        """Its reports since the last call that are neither events nor counters, such as steps of traced requests; the
+        type depends on the system. ``System.facts`` calls it once a second and converts them to facts."""
         ...
 
     def leave(self, now: int) -> int:
@@ -64,11 +78,15 @@ class Client(Protocol):
         ...
 
     @property
-    def identity(self) -> Identity: ...
+    def identity(self) -> Identity:
+        """``("consumer", 3)``: its role in ``System.client_roles``, and its number within the role, over all
+        processes. Equal to ``System.identity`` of its plan."""
+        ...
 
     @property
     def is_finished(self) -> bool:
-        """Whether all intended messages have been sent and all exchanges have ended."""
+        """Whether all intended messages have been sent and all exchanges have ended. The drain ends when all clients
+        are finished. One that only receives is not finished before ``abandon``, or it would miss late deliveries."""
         ...
 
     def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
@@ -87,7 +105,7 @@ class Client(Protocol):
         ...
 
     def abandon(self, now: int) -> None:
-        """The run has ended: open exchanges time out."""
+        """The drain is over (``Windows.drained``): open exchanges time out, and the last facts are collected."""
         ...
 
 
@@ -97,8 +115,13 @@ class Fleet(Protocol):
     @property
     def clients(self) -> Sequence[Client]: ...
     @property
-    def tally(self) -> Tally: ...
-    def set_wall_clock(self, offset_ns: int) -> None: ...
+    def tally(self) -> Tally:
+        """The counters of the process's ticks, shared by its clients."""
+        ...
+
+    def set_wall_clock(self, offset_ns: int) -> None:
+        """Unix nanoseconds minus ``now``; called once a second."""
+        ...
 
 
 class Exchange(Node, Protocol):
@@ -113,22 +136,28 @@ class Exchange(Node, Protocol):
     def is_over(self) -> bool: ...
 
 
-class Order(Protocol):
-    """One command to one server."""
-
-
 class Assembly(Protocol):
-    """The orders that turn started servers into a working overlay. ``up`` maps indices of servers to incarnations."""
+    """The orders that turn started servers into a working overlay, in the supervisor or the simulator.
+
+    ``up`` maps the indices of servers that are up to incarnations, counted from 1: a restarted server has another.
+    """
 
     trouble: str
     """The permanent obstacle to completion; empty if there is none."""
 
     def due(self, up: Mapping[int, int], now: int, room: int) -> Sequence[Any]:
-        """The orders that are due, at most ``room``. Call ``begin`` for each, and ``settle`` when its exchange ends."""
+        """The orders that are due, at most ``room``. Drivers call ``begin`` for each, and ``settle`` when its exchange
+        ends."""
         ...
 
-    def begin(self, order: Any, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange: ...
-    def settle(self, order: Any, exchange: Any, now: int) -> None: ...
+    def begin(self, order: Any, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange:
+        """``servers`` are the addresses of all servers, by index."""
+        ...
+
+    def settle(self, order: Any, exchange: Any, now: int) -> None:
+        """The exchange of an order has ended, successfully or not."""
+        ...
+
     def is_complete(self, up: Mapping[int, int]) -> bool:
         """Whether every server is up and there are no further orders."""
         ...
@@ -143,13 +172,15 @@ class Assembly(Protocol):
 
 
 class Introduction(Protocol):
-    """Replaces the orders of an assembly in virtual time, where they would take longer than a run."""
+    """Replaces the orders of an assembly in virtual time, where they would take longer than a run: for more servers
+    than ``overlay.sim.engine.ORDERED``."""
 
     settling_ns: int
     """The pause between introducing servers and the start of the load."""
 
     def introduce(self, server: Any, neighbours: Iterable[Address], controller: Address, now: int) -> None:
-        """Put ``server`` into the state after all orders."""
+        """Put ``server`` into the state after all orders. ``neighbours`` are those in the topology; called for each of
+        its nodes."""
         ...
 
 

@@ -17,7 +17,10 @@ Identity = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A kind of server, and the number of its servers. Their processes are ``name-0``, ``name-1`` and so on."""
+    """A kind of server, and the number of its servers. Their processes are ``name-0``, ``name-1`` and so on.
+
+    A name has no blanks; it may have hyphens.
+    """
 
     name: str
     count: int
@@ -30,9 +33,12 @@ UPDATES: Final = "updates"
 
 @dataclass(frozen=True, slots=True)
 class ClientRole:
-    """A kind of client. Its processes are ``processes-0``, ``processes-1`` and so on."""
+    """A kind of client, in ``System.client_roles`` by its role: the ``role`` of its facts and the first part of its
+    identities, such as ``consumer``."""
 
     processes: str
+    """The name of its processes, usually the plural: ``consumers`` for ``consumers-0``, ``consumers-1`` and so on, each
+    with many clients. No role of servers has this name."""
     exchanges: Literal["requests", "updates", ""] = ""
     """What its ``Sample`` facts are; empty if its clients only receive."""
 

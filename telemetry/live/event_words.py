@@ -181,7 +181,7 @@ def together(processes: Sequence[str], system: System) -> str:
         return _named(distinct[0], system) if distinct else ""
     indices = [server_number(one) for one in distinct]
     if None in indices:
-        generators = all(_is_generator(one) for one in distinct)
+        generators = all(map(system.client_role, distinct))
         return f"{len(distinct)} {'load generators' if generators else 'processes'}"
     roles = {one.rpartition("-")[0] for one in distinct}
     kind = system.title_of(roles.pop()).in_text.many if len(roles) == 1 else ""
@@ -190,17 +190,13 @@ def together(processes: Sequence[str], system: System) -> str:
     return f"{kind} {', '.join(str(index) for index in indices[:-1])} and {indices[-1]}"
 
 
-def _is_generator(process: str) -> bool:
-    return re.fullmatch(r"[a-z]+s-\d+", process) is not None
-
-
 def _named(process: str, system: System) -> str:
     if server_number(process) is not None:
         role, _, number = process.rpartition("-")
         return f"{system.title_of(role).in_text.one} {number}"
-    if _is_generator(process):
-        role, number = process.split("-")
-        return f"the generator of {role}" if number == "0" else f"generator {int(number) + 1} of {role}"
+    if system.client_role(process):
+        clients, _, number = process.rpartition("-")
+        return f"the generator of {clients}" if number == "0" else f"generator {int(number) + 1} of {clients}"
     return process
 
 

@@ -3,6 +3,13 @@
 Every run has ticks with counters, memory and processor time, and events. It has exchanges with outcomes and response
 times, deliveries, connections and hand-overs, as far as its clients report them. A system can add verdicts on these,
 tables of its own, traces of single requests, the final content of servers, figures, and reasons why a run is suspect.
+
+After a run, ``telemetry.collect`` calls, in this order: ``make_traces`` before journals are read, ``judged`` and
+``resolved`` before rows are stored, ``read_more``, then for the summary ``of_requests``, ``due`` and ``reasons``, and
+``finish``. Pages and reports call the others, and ``telemetry.live`` reads ``wordings``, ``counters`` and ``series``
+while a run lasts. Times ``at_us`` are µs since the zero of the deployment, as in ``overlay.journal.facts``. A
+``manifest`` has ``system``, ``engine``, ``topology``, ``settings``, ``workload``, ``schedule``, ``seed``; of a
+collected run, ``summary``.
 """
 
 from __future__ import annotations
@@ -28,10 +35,12 @@ from telemetry.studies.study import Study
 
 
 class Traces(Protocol):
-    """Collects the traces of a run while its journals are read."""
+    """Collects the traces of a run while its journals are read, one after another, for ``Telemetry.finish``."""
 
     def add(self, trace: Trace) -> None: ...
-    def add_start(self, start: Start) -> None: ...
+    def add_start(self, start: Start) -> None:
+        """A process of the journal read last; a restarted process has several."""
+        ...
 
 
 class NoTraces:
@@ -62,6 +71,7 @@ class Journalled:
 
     @property
     def zero_unix_us(self) -> int:
+        """The wall clock at the zero of ``at_us``, Unix µs; 0 without any journal."""
         return self.starts[0].zero_unix_us if self.starts else 0
 
 
@@ -146,6 +156,7 @@ class Telemetry:
         self.system = system
 
     def commands(self) -> Sequence[Command]:
+        """Its commands of ``python -m telemetry``."""
         return ()
 
     def calibration(self) -> Plan | None:
@@ -157,6 +168,7 @@ class Telemetry:
         raise TelemetryError(f"{self.system.name} does not support captures.")
 
     def make_traces(self) -> Traces:
+        """Collects its ``Trace`` facts; afterwards ``Journalled.traces``."""
         return NoTraces()
 
     def judged(self, samples: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Table:
@@ -171,7 +183,7 @@ class Telemetry:
         return rows
 
     def of_requests(self, requests: pa.Table, zero_unix_us: int) -> dict[str, Any]:
-        """Further figures of the requests in measuring, for the run's summary."""
+        """Further figures of the requests in measuring (rows of ``samples``, as judged), for the run's summary."""
         return {}
 
     def finish(
@@ -200,7 +212,8 @@ class Telemetry:
         return None
 
     def nearest_published(self, configuration: Mapping[str, Any]) -> tuple[dict[str, Any], Sequence[str]] | None:
-        """The closest published configuration, its figures, and the factors in which they differ."""
+        """The closest published configuration, its figures, and the factors in which they differ; ``None`` without
+        any."""
         return None
 
     def figures(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
@@ -208,5 +221,6 @@ class Telemetry:
         return ()
 
     def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
-        """The number of exchanges of each role due in measuring; ``None`` if unknown."""
+        """The number of exchanges of each role due in measuring; a run with fewer samples is suspect. ``None`` if
+        unknown: then those that its clients began are due."""
         return None

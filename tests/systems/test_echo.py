@@ -172,6 +172,27 @@ def test_an_environment_that_names_no_system_is_refused(text, sentence):
         register_systems({VARIABLE: text})
 
 
+UNFINISHED = """
+from overlay.systems.contract import System
+
+class Unfinished(System):
+    name = "unfinished"
+
+SYSTEM = Unfinished()
+"""
+
+
+def test_an_unfinished_system_is_refused_with_what_it_lacks(monkeypatch, tmp_path):
+    (tmp_path / "unfinished.py").write_text(UNFINISHED)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InvalidSetting, match=r"cannot be imported: .* abstract method.* answers_ping"):
+        register_systems({VARIABLE: "unfinished:SYSTEM"})
+    monkeypatch.delattr(Echo, "title")
+    monkeypatch.delattr(Echo, "Workload")
+    with pytest.raises(InvalidSetting, match=r"'tests\.systems\.echo:SYSTEM' has no title, Workload"):
+        register_systems({VARIABLE: "tests.systems.echo:SYSTEM"})
+
+
 def test_a_bug_in_a_system_does_not_end_the_supervisor_that_warms_it_up(echo, monkeypatch, tmp_path, capsys):
     def fails(*_, **__):
         raise ZeroDivisionError("a bug of a plug-in")

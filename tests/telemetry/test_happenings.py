@@ -8,9 +8,11 @@ import pytest
 from overlay.core.node import NodeEvent
 from overlay.systems.context_broker.broker import events as broker_events
 from overlay.systems.registry import SYSTEMS
+from overlay.systems.roles import ClientRole
 from telemetry.live.event_words import EventWords, together
 from telemetry.summary.processes import Servers
 from telemetry.systems.registry import telemetry_of
+from tests.systems.echo import Echo
 
 NAMES = {f"127.0.0.1:{4000 + index}": index for index in range(12)}
 TELEMETRY = telemetry_of({})
@@ -133,6 +135,15 @@ def test_what_happens_seconds_apart_is_told_apart():
 )
 def test_processes_are_named_until_they_are_many(processes, words):
     assert together(processes, SYSTEMS["context-broker"]) == words
+
+
+def test_load_generators_have_the_names_that_their_system_declares():
+    class Hubs(Echo):
+        client_roles = {"hub": ClientRole("mobile-hub")}
+
+    assert [together(some, Hubs()) for some in (["mobile-hub-1"], ["mobile-hub-0", "mobile-hub-1"], ["other-0"])] == [
+        *("generator 2 of mobile-hub", "2 load generators", "other-0"),
+    ]
 
 
 def test_routine_is_not_marked():
