@@ -4,6 +4,9 @@
 Every system has a form, experiments, runs with charts, an overlay with a panel per server, networks and reports without
 any code here. It adds more with a subclass of ``Web`` in its own Django application, which registers it when ready.
 Applications of systems may import all other packages; no other package imports them.
+
+Methods are called in the web process for each view of a page, of runs in any state, so they read what is there and
+raise nothing. ``index`` is that of a server among all servers of its run or network, and is valid.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ class Part:
     template: str
     """Gets the page's context and this part as ``part``; empty: nothing is shown."""
     context: Mapping[str, Any] = field(default_factory=dict)
+    """Further variables of the template: ``part.context``."""
     script: str = ""
     """A script module below ``static``."""
 
@@ -55,6 +59,7 @@ class ServerDetail:
     """The system's part of a server's panel."""
 
     template: str
+    """Gets the panel's context and ``context``."""
     context: Mapping[str, Any]
 
 
@@ -66,6 +71,7 @@ class Web:
     rest_urls: ClassVar[str] = ""
     """Module with its URLs below ``/api/``."""
     entries: ClassVar[tuple[Entry, ...]] = ()
+    """Its pages in the navigation and the search."""
     enums: ClassVar[Mapping[str, str]] = {}
     """Names of enumerations in the OpenAPI document, and where each is defined."""
 
@@ -82,19 +88,23 @@ class Web:
         return ()
 
     def server_of_run(self, run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
-        """Reports of one server, for REST and the panel. ``own`` is from its journal, or ``None``.
+        """Reports of one server, for REST and the panel: ``traced_one_in`` (one query in this many is traced; 0: none),
+        ``own`` from its journal and ``lately`` from its recording, each ``None`` if unknown.
 
-        ``shown`` has a row for each server of the run.
+        ``shown`` is ``{t_s, brokers}`` with a row for each server of the run.
         """
         return {"traced_one_in": 0, "own": None, "lately": None}
 
     def server_of_network(self, network: Network, index: int) -> dict[str, Any]:
-        """The same for a server of a network, which is queried."""
+        """The same without ``lately`` for a server of a network, which is queried: with a time-out, as it may not
+        answer."""
         return {"traced_one_in": 0, "own": None}
 
     def detail_of_run(self, run: Run, found: Mapping[str, Any]) -> ServerDetail | None:
-        """``found`` is the result of ``server_of_run``, with the server's row as ``now``."""
+        """The system's part of the panel; ``None``: nothing. ``found`` is the result of ``server_of_run``, with the
+        server's row as ``now``."""
         return None
 
     def detail_of_network(self, network: Network, found: Mapping[str, Any]) -> ServerDetail | None:
+        """The same for a server of a network; ``found`` is from ``server_of_network``."""
         return None

@@ -238,7 +238,7 @@ class System(ABC):
 
     @abstractmethod
     def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[Plan]]:
-        """All clients, by the name of their process: ``consumers-0`` (``ClientRole.processes``), each with at most
+        """All clients, by the name of their process: ``callers-0`` (``ClientRole.processes``), each with at most
         ``overlay.load.expectations.FLEET_SIZE``. A process without clients is not started. Raises ``InvalidSetting``
         with the name of a workload field."""
 

@@ -79,7 +79,7 @@ class Client(Protocol):
 
     @property
     def identity(self) -> Identity:
-        """``("consumer", 3)``: its role in ``System.client_roles``, and its number within the role, over all
+        """``("caller", 3)``: its role in ``System.client_roles``, and its number within the role, over all
         processes. Equal to ``System.identity`` of its plan."""
         ...
 
@@ -90,7 +90,8 @@ class Client(Protocol):
         ...
 
     def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
-        """Returns whether there is new output or an earlier timer."""
+        """Returns whether there is anything to collect: output, facts, lanes to close, an earlier timer, or the end
+        (``is_finished``). After ``False``, a live driver looks at the client again only when its timer is due."""
         ...
 
     def handle_timer(self, now: int) -> None: ...

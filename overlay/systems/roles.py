@@ -34,10 +34,10 @@ UPDATES: Final = "updates"
 @dataclass(frozen=True, slots=True)
 class ClientRole:
     """A kind of client, in ``System.client_roles`` by its role: the ``role`` of its facts and the first part of its
-    identities, such as ``consumer``."""
+    identities, such as ``caller``."""
 
     processes: str
-    """The name of its processes, usually the plural: ``consumers`` for ``consumers-0``, ``consumers-1`` and so on, each
+    """The name of its processes, usually the plural: ``callers`` for ``callers-0``, ``callers-1`` and so on, each
     with many clients. No role of servers has this name."""
     exchanges: Literal["requests", "updates", ""] = ""
     """What its ``Sample`` facts are; empty if its clients only receive."""
