@@ -80,7 +80,9 @@ class Deployment:
             setup=setup,
             lease_s=_lease(document["lease_s"], kind),
             faults=_faults(document.get("faults", []), system, setup),
-            record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, brokers),
+            record_mb=_record_mb(
+                document.get(RECORD.name, RECORD.default), kind, len(server_names(system.roles(setup)))
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -224,8 +226,8 @@ def _faults(documents: object, system: System, setup: Setup) -> tuple[Fault, ...
     return system.read_faults(setup, documents)
 
 
-def _record_mb(value: Any, kind: str, brokers: int) -> int:
-    check_record_mb(value, brokers)
+def _record_mb(value: Any, kind: str, servers: int) -> int:
+    check_record_mb(value, servers)
     if value and kind == NETWORK:
         raise InvalidSetting(RECORD.name, "a network records nothing; it must be 0")
     return int(value)

@@ -106,6 +106,12 @@ def test_recordings_of_both_roles_replay_to_the_byte(tmp_path):
     assert replayed == {"herald-0": None, "relay-0": None}
 
 
+def test_the_limit_of_recordings_counts_servers_that_are_no_nodes(tmp_path, monkeypatch):
+    monkeypatch.setattr("overlay.systems.registry.MOST_RECORDED", 1)
+    with pytest.raises(InvalidSetting, match="must be 0 for more than 1 brokers; there are 2"):
+        run(simulated(DEFINITION, "news.yaml")[1][0], tmp_path, record_mb=1)
+
+
 def test_a_topology_with_more_nodes_than_servers_is_refused_before_the_launch(tmp_path):
     configuration = simulated(DEFINITION, "news.yaml")[1][0]
     too_large = {**configuration, "topology": {"brokers": 10, "links": []}}
