@@ -178,12 +178,16 @@ _NOTHING = Bucket()
 def _totals(buckets: Sequence[Bucket], gauge: str, carried: int) -> list[float | None]:
     """The sum of a gauge over all servers at each step. Without a tick in a step, a server counts with its last value
     for up to ``carried`` steps, after which it is down. ``None`` if no server counts."""
-    last: dict[str, tuple[int, int]] = {}
+    silent: dict[str, tuple[int, int]] = {}
+    before: Mapping[str, int] = {}
     found: list[float | None] = []
     for step, bucket in enumerate(buckets):
-        last |= {process: (step, value) for process, value in bucket.gauges.get(gauge, {}).items()}
-        known = [value for at, value in last.values() if step - at <= carried]
+        values = bucket.gauges.get(gauge, {})
+        silent |= {process: (step - 1, before[process]) for process in before.keys() - values.keys()}
+        silent = {one: last for one, last in silent.items() if one not in values and step - last[0] <= carried}
+        known = [*values.values(), *(value for _, value in silent.values())]
         found.append(sum(known) if known else None)
+        before = values
     return found
 
 
