@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 UNKNOWN = "–"
@@ -84,6 +84,11 @@ def signed_points(value: Any) -> str:
 def per_s(value: Any) -> str:
     """A rate: "412/s"."""
     return UNKNOWN if number(value) is None else f"{sig3(value)}/s"
+
+
+def joined(words: Sequence[str]) -> str:
+    """ "a, b and c"."""
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 # ---- times

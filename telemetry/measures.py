@@ -26,7 +26,7 @@ class Measure:
 
     name: str
     title: str
-    """The title of a chart's axis, without the unit."""
+    """The title of a chart's axis, without the unit. ``{server}`` and ``{servers}`` are what the servers are called."""
     unit: str
     """Of stored values: one of ``SUFFIXES``, ``per_s``, ``share``, ``cores``, or what is counted, such as ``packets``;
     ``""`` is a plain number."""
@@ -48,6 +48,8 @@ class Measure:
     """The only system with this measure; empty for measures of all systems."""
     definition: str = ""
     """Its definition, a sentence."""
+    short: str = ""
+    """The head of a column, which has the title as its tooltip; empty: the title."""
 
     @property
     def key(self) -> str:
@@ -84,39 +86,44 @@ class Measure:
         return signed(self.text, value)
 
 
-def _count(name: str, title: str, definition: str, better: Better = "lower") -> Measure:
-    return Measure(name, title, "", (name,), better, is_count=True, scale=COUNT, definition=definition)
+def _count(name: str, title: str, definition: str, better: Better = "lower", short: str = "") -> Measure:
+    return Measure(name, title, "", (name,), better, is_count=True, scale=COUNT, definition=definition, short=short)
 
 
-def cost(name: str, title: str, definition: str) -> Measure:
+def cost(name: str, title: str, definition: str, short: str = "") -> Measure:
     """A mean count per request, at the top level of the summary."""
-    return Measure(name, title, "", (name,), "lower", scale=COUNT, definition=definition)
+    return Measure(name, title, "", (name,), "lower", scale=COUNT, definition=definition, short=short)
 
 
-def share(name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = (), *, definition: str) -> Measure:
+def share(
+    name: str, title: str, of: tuple[str, ...], path: tuple[str, ...] = (), *, definition: str, short: str = ""
+) -> Measure:
     """A share of the requests counted at the path ``of`` in the summary."""
-    return Measure(name, title, "share", path or (name,), "higher", scale=SHARE, of_path=of, definition=definition)
+    where = path or (name,)
+    return Measure(name, title, "share", where, "higher", scale=SHARE, of_path=of, definition=definition, short=short)
 
 
-def _memory(kind: str, title: str, definition: str, scale: Scale = LOG) -> Measure:
+def _memory(kind: str, title: str, definition: str, short: str, scale: Scale = LOG) -> Measure:
     path = ("memory", "mean", f"{kind}_bytes")
-    return Measure(kind, title, "bytes", path, "lower", scale=scale, definition=f"{definition}, mean over servers.")
+    return Measure(
+        kind, title, "bytes", path, "lower", scale=scale, definition=f"{definition}, mean over servers.", short=short
+    )
 
 
-def _response(name: str, title: str, what: str) -> Measure:
+def _response(name: str, title: str, what: str, short: str) -> Measure:
     definition = f"{what} of the response times of answered requests, from the intended sending to the answer."
-    return Measure(name, title, "us", (name,), "lower", is_response=True, definition=definition)
+    return Measure(name, title, "us", (name,), "lower", is_response=True, definition=definition, short=short)
 
 
 COMMON: dict[str, Measure] = {
     measure.name: measure
     for measure in (
-        _response("mean", "Mean response time", "Mean"),
-        _response("p50", "Median response time", "Median"),
-        _response("p95", "Response time, 95th percentile", "95th percentile"),
-        _response("p99", "Response time, 99th percentile", "99th percentile"),
+        _response("mean", "Mean response time", "Mean", "Mean"),
+        _response("p50", "Median response time", "Median", "p50"),
+        _response("p95", "Response time, 95th percentile", "95th percentile", "p95"),
+        _response("p99", "Response time, 99th percentile", "99th percentile", "p99"),
         _count("requests", "Requests", "Requests intended during measuring.", ""),
-        _count("answered", "Answered", "Requests answered with data.", "higher"),
+        _count("answered", "Answered", "Requests answered with data.", "higher", "Requests answered"),
         _count("not_found", "Not found", "Requests answered with not found."),
         _count("timed_out", "Timed out", "Requests without an answer before the time-out."),
         _count("refused", "Refused", "Requests answered with a refusal."),
@@ -125,6 +132,7 @@ COMMON: dict[str, Measure] = {
             "Share of requests answered",
             ("requests",),
             definition="Answered requests / requests intended during measuring.",
+            short="Share answered",
         ),
         Measure(
             "per_s",
@@ -133,6 +141,7 @@ COMMON: dict[str, Measure] = {
             ("per_s",),
             "higher",
             definition="Answered requests / seconds of measuring.",
+            short="Answers per s",
         ),
         Measure(
             "late_p99",
@@ -141,17 +150,24 @@ COMMON: dict[str, Measure] = {
             ("lateness", "p99"),
             "lower",
             definition="99th percentile of the time from a request's intended sending to its actual one.",
+            short="Lateness, p99",
         ),
-        _memory("rss", "Memory of a broker, RSS", "Resident memory of a server's process"),
-        _memory("pss", "Memory of a broker, PSS", "Resident memory, with shared pages divided among their processes"),
-        _memory("uss", "Memory of a broker, USS", "Private memory of a server's process"),
+        _memory("rss", "Memory of a {server}, RSS", "Resident memory of a server's process", "RSS per {server}"),
+        _memory(
+            "pss",
+            "Memory of a {server}, PSS",
+            "Resident memory, with shared pages divided among their processes",
+            "PSS per {server}",
+        ),
+        _memory("uss", "Memory of a {server}, USS", "Private memory of a server's process", "USS per {server}"),
         _memory(
             "over_idle",
-            "Memory of a broker over an idle one",
+            "Memory of a {server} over an idle one",
             "Private memory of a server's process in addition to that before the clients started",
+            "Over idle",
             SIGNED,
         ),
-        _memory("table", "Table of a broker", "Bytes of the data stored by a server"),
+        _memory("table", "Table of a {server}", "Bytes of the data stored by a server", "Table per {server}"),
         Measure(
             "cores_used",
             "Busy cores",

@@ -11,6 +11,7 @@ from brokerweb.comparison.services import Comparison, Group, grouped
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import of_all
 from telemetry.charts.charts import axis
+from telemetry.formatting import joined
 from telemetry.lake.configurations import in_words
 from telemetry.measures import Measure
 
@@ -64,7 +65,7 @@ def places(x: Parameter, groups: Iterable[Group]) -> list[Any]:
 
 def over_groups(found: Comparison) -> str:
     """Description of the table's rows."""
-    return listed([one.title.lower() for one in found.differing if one.name in found.asked.by]) or "configuration"
+    return joined([one.title.lower() for one in found.differing if one.name in found.asked.by]) or "configuration"
 
 
 def axis_of(measure: Measure, aggregate: str) -> dict[str, Any]:
@@ -106,17 +107,13 @@ def pooled(found: Comparison, groups: Iterable[Group]) -> list[str]:
     if not others:
         return []
     return [
-        f"Each point is averaged over {listed(others)} for each seed; n counts the seeds. "
+        f"Each point is averaged over {joined(others)} for each seed; n counts the seeds. "
         "Group by these parameters to separate them."
     ]
 
 
 def _varies(found: Comparison, name: str, configurations: Iterable[str]) -> bool:
     return len({found.configurations[one].factors.get(name) for one in configurations}) > 1
-
-
-def listed(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def left_out(count: int, most: int, things: str) -> list[str]:

@@ -12,19 +12,22 @@ from django.urls import reverse
 from django.utils import timezone
 
 from brokerweb.comparison import axes, drawing, services
-from brokerweb.comparison.query import DEFAULT_METRIC, Asked
+from brokerweb.comparison.query import Asked
 from brokerweb.experiments.models import Experiment
 from brokerweb.experiments.states import UNFINISHED
 from overlay.core.errors import InvalidSetting
-from telemetry.systems.registry import measures_of
+from telemetry.systems.registry import first_figure, measures
 
 
 @login_required
 def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """A fragment of the page. An unknown figure or axis falls back to the default, because it comes from a URL."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
-    metric, known = request.GET.get("metric", ""), measures_of(experiment.definition["system"])
-    asked = Asked(q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in known else DEFAULT_METRIC,))
+    metric, system = request.GET.get("metric", ""), experiment.definition["system"]
+    known = {name: one for name, one in measures().items() if one.system in ("", system)}
+    asked = Asked(
+        q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in known else first_figure([system]),)
+    )
     shown = {"q": asked.q, "metric": asked.metrics[0]}
     context: dict[str, Any] = {
         "experiment": experiment,

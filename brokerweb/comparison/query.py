@@ -10,7 +10,7 @@ from django.http import QueryDict
 from overlay.core.errors import InvalidSetting
 from telemetry.measures import Measure
 from telemetry.reports.grouping import AGGREGATES
-from telemetry.systems.registry import measures
+from telemetry.systems.registry import first_figure, measures
 
 CHARTS = {
     "lines": "Lines",
@@ -19,7 +19,6 @@ CHARTS = {
     "heat": "Heat map",
     "difference": "Differences",
 }
-DEFAULT_METRIC = "p95"
 ANSWERED = "answer_ratio"
 """Shown with response times, which do not cover unanswered requests."""
 MOST_METRICS = 6
@@ -38,7 +37,8 @@ class Asked:
     q: str | None = None
     """Filter expression; ``None`` if missing."""
     runs: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = (DEFAULT_METRIC,)
+    metrics: tuple[str, ...] = ()
+    """Empty: the first figure of the systems of the runs."""
     x: str = ""
     """Parameter of the x axis; empty: automatic."""
     y: str = ""
@@ -62,7 +62,7 @@ class Asked:
     @property
     def measure(self) -> Measure:
         """The measure that is drawn and compared with the baseline."""
-        return measures()[self.metrics[0]]
+        return measures()[self.metrics[0] if self.metrics else first_figure(())]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def read(query: QueryDict) -> Asked:
 
 
 def _metrics(query: QueryDict) -> tuple[str, ...]:
-    names = _listed(query, "metric", MOST_METRICS, "figures") or (DEFAULT_METRIC,)
+    names = _listed(query, "metric", MOST_METRICS, "figures")
     for name in names:
         _one_of("metric", name, tuple(measures()))
     return names

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
+from brokerweb.experiments.figures import requests_behind
 from brokerweb.experiments.models import Run, RunQuerySet, RunState
 from brokerweb.runlist.filtering import named_fields, runs_matching
 from overlay.core.engines import SIMULATED
@@ -87,6 +88,13 @@ def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], n
     return Selection(kept, counted["all"] - counted["done"], len(rows) - len(kept), changed)
 
 
+def systems(field: str, text: str, runs: Sequence[str], now: datetime) -> list[str]:
+    """The systems of the finished runs that match. Raises ``InvalidSetting``."""
+    found, _ = _matching(field, text, now)
+    found = found.filter(pk__in=runs) if runs else found
+    return list(found.filter(state=RunState.DONE).order_by().values_list("system", flat=True).distinct())
+
+
 def of_configuration(name: str, metrics: Sequence[str]) -> Selection:
     """All finished runs of one configuration, regardless of the selection; what-if runs only if there are no others."""
     found = Run.objects.filter(configuration_hash=name, state=RunState.DONE)
@@ -112,9 +120,7 @@ def _figures(runs: QuerySet[Run], metrics: Sequence[str]) -> list[Figures]:
 def columns_of(metrics: Sequence[str]) -> list[str]:
     """Columns read for these measures: the figures, then the request counts behind shares."""
     known = measures()
-    stored = {measure.path: f"figures__{measure.key}" for measure in known.values()}
-    of = [known[name].of_path for name in metrics]
-    requests = [stored.get(path) or "__".join(("summary", *path)) for path in of if path]
+    requests = [requests_behind(known[name]) for name in metrics if known[name].of_path]
     return [*_TOLD, *(f"figures__{known[name].key}" for name in metrics), *requests]
 
 

@@ -23,6 +23,7 @@ from telemetry.lake.configurations import in_words, label_of
 from telemetry.measures import Measure
 from telemetry.reports import grouping
 from telemetry.reports.grouping import Difference, Estimate, Value
+from telemetry.systems.registry import first_figure
 
 _HASH = re.compile(r"[0-9a-f]{16}")
 Key = tuple[Any, ...]
@@ -90,6 +91,9 @@ class Comparison:
 
 def compare(asked: Asked, now: datetime) -> Comparison:
     """Raises ``InvalidSetting`` that names the invalid parameter."""
+    if not asked.metrics:
+        systems = selection.systems("q", asked.q or "", asked.runs, now)
+        asked = replace(asked, metrics=(first_figure(systems),))
     chosen = selection.select("q", asked.q or "", asked.runs, asked.columns, now)
     held, text, configuration = _baseline(asked, chosen, now)
     if held is not None:

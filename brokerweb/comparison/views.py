@@ -78,7 +78,7 @@ def _page(
     examples: list[dict[str, str]] | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {
-        "asked": asked,
+        "asked": found.asked if found else asked,
         "error": error,
         "wrong": {error.field: error.sentence} if error else {},
         "dropped": dropped,

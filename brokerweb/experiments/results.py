@@ -14,6 +14,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q
 from django.http import QueryDict
 
+from brokerweb.experiments.figures import Figure, of_configurations, requests_behind
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.kit.ids import in_chunks
 from brokerweb.kit.tables import Table
@@ -22,15 +23,13 @@ from overlay.core.settings import ENGINE
 from overlay.experiment.sweeps import axes
 from overlay.systems import relevance
 from overlay.systems.registry import SYSTEMS
-from telemetry.measures import COMMON
+from telemetry.formatting import joined
+from telemetry.measures import Measure
 from telemetry.statistics.intervals import interval
 
 SHOWN = 25
-FIGURES = ("p50", "p95", "answer_ratio", "requests")
-"""Columns of each run; ``requests`` only if above 0, as the base of a share."""
 NATURAL = "configuration"
 """Default order: by varied values, numbers by size, words alphabetically."""
-SORTS = (NATURAL, "p50", "-p50", "p95", "-p95", "n", "-n")
 CELLS = 40
 """Runs of a configuration shown as marks; the rest is counted."""
 
@@ -55,7 +54,12 @@ class Configuration:
     """Its runs by replicate, reruns included."""
     runs: int = 0
     failed: int = 0
-    figures: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in FIGURES})
+    shown_figures: list[Figure] = field(default_factory=list)
+    """The figures of its system that tables show."""
+    figures: dict[str, list[float]] = field(default_factory=dict)
+    """The values of its runs, by measure."""
+    requests: dict[str, list[float]] = field(default_factory=dict)
+    """For a share: the numbers of requests that it is a share of, if above 0."""
     passed: list[bool] = field(default_factory=list)
     """For each evaluated run, whether it passed all thresholds."""
     values: list[Any] = field(default_factory=list)
@@ -84,24 +88,16 @@ class Configuration:
     @property
     def n(self) -> int:
         """Number of runs with data."""
-        return max(map(len, self.figures.values()))
+        return max(map(len, (*self.figures.values(), *self.requests.values())), default=0)
 
     @property
-    def p50(self) -> dict[str, Any]:
-        return self._estimate("p50")
+    def estimates(self) -> list[tuple[Figure, dict[str, Any]]]:
+        """Each figure with its ``telemetry.statistics.intervals.interval``."""
+        return [(figure, self._estimate(figure.measure)) for figure in self.shown_figures]
 
-    @property
-    def p95(self) -> dict[str, Any]:
-        return self._estimate("p95")
-
-    @property
-    def answer_ratio(self) -> dict[str, Any]:
-        return self._estimate("answer_ratio")
-
-    def _estimate(self, name: str) -> dict[str, Any]:
-        """See ``telemetry.reports.grouping.estimate``."""
-        measure, requests = COMMON[name], self.figures["requests"] if name == "answer_ratio" else None
-        return interval(self.figures[name], measure.scale, requests=requests, most=measure.most)
+    def _estimate(self, measure: Measure) -> dict[str, Any]:
+        values, requests = self.figures.get(measure.name, []), self.requests.get(measure.name)
+        return interval(values, measure.scale, requests=requests, most=measure.most)
 
     @property
     def verdict(self) -> str:
@@ -109,11 +105,11 @@ class Configuration:
         return ("passed" if all(self.passed) else "broken") if self.passed else ""
 
     def key(self, sort: str) -> tuple[bool, float]:
-        """Sort key for one of ``SORTS``; missing values last in both orders."""
+        """Sort key for one of ``sorts``; missing values last in both orders."""
         name, sign = sort.removeprefix("-"), -1 if sort.startswith("-") else 1
         if name == "n":
             return False, sign * self.n
-        values = self.figures[name]
+        values = self.figures.get(name, [])
         return not values, sign * sum(values) / len(values) if values else 0.0
 
 
@@ -162,7 +158,7 @@ def page(
     experiment: Experiment, found: list[Configuration], asked: QueryDict | Mapping[str, str]
 ) -> Page[Configuration]:
     """The page of ``found`` selected by ``?sort=`` and ``?configurations=`` (page number), with figures."""
-    sort = sort_of(asked)
+    sort = sort_of(experiment, asked)
     if sort != NATURAL:  # sorting by figures needs all of them
         _read_figures(experiment, found)
     shown = Paginator(_sorted(found, sort), SHOWN).get_page(asked.get("configurations"))
@@ -172,27 +168,43 @@ def page(
     return shown
 
 
-def sort_of(asked: QueryDict | Mapping[str, str]) -> str:
-    """One of ``SORTS``: the requested order or the default."""
+def sorts(system: str) -> tuple[str, ...]:
+    """The orders of an experiment's configurations."""
+    names = [figure.measure.name for figure in of_configurations(system) if not figure.counts]
+    return (NATURAL, *(f"{sign}{name}" for name in (*names, "n") for sign in ("", "-")))
+
+
+def sort_of(experiment: Experiment, asked: QueryDict | Mapping[str, str]) -> str:
+    """One of ``sorts``: the requested order or the default."""
     sort = str(asked.get("sort", ""))
-    return sort if sort in SORTS else NATURAL
+    return sort if sort in sorts(experiment.definition["system"]) else NATURAL
+
+
+def averages(shown: Sequence[Figure]) -> str:
+    """How the replicates of each figure are averaged, as sentences."""
+    titles: dict[str, list[str]] = {}
+    for figure in shown:
+        titles.setdefault(figure.measure.mean, []).append(figure.title)
+    said = [f"{joined(names)}: {mean}" for mean, names in titles.items()]
+    return ". ".join([f"{said[0]} of the replicates", *said[1:]]) if said else ""
 
 
 def table(experiment: Experiment, sort: str = "") -> Table:
-    """All configurations with varied values, figures in µs with 95 % intervals, and run counts."""
-    found = known(experiment).configurations
+    """All configurations with varied values, figures with 95 % intervals, and run counts."""
+    found, system = known(experiment).configurations, experiment.definition["system"]
     _read_figures(experiment, found)
-    found = _sorted(found, sort or "p50")
+    shown = [figure.measure for figure in of_configurations(system)]
+    found = _sorted(found, sort or shown[0].name)
     _forget_unused(experiment, found)
     varies = [name.rpartition(".")[2] for name in axes_of(experiment)]
-    intervals = [f"{name}{end}" for name in ("p50_us", "p95_us", "answer_ratio") for end in ("", "_low", "_high")]
+    intervals = [f"{one.declared}{end}" for one in shown for end in ("", "_low", "_high")]
     rows = [
         [
             one.hash,
             experiment.definition["engine"],
             *one.values,
             one.n,
-            *(figure[end] for figure in (one.p50, one.p95, one.answer_ratio) for end in ("value", "low", "high")),
+            *(estimate[end] for _, estimate in one.estimates for end in ("value", "low", "high")),
             one.runs,
             one.failed,
             one.verdict or None,
@@ -203,19 +215,21 @@ def table(experiment: Experiment, sort: str = "") -> Table:
 
 
 def _sorted(found: list[Configuration], sort: str) -> list[Configuration]:
-    """Sorted by one of ``SORTS``."""
+    """Sorted by one of ``sorts``."""
     return found if sort == NATURAL else sorted(found, key=lambda one: one.key(sort))
 
 
 def _read_figures(experiment: Experiment, found: Sequence[Configuration]) -> None:
     """Read the figures of the runs of ``found``. A rerun of a simulated run is not another replicate."""
     by_name = {one.hash: one for one in found}
+    shown = of_configurations(experiment.definition["system"])
+    paths = _paths([figure.measure for figure in shown])
     cells: dict[str, Cell] = {}
     seen: set[tuple[str, str]] = set()
     columns = ("pk", "configuration_hash", "state", "seed", "engine", "passed", "replicate", "verdict")
     for names in in_chunks(list(by_name)):
         launched = experiment.runs.unchanged().filter(configuration_hash__in=names).order_by("position")
-        rows = launched.values_list(*columns, *(f"figures__{name}" for name in FIGURES))
+        rows = launched.values_list(*columns, *paths.values())
         for pk, name, state, seed, engine, passed, replicate, verdict, *figures in rows:
             one = by_name[name]
             cells[pk] = Cell(pk, replicate, state, verdict, passed)
@@ -224,13 +238,20 @@ def _read_figures(experiment: Experiment, found: Sequence[Configuration]) -> Non
             if state != RunState.DONE or (engine == SIMULATED and (name, seed) in seen):
                 continue
             seen.add((name, seed))
-            for figure, value in zip(FIGURES, figures, strict=True):
-                if value is not None and (value or figure != "requests"):
-                    one.figures[figure].append(value)
+            for (figure, is_value), value in zip(paths, figures, strict=True):
+                if value is not None and (value or is_value):
+                    (one.figures if is_value else one.requests).setdefault(figure, []).append(value)
             if passed is not None:
                 one.passed.append(passed)
     for one in found:
+        one.shown_figures = shown
         one.cells = [cells[run] for run in one.ids if run in cells]  # a run may have been deleted meanwhile
+
+
+def _paths(shown: Sequence[Measure]) -> dict[tuple[str, bool], str]:
+    """The columns with the values of these measures, ``True``, and with the requests that shares are of, ``False``."""
+    values = {(one.name, True): f"figures__{one.key}" for one in shown}
+    return values | {(one.name, False): requests_behind(one) for one in shown if one.of_path}
 
 
 def _read_values(experiment: Experiment, found: Collection[Configuration]) -> None:

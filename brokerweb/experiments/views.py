@@ -12,7 +12,8 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from brokerweb.definitions import documents
-from brokerweb.experiments import estimates, evaluation, results, services
+from brokerweb.experiments import estimates, evaluation, figures, results, services
+from brokerweb.experiments.figures import Figure
 from brokerweb.experiments.models import Experiment, RunState
 from brokerweb.experiments.queue_position import Queue, with_queue_position
 from brokerweb.experiments.results import Known
@@ -23,7 +24,7 @@ from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.sweeps import axes
-from telemetry.formatting import axis, counted
+from telemetry.formatting import axis, counted, joined
 
 RUNS_SHOWN = 10
 LEFT_READ = (
@@ -134,10 +135,29 @@ def _configurations(request: HttpRequest, experiment: Experiment, known: Known) 
     return {
         "configurations": results.page(experiment, known.configurations, request.GET),
         "axis_names": results.axes_of(experiment),
-        "sort": results.sort_of(request.GET),
+        **_heads(request, experiment),
         "page_address": reverse("experiments:detail", args=[experiment.pk]),
         **_named(experiment),
     }
+
+
+def _heads(request: HttpRequest, experiment: Experiment) -> dict[str, Any]:
+    """The columns of figures as ``(figure, tooltip)``, how they are averaged and sorted."""
+    shown = figures.of_configurations(experiment.definition["system"])
+    times = joined([one.title for one in shown if one.measure.is_response])
+    return {
+        "heads": [(one, _tooltip(one, times)) for one in shown],
+        "averages": results.averages(shown),
+        "sort": results.sort_of(experiment, request.GET),
+        "sorts": results.sorts(experiment.definition["system"]),
+    }
+
+
+def _tooltip(figure: Figure, times: str) -> str:
+    measure = figure.measure
+    if measure.name == "answer_ratio" and times:
+        return f"Share of requests that were answered; {times} cover these"
+    return measure.title if measure.title != figure.title and not measure.is_response else ""
 
 
 def _named(experiment: Experiment) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from brokerweb.reports import schedules
 from brokerweb.reports.models import BEING_MADE, Report, ReportState, Schedule
 from telemetry.measures import Measure
 from telemetry.reports.grouping import Estimate, Value, estimate
-from telemetry.systems.registry import measures
+from telemetry.systems.registry import measures, sweep_figures
 
 LATELY = 6
 FAILED_READ = 200
@@ -31,8 +31,6 @@ FAILED_READ = 200
 ACTIVE_SHOWN = 5
 """Maximum number of active runs shown; the rest is counted."""
 UNREAD = ("observed", "note", "experiment__definition")
-ROWS = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
-"""Measures in the table of the latest sweep."""
 ARMS = 6
 _DIGITS = re.compile(r"\d+(?:\.\d+)*(?::\d+)?")
 
@@ -130,21 +128,23 @@ def matrix() -> Matrix | None:
         Q(definition__topology__1__isnull=False) | Q(definition__blocks__1__isnull=False)
     )
     finished = several.exclude(Exists(runs.filter(state__in=UNFINISHED))).annotate(ended=Subquery(ended))
-    newest = finished.exclude(ended=None).order_by("-ended").values_list("pk", flat=True).first()
+    newest = finished.exclude(ended=None).order_by("-ended").first()
+    if newest is None:
+        return None
+    names = sweep_figures(newest.definition["system"])
     of_it = done.filter(experiment=newest).order_by("topology_kind", "topology_name", "created", "position")
-    told = ("topology_name", "topology_kind", "experiment", "experiment__name")
-    rows = list(of_it.values_list(*told, *columns_of(ROWS)))
-    topologies = {run: (name, kind) for name, kind, _, _, run, *_ in rows}
-    measured = [figures(row[len(told) :], ROWS) for row in rows]
+    told = ("topology_name", "topology_kind")
+    rows = list(of_it.values_list(*told, *columns_of(names)))
+    topologies = {run: (name, kind) for name, kind, run, *_ in rows}
+    measured = [figures(row[len(told) :], names) for row in rows]
     arms: dict[tuple[str, str], list[Figures]] = {}
     for one in without_repeats(measured):
         arms.setdefault(topologies[one.run], []).append(one)
     if len(arms) < 2:
         return None
     heads = list(arms)[:ARMS]
-    found = [_row(measures()[name], [values(arms[head], at) for head in heads]) for at, name in enumerate(ROWS)]
-    _, _, experiment, name, *_ = rows[0]
-    return Matrix(experiment, name, heads, found, len(arms) - len(heads))
+    found = [_row(measures()[name], [values(arms[head], at) for head in heads]) for at, name in enumerate(names)]
+    return Matrix(newest.pk, newest.name, heads, found, len(arms) - len(heads))
 
 
 def _row(measure: Measure, arms: Iterable[list[Value]]) -> tuple[Measure, list[Cell]]:

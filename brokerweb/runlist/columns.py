@@ -17,7 +17,7 @@ from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.filters import did_you_mean
 from telemetry.formatting import shortened, sig3, words
 from telemetry.measures import SUFFIXES
-from telemetry.systems.registry import measures
+from telemetry.systems.registry import listed_figures, measures
 
 Value = str | int | float | bool | None
 Read = Callable[[Run], Value]
@@ -176,32 +176,8 @@ def _of_figure(field: Field) -> Column:
     value = (_whole if measure.is_count else _figure)(measure.key)
     read = ((with_unit(field.name, field.unit), value),)
     shown: Callable[[Any], str] = sig3 if measure.unit == "per_s" else measure.text  # whose head says "per s"
-    title = _SHORT.get(field.name, measure.title)
+    title = measure.short or measure.title
     return Column(field.name, title, read, field.path, is_number=True, shown=shown, help=measure.title)
-
-
-_SHORT = {
-    "mean": "Mean",
-    "p50": "p50",
-    "p95": "p95",
-    "p99": "p99",
-    "answered": "Requests answered",
-    "answer_ratio": "Share answered",
-    "per_s": "Answers per s",
-    "hops": "Hops",
-    "messages_per_query": "Messages per query",
-    "datagrams_per_query": "Datagrams per query",
-    "success": "Share found",
-    "fresh_share": "Share fresh",
-    "age_ms": "Age, median",
-    "late_p99": "Lateness, p99",
-    "rss": "RSS per broker",
-    "pss": "PSS per broker",
-    "uss": "USS per broker",
-    "over_idle": "Over idle",
-    "table": "Table per broker",
-}
-"""Short titles for column headers; the full title is the tooltip."""
 
 
 def _of_setting(field: Field) -> Column:
@@ -244,7 +220,16 @@ COLUMNS: Mapping[str, Column] = {
 }
 ALIASES: Mapping[str, Column] = {alias: COLUMNS[name] for alias, name in QUALIFIED.items()}
 """Columns that also have a name with their system."""
-DEFAULT = ("state", "topology", "clients", "mean", "p95", "answered_of", "verdict", "tags", "ended")
+_AS_COUNTS = {"answer_ratio": "answered_of"}
+"""The columns that show a share as *this of that*."""
+
+
+def default(systems: Iterable[str]) -> tuple[str, ...]:
+    """The columns of a list of runs of these systems that names none; without systems, those of the first."""
+    figures = (_AS_COUNTS.get(name, name) for name in listed_figures(systems))
+    return ("state", "topology", "clients", *figures, "verdict", "tags", "ended")
+
+
 GROUPS: Mapping[str, tuple[Column, ...]] = {
     "Runs": _OWN,
     "Figures": tuple(COLUMNS[name] for name in FIGURES),

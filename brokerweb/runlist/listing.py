@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ from django.http import QueryDict
 
 from brokerweb.experiments.models import Run
 from brokerweb.runlist import columns
-from brokerweb.runlist.columns import COLUMNS, DEFAULT, Column
+from brokerweb.runlist.columns import COLUMNS, Column
 from brokerweb.runlist.filtering import condition
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import Comparison, Everything, InvalidFilter, Node, did_you_mean, parse
@@ -46,6 +46,10 @@ class Listing:
     sort: str
     """A column name, with ``-`` for descending order; empty for newest first."""
     size: int
+    names_columns: bool = False
+    """Whether the URL names its columns."""
+    default: tuple[str, ...] = ()
+    """The names of the columns of a list that names none."""
     problems: Sequence[InvalidSetting] = field(default=())
     """Errors, at most one per parameter."""
 
@@ -56,11 +60,22 @@ class Listing:
     @property
     def has_columns(self) -> bool:
         """Whether its columns differ from the default."""
-        return tuple(column.name for column in self.columns) != DEFAULT
+        return tuple(column.name for column in self.columns) != self.default
 
     def rows(self, now: datetime) -> QuerySet[Run]:
         """The runs, in order. Raises ``InvalidFilter``."""
         return ordered(Run.objects.filter(condition(self.tree, now)), self.sort)
+
+    def of_systems(self, systems: Iterable[str]) -> Listing:
+        """With the default columns of runs of these systems."""
+        default = columns.default(systems)
+        shown = self.columns if self.names_columns else [COLUMNS[name] for name in default]
+        return replace(self, default=default, columns=shown)
+
+    @property
+    def complete_query(self) -> str:
+        """The query string for an address that reads its columns before any run."""
+        return replace(self, default=columns.default(())).query()
 
     def query(self, **changes: Any) -> str:
         """The query string of this list, with some parameters changed; ``None`` resets one to its default."""
@@ -71,7 +86,7 @@ class Listing:
             "size": self.size,
             **changes,
         }
-        default = {"q": "", "sort": "", "columns": ",".join(DEFAULT), "size": SIZES[0]}
+        default = {"q": "", "sort": "", "columns": ",".join(self.default), "size": SIZES[0]}
         return urlencode({name: value for name, value in said.items() if value not in (None, default.get(name))})
 
 
@@ -95,11 +110,13 @@ def read(query: Mapping[str, str]) -> Listing:
     except InvalidFilter as error:
         problems.append(error)
     names = [name.strip() for name in query.get("columns", "").split(",") if name.strip()]
-    shown: Sequence[Column] = [COLUMNS[name] for name in DEFAULT]
+    default = columns.default(())
+    shown: Sequence[Column] = [COLUMNS[name] for name in default]
     try:
         shown = columns.chosen(names) if names else shown
     except InvalidSetting as error:
         problems.append(error)
+        names = []
     sort, size = query.get("sort", "").strip(), SIZES[0]
     try:
         check_sort(sort)
@@ -110,7 +127,7 @@ def read(query: Mapping[str, str]) -> Listing:
         size = int(asked)
     elif asked:
         problems.append(InvalidSetting("size", f"must be one of {', '.join(map(str, SIZES))}, not {asked!r:.20}"))
-    return Listing(text, tree, shown, sort, size, problems)
+    return Listing(text, tree, shown, sort, size, bool(names), default, problems)
 
 
 def check_sort(sort: str) -> None:

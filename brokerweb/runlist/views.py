@@ -70,6 +70,7 @@ def index(request: HttpRequest) -> HttpResponse:
     if wrong is None:
         page = page_of(request, columns.reading(rows, asked.columns), asked.size)
         with_queue_position(page, Queue())
+        asked = asked.of_systems(run.system for run in page)
         for run in page:
             run.cells = [(column, column.text(run)) for column in asked.columns]
     context = {
@@ -81,6 +82,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "chips": [] if wrong else _chips(asked),
         "sizes": listing.SIZES,
         "query": asked.query(),
+        "complete_query": asked.complete_query,
         "here": asked.query(page=page.number if page and page.number > 1 else None),
         "show_all": asked.query(q=None),
         "compare_url": _compare_url(asked),

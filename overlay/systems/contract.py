@@ -34,7 +34,7 @@ from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
 from overlay.systems.cores import Meter, NoOrders
 from overlay.systems.presentation import Presentation
-from overlay.systems.roles import REQUESTS, UPDATES, Title, client_name, server_names
+from overlay.systems.roles import REQUESTS, SERVER, UPDATES, Title, client_name, server_names
 
 if TYPE_CHECKING:  # imported for annotations only, to save memory in broker processes
     from overlay.core.links import LinkShape
@@ -140,7 +140,7 @@ class System(ABC):
     @property
     def server_title(self) -> Title:
         """The title of any of its servers."""
-        return self.title_of(self.role_names[0]) if len(self.role_names) == 1 else Title("Server", "Servers")
+        return self.title_of(self.role_names[0]) if len(self.role_names) == 1 else SERVER
 
     @property
     def timed_roles(self) -> tuple[str, ...]:

@@ -55,6 +55,10 @@ class Title(NamedTuple):
         return Title(*(word[:1].lower() + word[1:] if word[1:2].islower() else word for word in self))
 
 
+SERVER: Final = Title("Server", "Servers")
+"""Of servers of any system, or of several roles."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The identity of a server: its name, index and address, and the addresses of all servers."""

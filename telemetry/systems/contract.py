@@ -151,9 +151,20 @@ class Telemetry:
     """The charts of a run's page, while it runs and afterwards."""
     key_figures: ClassVar[tuple[KeyFigure, ...]] = KEY_FIGURES
     """The measures at the head of a run's page, in order."""
+    list_figures: ClassVar[tuple[str, ...]] = ()
+    """The measures in lists of runs; empty: the first three key figures."""
+    sweep_figures: ClassVar[tuple[str, ...]] = ()
+    """The measures in the home page's table of the latest sweep; empty: the main key figures."""
+    first_figure: ClassVar[str] = ""
+    """The measure of an experiment's chart, and of a comparison that names none; empty: the first key figure."""
 
     def __init__(self, system: System) -> None:
         self.system = system
+
+    @property
+    def main_figures(self) -> tuple[str, ...]:
+        """The measures of the main key figures."""
+        return tuple(one.measure for one in self.key_figures if one.is_main)
 
     def commands(self) -> Sequence[Command]:
         """Its commands of ``python -m telemetry``."""

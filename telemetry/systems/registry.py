@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from overlay.core.errors import InvalidSetting
 from overlay.systems.contract import System
-from overlay.systems.registry import SYSTEMS, system_of
+from overlay.systems.registry import FIRST, SYSTEMS, system_of
+from overlay.systems.roles import SERVER, Title
 from telemetry.errors import TelemetryError
 from telemetry.lake.records import STORED, own_schema, own_table
 from telemetry.measures import COMMON, Measure
@@ -57,6 +58,30 @@ def measures() -> Mapping[str, Measure]:
     return _all_measures(tuple(SYSTEMS.values()))
 
 
+def listed_figures(systems: Iterable[str]) -> tuple[str, ...]:
+    """The measures in a list of these systems' runs, by their names in ``measures``; without systems, of the first."""
+    return _named(systems, lambda one: one.list_figures or one.main_figures[:3])
+
+
+def sweep_figures(system: str) -> tuple[str, ...]:
+    """The measures in the table of a sweep, by their names in ``measures``."""
+    return _named([system], lambda one: one.sweep_figures or one.main_figures)
+
+
+def first_figure(systems: Iterable[str]) -> str:
+    """The measure that a comparison of these systems' runs draws if it names none, by its name in ``measures``."""
+    return _named(systems, lambda one: (one.first_figure,) if one.first_figure else one.main_figures[:1])[0]
+
+
+def _named(systems: Iterable[str], of: Callable[[Telemetry], Sequence[str]]) -> tuple[str, ...]:
+    """Without duplicates, system by system in the order of the registry."""
+    chosen = set(systems) & SYSTEMS.keys() or {FIRST}
+    shown = [one for one in all_telemetry() if one.system.name in chosen]
+    keys = [measures_of(one.system.name)[name].key for one in shown for name in of(one)]
+    names = {measure.key: name for name, measure in measures().items()}
+    return tuple(dict.fromkeys(names[key] for key in keys))
+
+
 def studies() -> Mapping[str, Study]:
     """The studies of every system, by id. Raises ``TelemetryError`` where two have one id."""
     found: dict[str, Study] = {}
@@ -79,14 +104,26 @@ def row_of(configuration: Mapping[str, Any], name: str, seed: int, figures: Mapp
 
 @cache
 def _measures(system: System | None) -> Mapping[str, Measure]:
-    own = _class_of(system).measures if system is not None else ()
-    return {**COMMON, **{one.name: replace(one, system=system.name) for one in own if system is not None}}
+    if system is None:
+        return _titled(COMMON, SERVER)
+    own = {one.name: replace(one, system=system.name) for one in _class_of(system).measures}
+    return _titled({**COMMON, **own}, system.server_title)
+
+
+def _titled(known: Mapping[str, Measure], servers: Title) -> dict[str, Measure]:
+    """With what servers are called in titles."""
+    words = {"server": servers.in_text.one, "servers": servers.in_text.many}
+    return {
+        name: replace(one, title=one.title.format(**words), short=one.short.format(**words))
+        for name, one in known.items()
+    }
 
 
 @cache
 def _all_measures(systems: tuple[System, ...]) -> Mapping[str, Measure]:
     own = [one for system in systems for one in _measures(system).values() if one.system]
-    found = dict(COMMON)
+    titles = {system.server_title for system in systems}
+    found = _titled(COMMON, titles.pop() if len(titles) == 1 else SERVER)
     for one in own:
         found.setdefault(one.name, one)
     return {**found, **{one.key: replace(one, name=one.key) for one in own if found[one.name] is not one}}

@@ -68,6 +68,14 @@ def confirm(browser: Client, form: dict[str, object]) -> HttpResponse:
     return browser.post("/runs/bulk/", {**form, "expected": mark}, follow=True)
 
 
+def test_the_list_of_the_context_broker_has_its_columns(olga: Client, house: House) -> None:
+    page = olga.get("/runs/").content.decode()
+    heads = [re.sub(r"<.*?>", "", head).strip() for head in re.findall(r"<th scope.*?</th>", page)[1:]]
+    assert heads == ["Run", "State", "Topology", "Clients", "Mean", "p95", "Answered", "Verdict", "Tags", "Ended"]
+    assert page.count('<span>95 <span class="soft">of 100</span></span>') == 8
+    assert "columns=" not in page.split('id="export-address"')[1].split("</code>")[0]
+
+
 def test_a_filter_is_typed_and_stays_in_its_box(olga: Client, house: House) -> None:
     assert listed(olga, "q=state+%3D+failed") == [house.runs["failed"].id]
     page = olga.get("/runs/?q=state+%3D+failed").content.decode()

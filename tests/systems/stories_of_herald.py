@@ -73,6 +73,37 @@ def test_its_page_is_headed_by_its_own_figures_and_has_its_own_charts(api, looki
     assert shown["series"][0]["columns"] == ["delay_p50", "delay_p95"]
 
 
+def heads(page):
+    return re.findall(r'<th scope="col" class="num"[^>]*>(?:<a[^>]*>)?([^<]+)', page)
+
+
+def test_lists_of_its_runs_show_its_own_figures(api, looking, runs):
+    own = ["Median delay of news", "Delay of news, 95th percentile", "News delivered"]
+    at = looking.get(f"/experiments/{runs[0].experiment_id}/").content.decode()
+    configurations, listed = at[at.index("<h2>Configurations") : at.index('id="runs"')], at[at.index('id="runs"') :]
+    assert heads(configurations) == ["n", *own]
+    assert "News delivered: mean" not in configurations.partition("</table>")[0]
+    assert heads(listed) == ["Clients", *own]
+    home = looking.get("/").content.decode()
+    assert heads(home) == ["Clients", *own]
+    assert f'data-label="News delivered">{runs[0].summary["deliveries"]["delivered"]}</td>' in home
+    every = looking.get("/runs/").content.decode()
+    assert heads(every) == ["Clients", *own[:2], "Deliveries"]
+    assert "columns=state%2Ctopology%2Cclients%2Cdelay_p50%2Cdelay_p95%2Cnews%2Cverdict" in every
+    table = api.get(f"/api/experiments/{runs[0].experiment_id}/configurations/?sort=-delay_p95").json()
+    assert {"delay_p50_us", "delay_p50_us_low", "delay_p95_us_high", "news"} < table[0].keys()
+    assert api.get(f"/api/experiments/{runs[0].experiment_id}/configurations/?sort=p50").status_code == 400
+
+
+def test_a_comparison_of_its_runs_starts_with_its_first_figure(api, looking, runs):
+    page = looking.get("/compare/?q=").content.decode()
+    assert '<option value="delay_p50" selected>Median delay of news</option>' in page
+    assert "Memory of a server, USS" in page, "it compares runs of any system"
+    assert api.get("/api/compare/?q=").json()["metrics"][0]["name"] == "delay_p50"
+    chart = looking.get(f"/experiments/{runs[0].experiment_id}/chart/").content.decode()
+    assert '<option value="delay_p50" selected>' in chart
+
+
 def test_no_page_of_it_is_broken(looking, runs):
     pages = [f"/runs/{runs[0].pk}/", f"/experiments/{runs[0].experiment_id}/", "/runs/", "/compare/", "/"]
     found = {link for page in pages for link in LINKS.findall(looking.get(page).content.decode())}

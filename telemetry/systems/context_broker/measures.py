@@ -6,16 +6,18 @@ from telemetry.measures import Measure, cost, share
 from telemetry.statistics.intervals import COUNT, SHARE, SIGNED
 
 MEASURES = (
-    cost("hops", "Hops per answer", "Links from the broker asked to the one with the data, mean over answers."),
+    cost("hops", "Hops per answer", "Links from the broker asked to the one with the data, mean over answers.", "Hops"),
     cost(
         "messages_per_query",
         "Messages per query",
         "Requests and lookaheads between brokers / requests of consumers.",
+        "Messages per query",
     ),
     cost(
         "datagrams_per_query",
         "Datagrams per query",
         "All datagrams between brokers / requests of consumers.",
+        "Datagrams per query",
     ),
     cost(
         "messages_per_update",
@@ -28,6 +30,7 @@ MEASURES = (
         ("truth", "existed"),
         ("truth", "success"),
         definition="Answered requests / requests for data that existed from the sending to the answer.",
+        short="Share found",
     ),
     share(
         "fresh_share",
@@ -35,6 +38,7 @@ MEASURES = (
         ("answered",),
         ("truth", "fresh_share"),
         definition="Answers with the newest value acknowledged before the request was sent / all answers.",
+        short="Share fresh",
     ),
     Measure(
         "false_not_found",
@@ -54,6 +58,7 @@ MEASURES = (
         ("age_ms", "p50"),
         "lower",
         definition="Median time from a value's timestamp to its arrival at the consumer.",
+        short="Age, median",
     ),
     Measure(
         "mean_from_sent",

@@ -52,6 +52,9 @@ class ContextBrokerTelemetry(Telemetry):
     name = SYSTEM.name
     measures, wordings, limits, counters = MEASURES, WORDINGS, LIMITS, COUNTERS
     studies = STUDIES
+    list_figures = ("mean", "p95", "answer_ratio")
+    sweep_figures = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
+    first_figure = "p95"
 
     def commands(self) -> Sequence[Command]:
         from telemetry.systems.context_broker.commands import COMMANDS

@@ -15,7 +15,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from brokerweb.comparison import exports, services
-from brokerweb.comparison.query import DEFAULT_METRIC, read
+from brokerweb.comparison.query import read
 from brokerweb.comparison.services import Comparison, Group
 from overlay.core.errors import InvalidSetting
 from telemetry.reports.grouping import WORSE, ends
@@ -31,7 +31,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--baseline", default="", help="configuration hash, or filter expression of the baseline's runs"
         )
-        parser.add_argument("--metric", default=DEFAULT_METRIC, help="figure to compare with the baseline")
+        parser.add_argument(
+            "--metric", default="", help="figure to compare with the baseline; default: the first of the runs' system"
+        )
         parser.add_argument("--by", default="", help="one or two parameters to group by, comma-separated")
         parser.add_argument("--aggregate", default="", help="aggregate over the replicates: mean, median, min or max")
         parser.add_argument("--sort", default="", help="column to sort by; -column reverses the order")
