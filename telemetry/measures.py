@@ -26,7 +26,8 @@ class Measure:
 
     name: str
     title: str
-    """The title of a chart's axis, without the unit. ``{server}`` and ``{servers}`` are what the servers are called."""
+    """The title of a chart's axis, without the unit. ``{server}``, ``{servers}`` and ``{a_server}`` are what
+    servers are called."""
     unit: str
     """Of stored values: one of ``SUFFIXES``, ``per_s``, ``share``, ``cores``, or what is counted, such as ``packets``;
     ``""`` is a plain number."""
@@ -152,22 +153,22 @@ COMMON: dict[str, Measure] = {
             definition="99th percentile of the time from a request's intended sending to its actual one.",
             short="Lateness, p99",
         ),
-        _memory("rss", "Memory of a {server}, RSS", "Resident memory of a server's process", "RSS per {server}"),
+        _memory("rss", "Memory of {a_server}, RSS", "Resident memory of a server's process", "RSS per {server}"),
         _memory(
             "pss",
-            "Memory of a {server}, PSS",
+            "Memory of {a_server}, PSS",
             "Resident memory, with shared pages divided among their processes",
             "PSS per {server}",
         ),
-        _memory("uss", "Memory of a {server}, USS", "Private memory of a server's process", "USS per {server}"),
+        _memory("uss", "Memory of {a_server}, USS", "Private memory of a server's process", "USS per {server}"),
         _memory(
             "over_idle",
-            "Memory of a {server} over an idle one",
+            "Memory of {a_server} over an idle one",
             "Private memory of a server's process in addition to that before the clients started",
             "Over idle",
             SIGNED,
         ),
-        _memory("table", "Table of a {server}", "Bytes of the data stored by a server", "Table per {server}"),
+        _memory("table", "Table of {a_server}", "Bytes of the data stored by a server", "Table per {server}"),
         Measure(
             "cores_used",
             "Busy cores",

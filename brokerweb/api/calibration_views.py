@@ -65,7 +65,7 @@ class CalibrationSerializer(serializers.Serializer):
     close = serializers.FloatField(help_text="Relative error up to which a simulated median counts as close")
     near = serializers.IntegerField(help_text="Number of configurations below that are close")
     anchors = AnchorSerializer(many=True, help_text="Empty if no validation was run")
-    growth = AnchorSerializer(many=True, help_text="A central broker with an increasing number of providers")
+    growth = AnchorSerializer(many=True, help_text="Configurations that answer a question of their own")
 
 
 def _shown(one: Compared) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""REST endpoints of runs: series, samples, events."""
+"""REST endpoints of runs: series, events, actions. Counterparts: ``run_brokers``, ``run_tables``."""
 
 from __future__ import annotations
 
@@ -17,33 +17,30 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb.api.paging import links, whole
 from brokerweb.api.resources import IF_MATCH, Resource, seen
 from brokerweb.api.run_brokers import RunBrokers
 from brokerweb.api.run_lists import RunFilter, RunOrdering
+from brokerweb.api.run_tables import RunTables
 from brokerweb.api.shapes import experiments as shapes
 from brokerweb.api.shapes import labels as label_shapes
 from brokerweb.api.shapes import replays as replay_shapes
 from brokerweb.api.shapes.labels import FILTER_HELP
-from brokerweb.api.tables import PAGE_OF_OBJECTS, PAGED_AS_JSON, a_table, format_parameter
-from brokerweb.experiments import history, labels, samples, whatif
+from brokerweb.api.tables import a_table, format_parameter
+from brokerweb.experiments import history, labels, whatif
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
-from brokerweb.kit.streams import PARQUET, download, file_chunks
 from brokerweb.kit.tables import CSV
 from brokerweb.live import snapshots
-from brokerweb.retention.services import removed_sentence
 from brokerweb.runlist import bulk, listing
 from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
 from brokerweb.runlist.filtering import runs_matching
 from brokerweb.runlist.views import exported
-from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
 
-class RunViewSet(RunBrokers, Resource):
+class RunViewSet(RunBrokers, RunTables, Resource):
     queryset = Run.objects.select_related("experiment").prefetch_related("tags")
     serializer_class = shapes.RunSerializer
     summary_serializer = shapes.RunSummarySerializer
@@ -131,46 +128,6 @@ class RunViewSet(RunBrokers, Resource):
         `kind`: phase, fault or membership (brokers that leave and join). Close events are merged into one marker.
         """
         return Response(snapshots.current(self.get_object()))
-
-    @extend_schema(
-        parameters=[
-            PAGED_AS_JSON,
-            OpenApiParameter("page", int),
-            OpenApiParameter("page_size", int, description="Maximum 10,000"),
-        ],
-        responses=a_table(PAGE_OF_OBJECTS),
-        filters=False,
-    )
-    @action(detail=True)
-    def samples(self, request: Request, pk: str) -> HttpResponseBase:
-        """All requests and updates, as recorded by the clients.
-
-        A request has a `truth`, judged against the data provided before it: fresh, stale, expired, false_not_found,
-        proved_not_found, lost or refused; `stale_ms`, the age of the answer relative to the newest value; and
-        `existed`, whether valid data existed. Runs collected by earlier versions lack these three.
-        """
-        run = self.get_object()
-        path = samples.parquet_path(run)
-        if path is None:
-            raise NotFound(removed_sentence(run) or "This run has no samples. They are available once it is collected.")
-        name = f"samples-{run.pk}{'-simulated' if run.engine == SIMULATED else ''}"
-        form = request.query_params.get("format", "json")
-        if form == "csv":
-            return download(request, samples.csv_lines(path), f"{name}.csv", "text/csv; charset=utf-8")
-        if form == "parquet":
-            return download(request, file_chunks(path), f"{name}.parquet", PARQUET)
-        if form != "json":
-            raise InvalidSetting("format", f"must be csv, json or parquet, not {form!r:.40}")
-        return self._samples_page(request, path)
-
-    @staticmethod
-    def _samples_page(request: Request, path: Any) -> Response:
-        page = whole(request, "page", 1, 1, 10**9)
-        size = whole(request, "page_size", 1_000, 1, 10_000)
-        total = samples.count(path)
-        page_links = links(request, {"format": "json", "page_size": size}, page, -(-total // size))
-        results = list(samples.rows(path, (page - 1) * size, size))
-        return Response({"count": total, **page_links, "results": results})
 
     @extend_schema(request=replay_shapes.ChangeSerializer, responses={201: shapes.RunSerializer})
     @action(detail=True, methods=["post"], url_path="what-if")

@@ -19,8 +19,7 @@ GLYPHS = "●■◆⬢▲"
 
 def in_words(text: str, system: System) -> str:
     """``text`` with what the servers of a system are called for ``{server}`` and ``{servers}``."""
-    title = system.server_title.in_text
-    return text.format(server=title.one, servers=title.many)
+    return system.server_title.fill(text)
 
 
 class ServerNames:

@@ -17,21 +17,23 @@ from overlay.core.settings import SettingInfo, describe
 from overlay.faults.fault_documents import WHERE
 from overlay.faults.faults import IMPAIRED, KILL, LOSSY, OF_LINKS, PARTITION, RESTART, SLOW
 from overlay.faults.kinds import FaultKind
+from overlay.systems.roles import SERVER, Title
 from telemetry.formatting import words
 
 AMOUNT = {SLOW: "delay_ms", LOSSY: "loss"}
 """The amount field of each kind."""
 SAID = {
-    KILL: "Kill brokers",
-    RESTART: "Restart brokers",
+    KILL: "Kill {servers}",
+    RESTART: "Restart {servers}",
     PARTITION: "Partition",
     SLOW: "Slow links",
     LOSSY: "Lossy links",
     IMPAIRED: "Impaired links",
 }
+"""Labels, with ``{servers}``."""
 EXAMPLES = {
-    "brokers": "brokers: 3, 5-8",
-    "servers": "brokers: 3, 5-8, or names",
+    "brokers": "{servers}: 3, 5-8",
+    "servers": "{servers}: 3, 5-8, or names",
     "clients": "{role}-0, {role}-1 or a share: 0.1",
     "islands": "islands: 0-4 | 5-9",
     "links": "links: 0-1, 1-2 or all; one-way: 0>1",
@@ -74,14 +76,18 @@ class FaultRow:
     """The faults of the system."""
     own_texts: Mapping[str, str] = field(default_factory=dict)
     """The other fields of a fault of the system; empty values are omitted."""
+    servers: Title = SERVER
+    """What the servers of the system are called."""
     wrong: str = ""
 
     @property
     def kinds(self) -> list[Choice]:
+        fill = self.servers.fill
         common = [
-            Choice(what, said, EXAMPLES[WHERE[what]], AMOUNT_LABELS.get(what, "Amount")) for what, said in SAID.items()
+            Choice(what, fill(said), fill(EXAMPLES[WHERE[what]]), AMOUNT_LABELS.get(what, "Amount"))
+            for what, said in SAID.items()
         ]
-        return common + [Choice(what, kind.title, _example(kind), "", kind) for what, kind in self.own.items()]
+        return common + [Choice(what, kind.title, fill(_example(kind)), "", kind) for what, kind in self.own.items()]
 
     @property
     def chosen(self) -> Choice:
@@ -164,11 +170,16 @@ class FaultRows:
 
     rows: list[FaultRow] = field(default_factory=list)
     own: Kinds = field(default_factory=dict)
+    servers: Title = SERVER
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            row.servers = self.servers
 
     @property
     def empty(self) -> FaultRow:
         """A new row."""
-        return FaultRow(own=self.own)
+        return FaultRow(own=self.own, servers=self.servers)
 
     def documents(self) -> list[dict[str, Any]]:
         """Raises ``InvalidSetting``."""
@@ -181,12 +192,12 @@ class FaultRows:
             self.rows[int(parts[1])].wrong = f"{words(parts[2]).lower() if len(parts) > 2 else 'the fault'} {sentence}"
 
 
-def shown(documents: list[Mapping[str, Any]], own: Kinds = NO_KINDS) -> FaultRows:
-    """Rows for ``documents``; ``own`` are the faults of the system."""
-    return FaultRows([_row(document, own) for document in documents], own)
+def shown(documents: list[Mapping[str, Any]], own: Kinds = NO_KINDS, servers: Title = SERVER) -> FaultRows:
+    """Rows for ``documents``; ``own`` are the faults of the system, ``servers`` what its servers are called."""
+    return FaultRows([_row(document, own) for document in documents], own, servers)
 
 
-def sent(data: QueryDict, own: Kinds = NO_KINDS) -> FaultRows:
+def sent(data: QueryDict, own: Kinds = NO_KINDS, servers: Title = SERVER) -> FaultRows:
     """Rows from a submitted form."""
     columns = [data.getlist(f"fault-{name}") for name in COLUMNS]
     rows = [FaultRow(*(text.strip() for text in row)) for row in zip(*columns, strict=False)]
@@ -198,7 +209,7 @@ def sent(data: QueryDict, own: Kinds = NO_KINDS) -> FaultRows:
         for info in own[row.what].fields if row.what in own else ():
             given = data.getlist(_own_name(row.what, info))
             row.own_texts = {**row.own_texts, info.name: given[index].strip() if index < len(given) else ""}
-    return FaultRows(rows, own)
+    return FaultRows(rows, own, servers)
 
 
 def _listed(targets: Any) -> Any:
@@ -211,7 +222,7 @@ def _own_name(what: str, info: SettingInfo) -> str:
 
 
 def _example(kind: FaultKind) -> str:
-    return EXAMPLES["servers"] if kind.servers else EXAMPLES["clients"].format(role=kind.clients[0])
+    return EXAMPLES["servers"] if kind.servers else EXAMPLES["clients"].replace("{role}", kind.clients[0])
 
 
 def _row(document: Mapping[str, Any], own: Kinds) -> FaultRow:

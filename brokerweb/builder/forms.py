@@ -25,7 +25,8 @@ from overlay.core.settings import ENGINE, SettingInfo
 from overlay.experiment import sweeps
 from overlay.systems import relevance
 from overlay.systems.contract import System
-from overlay.systems.registry import RECORD, SYSTEMS
+from overlay.systems.registry import FIRST, RECORD, SYSTEMS
+from overlay.systems.roles import Title
 
 ENGINE_WORDS = {
     LIVE: (
@@ -34,11 +35,11 @@ ENGINE_WORDS = {
     ),
     SIMULATED: (
         "Simulated",
-        "The same brokers in virtual time: faster, and reproducible for a seed. Service times are modelled; figures "
+        "The same {servers} in virtual time: faster, and reproducible for a seed. Service times are modelled; figures "
         "are marked as simulated.",
     ),
 }
-"""Label and description by engine."""
+"""Label and description by engine, with ``{servers}``."""
 REPLICATES = 5
 """Default; with fewer, intervals are wide."""
 FORM, DOCUMENT = "form", "document"
@@ -66,6 +67,8 @@ class ExperimentForm:
     faults: FaultRows
     blocks: list[dict[str, Any]] = field(default_factory=list)
     """Blocks that override the other fields; editable in the document only."""
+    unknown_system: str = ""
+    """The submitted system, if there is none of that name; the form is then that of the first."""
     mode: str = FORM
     document: str = ""
     """Text of the document editor."""
@@ -83,7 +86,13 @@ class ExperimentForm:
     @property
     def engines(self) -> list[tuple[str, str, str, bool]]:
         """(value, label, description, chosen)."""
-        return [(name, *ENGINE_WORDS[name], name == self.engine) for name in self.system.engines]
+        found = [(name, *ENGINE_WORDS[name]) for name in self.system.engines]
+        return [(name, label, self.servers.fill(about), name == self.engine) for name, label, about in found]
+
+    @property
+    def servers(self) -> Title:
+        """What the servers of the system are called."""
+        return self.system.server_title
 
     @property
     def record(self) -> SettingInfo:
@@ -167,7 +176,7 @@ class ExperimentForm:
 
     @property
     def changed_settings(self) -> int:
-        """Number of broker settings that differ from their defaults."""
+        """Number of settings that differ from their defaults."""
         return sum(one.is_changed for one in self.broker_settings)
 
     @property
@@ -187,6 +196,8 @@ class ExperimentForm:
         """The definition as far as it is filled in. Raises ``InvalidSetting``."""
         if self.mode == DOCUMENT:
             return documents.read(self.document)
+        if self.unknown_system:
+            raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {self.unknown_system!r:.60}")
         is_simulated = self.engine == SIMULATED
         groups = [("workload", self.workload), ("settings", self.settings)]
         for group, inputs in [*groups, *([("simulation", self.simulation)] if is_simulated else [])]:
@@ -238,7 +249,7 @@ class ExperimentForm:
 def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token: str = "") -> ExperimentForm:
     """The form filled from a definition or a part of one. Raises ``InvalidSetting`` for values without an input."""
     check_shape(definition)
-    system_name = definition.get("system", next(iter(SYSTEMS)))
+    system_name = definition.get("system", FIRST)
     system = SYSTEMS[system_name]
     chosen = definition.get("topology") or []
     return ExperimentForm(
@@ -256,7 +267,7 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token
             system.settings, "settings-", definition.get("settings"), sweeps=True, profiles=system.profiles
         ),
         simulation=setting_forms.shown(SIMULATION, "simulation-", definition.get("simulation"), sweeps=False),
-        faults=fault_forms.shown(definition.get("faults") or [], system.faults),
+        faults=fault_forms.shown(definition.get("faults") or [], system.faults, system.server_title),
         blocks=list(definition.get("blocks") or []),
         token=token,
     )
@@ -264,12 +275,12 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token
 
 def sent(data: QueryDict) -> ExperimentForm:
     """The submitted form."""
-    system_name = data.get("system", "")
-    system_name = system_name if system_name in SYSTEMS else next(iter(SYSTEMS))
-    system = SYSTEMS[system_name]
+    asked = data.get("system", "")
+    system = SYSTEMS.get(asked, SYSTEMS[FIRST])
     return ExperimentForm(
         name=data.get("name", "").strip(),
-        system_name=system_name,
+        system_name=system.name,
+        unknown_system=asked if asked not in SYSTEMS else "",
         engine=data.get("engine", LIVE),
         topologies=[read_topology(text) for text in data.getlist("topology")],
         replicates=data.get("replicates", "").strip(),
@@ -280,7 +291,7 @@ def sent(data: QueryDict) -> ExperimentForm:
         workload=setting_forms.read(system.workload, "workload-", data, sweeps=True),
         settings=setting_forms.read(system.settings, "settings-", data, sweeps=True, profiles=system.profiles),
         simulation=setting_forms.read(SIMULATION, "simulation-", data, sweeps=False),
-        faults=fault_forms.sent(data, system.faults),
+        faults=fault_forms.sent(data, system.faults, system.server_title),
         blocks=read_blocks(data.get("blocks", "")),
         mode=DOCUMENT if data.get("mode") == DOCUMENT else FORM,
         document=data.get("document", "").replace("\r\n", "\n"),

@@ -54,21 +54,25 @@ def find(asked: Mapping[str, str]) -> Origin:
 
 def _is_default(configuration: Mapping[str, Any]) -> bool:
     """Whether its topology is the default of its system, which another setting may change."""
-    system, topology = SYSTEMS[configuration["system"]], configuration["topology"]
-    if topology["id"] or system.needs_topology:
+    system, topology = SYSTEMS.get(configuration["system"]), configuration["topology"]
+    if system is None or topology["id"] or system.needs_topology:
         return False
     return bool(topology == default_topology(system, configuration["settings"], configuration["workload"]))
+
+
+def _changed(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that are not those of the profile; all of a system that is not installed here."""
+    if (system := SYSTEMS.get(configuration["system"])) is None:
+        return dict(configuration["settings"])
+    plain, profile = system.whole({}).get(PROFILE), configuration["settings"].get(PROFILE)
+    whole = system.whole({PROFILE: profile} if profile is not None else {})
+    settings = {name: value for name, value in configuration["settings"].items() if value != whole.get(name)}
+    return {PROFILE: profile, **settings} if profile not in (None, plain) else settings
 
 
 def of_run(run: Run) -> dict[str, Any]:
     """A definition with the configuration of one run, on its topology at that time."""
     configuration = run.configuration
-    system = SYSTEMS[configuration["system"]]
-    plain, profile = system.whole({}).get(PROFILE), configuration["settings"].get(PROFILE)
-    whole = system.whole({PROFILE: profile} if profile is not None else {})
-    settings = {name: value for name, value in configuration["settings"].items() if value != whole.get(name)}
-    if profile not in (None, plain):
-        settings = {PROFILE: profile, **settings}
     document = configuration["topology"]
     kept = References().find(document.get("id") or "")
     is_same = kept is not None and kept["links"] == document["links"]
@@ -77,7 +81,7 @@ def of_run(run: Run) -> dict[str, Any]:
         "topology": document["id"] if is_same else None if _is_default(configuration) else carried(document),
         "system": configuration["system"],
         "engine": configuration["engine"],
-        "settings": settings,
+        "settings": _changed(configuration),
         "workload": configuration["workload"],
         "faults": configuration.get("faults") or [],
         "simulation": configuration.get("simulation") or {},

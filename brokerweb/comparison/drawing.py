@@ -24,6 +24,8 @@ from telemetry.lake.configurations import in_words
 from telemetry.measures import Measure
 from telemetry.reports import grouping
 from telemetry.statistics.intervals import LOG
+from telemetry.systems.contract import Telemetry
+from telemetry.systems.registry import telemetry_of
 
 MOST_SERIES, MOST_ROWS, MOST_CATEGORIES = 24, 60, 60
 MOST_RAW, MOST_RAW_IN_ALL = 2_000, 6_000
@@ -84,14 +86,14 @@ def _lines(found: Comparison) -> Chart | None:
     shown = list(lines.items())[:MOST_SERIES]
     raw = _raw(found.asked.raw, [group for _, groups in shown for group in groups], measure)
     made = [_line(key, names, groups, along, measure, raw) for key, groups in shown]
-    made += [_published(key, names, groups, along, measure) for key, groups in shown]
+    made += [_published(found, key, names, groups, along) for key, groups in shown]
     notes = [
         *axes.pooled(found, [group for _, groups in shown for group in groups]),
         *axes.left_out(len(lines), MOST_SERIES, "lines"),
         *axes.left_out(len(along.places), MOST_CATEGORIES, f"values of {x.title.lower()}"),
     ]
-    if any(one["role"] == "published" and one["points"] for one in made):
-        notes.append("Published values: Table B.1, each measured once; rows damaged in the source are omitted.")
+    published = [group for _, groups in shown for group in groups if group.published]
+    notes += filter(None, dict.fromkeys(_telemetry(found, group).published_note for group in published))
     if found.asked.raw and not raw:
         notes.append("Individual replicates are hidden: there are too many.")
     return chart(
@@ -142,11 +144,18 @@ def _line(
 
 
 def _published(
-    key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], along: _Along, measure: Measure
+    found: Comparison, key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group], along: _Along
 ) -> dict[str, Any]:
+    measure = found.asked.measure
     points = [point(along.of(group), group.published * axes.scale(measure)) for group in groups if group.published]
-    name = f"{_name(key, names, measure)}: published, Table B.1"
+    places = dict.fromkeys(_telemetry(found, group).published_in for group in groups if group.published)
+    name = f"{_name(key, names, measure)}: {', '.join(['published', *filter(None, places)])}"
     return series(name, "published", _colour(key, names, groups), points, line=along.is_line)
+
+
+def _telemetry(found: Comparison, group: Group) -> Telemetry:
+    """That of the group's system."""
+    return telemetry_of({"system": found.configurations[group.configurations[0]].factors["system"]})
 
 
 def _colour(key: tuple[Any, ...], names: Sequence[str], groups: Sequence[Group]) -> str:

@@ -47,7 +47,7 @@ class Group:
     estimates: Mapping[str, Estimate]
     """By measure."""
     published: float | None
-    """Published values (Table B.1) of the first measure for the same configurations."""
+    """Published values of the first measure for the same configurations."""
     number: int = 0
     """Position in the order of the parameters, from 1; charts and table refer to the group by it."""
     difference: Difference | None = None

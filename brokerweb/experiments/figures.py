@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from brokerweb.experiments.models import Run
+from overlay.systems.registry import servers_title
 from telemetry.charts.live import KeyFigure
 from telemetry.formatting import UNKNOWN, count
 from telemetry.measures import Measure
@@ -50,15 +51,15 @@ _NONE = Cell(UNKNOWN)
 def of_runs(systems: Iterable[str]) -> list[Figure]:
     """The figures in a list of runs of these systems."""
     declared = {_key(one.system.name, shown): shown for one in all_telemetry() for shown in one.key_figures}
-    known = measures()
-    return [_figure(known[name], declared.get(known[name].key)) for name in listed_figures(systems)]
+    known, chosen = measures(), set(systems)
+    return [_figure(known[name], declared.get(known[name].key), chosen) for name in listed_figures(chosen)]
 
 
 def of_configurations(system: str) -> list[Figure]:
     """The figures in an experiment's table of configurations."""
     known = measures_of(system)
     shown = [one for one in telemetry_of({"system": system}).key_figures if one.is_main]
-    return [_figure(known[one.measure], one) for one in shown[:OF_CONFIGURATIONS]]
+    return [_figure(known[one.measure], one, [system]) for one in shown[:OF_CONFIGURATIONS]]
 
 
 def requests_behind(share: Measure) -> str:
@@ -72,9 +73,9 @@ def _key(system: str, shown: KeyFigure) -> str:
     return measures_of(system)[shown.measure].key
 
 
-def _figure(measure: Measure, declared: KeyFigure | None) -> Figure:
+def _figure(measure: Measure, declared: KeyFigure | None, systems: Iterable[str]) -> Figure:
+    title = servers_title(systems).fill(declared.title) if declared is not None else ""
     if declared is not None and declared.counts:
         known = measures_of(measure.system)
-        return Figure(measure, declared.title or measure.title, tuple(known[name] for name in declared.counts))
-    plain = declared.title if declared is not None and "{" not in declared.title else ""
-    return Figure(measure, measure.short or plain or measure.title)
+        return Figure(measure, title or measure.title, tuple(known[name] for name in declared.counts))
+    return Figure(measure, measure.short or title or measure.title)

@@ -1,4 +1,4 @@
-"""Reads a run's samples from its Parquet file in batches, with bounded memory."""
+"""Reads the rows of a run from its Parquet files in batches, with bounded memory."""
 
 from __future__ import annotations
 
@@ -19,18 +19,25 @@ BATCH = 4_096
 
 
 def parquet_path(run: Run) -> Path | None:
-    """The Parquet file; exists once the run is collected."""
+    """The Parquet file of its samples; exists once the run is collected."""
     path = Lake(settings.LAKE).part("samples", run.pk)
     return path if path.is_file() else None
 
 
+def tables(run: Run) -> dict[str, Path]:
+    """The Parquet files of a collected run by table, those of its system's own tables included."""
+    lake = Lake(settings.LAKE)
+    paths = {name: lake.part(name, run.pk) for name in lake.tables_of(run.pk)}
+    return {name: path for name, path in paths.items() if path.is_file()}
+
+
 def count(path: Path) -> int:
-    """Number of samples in a file."""
+    """Number of rows in a file."""
     return pq.ParquetFile(path).metadata.num_rows
 
 
 def rows(path: Path, offset: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """Samples in file order. Batches before ``offset`` are read but not converted."""
+    """Rows in file order. Batches before ``offset`` are read but not converted."""
     left = count(path) - offset if limit is None else limit
     for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH):
         if left <= 0:

@@ -19,7 +19,7 @@ from brokerweb.networks.models import Network
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
-from overlay.systems.registry import FIRST, SYSTEMS
+from overlay.systems.registry import FIRST, SYSTEMS, servers_title
 
 
 @login_required
@@ -31,8 +31,7 @@ def index(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(Q(name__icontains=query) | Q(deployed__name__icontains=query))
     page = page_of(request, rows)
     listed = [(network, broker_index.servers_of(network)) for network in page]
-    titles = {servers.title.many for _, servers in listed}
-    title = titles.pop() if len(titles) == 1 else "Servers"
+    title = servers_title([network.system for network in page] or SYSTEMS)
     return render(request, "networks/list.html", {"page": page, "listed": listed, "title": title})
 
 

@@ -12,7 +12,9 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from brokerweb.reports.models import Report
+from overlay.systems.registry import servers_title
 from telemetry.reports.deliveries import COLUMNS as DELIVERIES
+from telemetry.systems.registry import telemetry_of
 
 KEPT = 16
 """Maximum number of cached results, most recently viewed: up to some 500 kB each with 250 configurations."""
@@ -30,6 +32,7 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
     charts = result.get("charts") or []
     configurations = result.get("configurations") or []
     page = Paginator(configurations, A_PAGE).get_page(number)
+    nearest = [row for row in page if row["published"] and not row["published"]["same"]]
     context = {
         "figures": [chart for chart in charts if chart["id"].startswith("figure-")],
         "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
@@ -40,7 +43,9 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
         "delivery_columns": DELIVERIES,
         "request": HttpRequest(),  # the page number is the only parameter of the URL
         "address": f"/api/reports/{report_id}/configurations/",
-        "nearest": [row for row in page if row["published"] and not row["published"]["same"]],
+        "servers": servers_title(row.get("system", "") for row in configurations),
+        "nearest": nearest,
+        "nearest_in": telemetry_of(nearest[0]).published_in if nearest else "",
         "notes": result.get("notes") or [],
         "studies": result.get("studies") or [],
         "may_change": may_change,

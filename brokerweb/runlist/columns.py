@@ -175,8 +175,10 @@ def _of_figure(field: Field) -> Column:
     measure = measures()[field.name]
     value = (_whole if measure.is_count else _figure)(measure.key)
     read = ((with_unit(field.name, field.unit), value),)
-    shown: Callable[[Any], str] = sig3 if measure.unit == "per_s" else measure.text  # whose head says "per s"
+    shown: Callable[[Any], str] = measure.text
     title = measure.short or measure.title
+    if measure.unit == "per_s" and "per s" in title:
+        shown = sig3
     return Column(field.name, title, read, field.path, is_number=True, shown=shown, help=measure.title)
 
 

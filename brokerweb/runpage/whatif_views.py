@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
+from brokerweb.brokers.names import ServerNames
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.kit.errors import NotPossible
@@ -50,6 +51,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
     replicates = whatif.replicates(run) if run.state == RunState.DONE else []
     context = {
         "run": run,
+        "servers": ServerNames.of(run.configuration),
         "can": run.state == RunState.DONE,
         "wrong": wrong,
         "given": sent if sent.get("change") else QueryDict("change=settings"),

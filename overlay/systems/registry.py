@@ -12,6 +12,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
 from overlay.systems.contract import System, WalkPolicy
+from overlay.systems.roles import SERVER, Title
 
 SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,)}
 """By name, in the order of menus."""
@@ -19,6 +20,15 @@ SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,
 
 FIRST = next(iter(SYSTEMS))
 """The system of a document that names none."""
+
+
+def servers_title(systems: Iterable[str]) -> Title:
+    """What the servers of all of these systems are called: their common title, or *Server*.
+
+    Unknown systems count as the first.
+    """
+    found = {SYSTEMS.get(name, SYSTEMS[FIRST]).server_title for name in systems}
+    return found.pop() if len(found) == 1 else SERVER
 
 
 def name_among_all(system: str, name: str) -> str:

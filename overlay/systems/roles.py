@@ -54,6 +54,18 @@ class Title(NamedTuple):
         """As within a sentence: *broker*; *M-Hub* stays as it is."""
         return Title(*(word[:1].lower() + word[1:] if word[1:2].islower() else word for word in self))
 
+    @property
+    def with_article(self) -> str:
+        """``a broker``, ``an edge``, ``an M-Hub``."""
+        word = self.in_text.one
+        is_spelled = not word[1:2].islower()
+        return f"{'an' if word[:1] in ('AEFHILMNORSX' if is_spelled else 'aeio') else 'a'} {word}"
+
+    def fill(self, text: str) -> str:
+        """``text`` with these words for ``{server}``, ``{servers}`` and ``{a_server}``."""
+        words = self.in_text
+        return text.format(server=words.one, servers=words.many, a_server=self.with_article)
+
 
 SERVER: Final = Title("Server", "Servers")
 """Of servers of any system, or of several roles."""

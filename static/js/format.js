@@ -36,6 +36,15 @@ export function size(value) {
   return Math.abs(value) < 1e9 ? `${significant(value / 1e6)}\u202fMB` : `${significant(value / 1e9)}\u202fGB`;
 }
 
+export const ms = (value) => us(known(value) ? value * 1e3 : value);
+export const seconds = (value) => us(known(value) ? value * 1e6 : value);
+
+export function joules(value) {
+  if (!known(value)) return UNKNOWN;
+  for (const [factor, unit] of [[1e3, "kJ"], [1, "J"], [1e-3, "mJ"]]) if (Math.abs(value) >= factor) return `${significant(value / factor)}\u202f${unit}`;
+  return Number(value) === 0 ? "0\u202fJ" : `${sig3(value * 1e6)}\u202fµJ`;
+}
+
 export const perSecond = (value) => (known(value) ? `${sig3(value)}/s` : UNKNOWN);
 export const percent = (value) => (known(value) ? `${Math.round(value * 100)}\u202f%` : UNKNOWN);
 
@@ -64,7 +73,14 @@ export function timeLeft(seconds, now = new Date()) {
   return `ends ${end.toLocaleString(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit" })}`;
 }
 
-export const FORMATS = { us, size, perSecond, count, percent, share, sig3 };
+export const FORMATS = { us, ms, seconds, size, joules, perSecond, count, percent, share, sig3 };
+
+// A writer by name; things that are counted follow it: `count packets`, `sig3 packets`.
+export function writer(name) {
+  const [write, ...thing] = name.split(" ");
+  const after = thing.length ? `\u202f${thing.join(" ")}` : "";
+  return (value) => (known(value) ? FORMATS[write](value) + after : UNKNOWN);
+}
 
 // Colours of the current theme, cached: charts read them thousands of times.
 const colours = new Map();

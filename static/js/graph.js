@@ -128,7 +128,7 @@ export class Graph {
   // The range of broker numbers, as a sentence.
   numbers() {
     const all = this.cy.nodes().map((node) => node.data("index"));
-    return all.length ? `Valid numbers: ${Math.min(...all)} to ${Math.max(...all)}.` : "There are no brokers.";
+    return all.length ? `Valid numbers: ${Math.min(...all)} to ${Math.max(...all)}.` : "There are none.";
   }
 
   // Centres a broker, and opens it on pages with a broker panel.

@@ -1,6 +1,6 @@
 // One live chart: lines with gaps, an optional band, labelled vertical marks, a cursor shared by all charts of the page.
 import { svgOf } from "./chart-svg.js";
-import { FORMATS, UNKNOWN, brief, colour, saveAs, toCsv } from "./format.js";
+import { UNKNOWN, brief, colour, saveAs, toCsv, writer } from "./format.js";
 import { drawMarks as drawLooks, keyOf, markOf } from "./looks.js";
 import { HEAD, drawMarks, shadeMarks, withList } from "./marks.js";
 
@@ -25,7 +25,7 @@ export class LiveChart {
     this.chosen = null;
     this.isolated = null;
     this.zoom = null;
-    this.format = FORMATS[spec.format];
+    this.format = writer(spec.format);
     this.legend = element.parentElement.querySelector("[data-legend]");
     element.toggleAttribute("data-empty", true);
     this.buildLegend();
@@ -157,7 +157,7 @@ export class LiveChart {
 
   // Replaces the series; `show` then sets their data.
   setSpec(spec) {
-    Object.assign(this, { spec, format: FORMATS[spec.format], log: spec.log || false, isolated: null, data: [[], ...spec.series.map(() => [])] });
+    Object.assign(this, { spec, format: writer(spec.format), log: spec.log || false, isolated: null, data: [[], ...spec.series.map(() => [])] });
     this.buildLegend();
     this.build();
   }

@@ -18,8 +18,8 @@ export function addTools(graph) {
 
 class Tools {
   constructor(graph) {
-    const one = graph.element.dataset.server ?? "Broker";
-    Object.assign(this, { graph, one, word: one.toLowerCase(), id: `go-to-broker-${++made}` });
+    const { server = "Broker", serverInText = "broker", serverWithArticle = "a broker" } = graph.element.dataset;
+    Object.assign(this, { graph, one: server, word: serverInText, aWord: serverWithArticle, id: `go-to-broker-${++made}` });
     this.status = element("p", { className: "graph-status", id: `${this.id}-status` });
     this.status.setAttribute("role", "status");
     const bar = element("div", { className: "graph-tools" }, this.zoomers(), this.finder(), this.saver(), this.status);
@@ -68,7 +68,7 @@ class Tools {
 
   go() {
     const typed = this.field.value.trim();
-    if (!typed) { this.say(`Enter a ${this.word}'s number or name.`, true); return; }
+    if (!typed) { this.say(`Enter ${this.aWord}'s number or name.`, true); return; }
     const found = this.graph.find(typed);
     if (found === null) { this.say(`No ${this.word} is named “${typed.slice(0, 40)}”. ${this.graph.numbers()}`, true); return; }
     this.graph.goTo(found);

@@ -65,6 +65,11 @@ class Plan(ABC):
     anchors: ClassVar[Sequence[Anchor]] = ()
     more_anchors: ClassVar[Sequence[Anchor]] = ()
     """Run only on request, since they take long."""
+    question_title: ClassVar[str] = ""
+    """The title of a table of anchors with a question; empty: the question."""
+    compared: ClassVar[str] = "response time"
+    """What ``took_us`` is, in words; its plural ends in s."""
+    compared_from: ClassVar[str] = "from the intended send time"
     labels: ClassVar[Mapping[str, str]] = {}
     """Words for the legs in ``Fitted.precision``, in the order of the page."""
 

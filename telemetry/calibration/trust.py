@@ -114,17 +114,17 @@ def trust(var: Path, system: System) -> Trust:
     )
 
 
-def chart_of(rows: Sequence[Compared]) -> Chart:
-    """A chart of the medians with their intervals."""
+def chart_of(rows: Sequence[Compared], compared: str) -> Chart:
+    """A chart of the medians with their intervals; ``compared`` as ``Plan.compared``."""
 
     def points(which: str) -> list[dict[str, Any]]:
         return [estimate(at, getattr(row, which)["p50"]) for at, row in enumerate(rows)]
 
     made = chart(
         "calibration",
-        "Median response time, live and simulated, by configuration",
+        f"Median {compared}, live and simulated, by configuration",
         axis("Configuration", categories=[row.name for row in rows]),
-        axis("Median response time", "µs", log=True),
+        axis(f"Median {compared}", "µs", log=True),
         [
             series("live", "measured", "", points(LIVE), line=False),
             series("simulated", "simulated", "", points(SIMULATED), line=False),

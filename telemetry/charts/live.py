@@ -9,9 +9,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-LiveUnit = Literal["us", "bytes", "per_s", "share", "cores", ""]
+LiveUnit = Literal["us", "ms", "s", "bytes", "J", "per_s", "share", "cores", ""]
 """Units of ``telemetry.measures`` that live values have."""
-_FORMATS = {"us": "us", "bytes": "size", "per_s": "perSecond", "share": "share", "cores": "sig3", "": "sig3"}
+_FORMATS = {
+    "us": "us",
+    "ms": "ms",
+    "s": "seconds",
+    "bytes": "size",
+    "J": "joules",
+    "per_s": "perSecond",
+    "share": "share",
+    "cores": "sig3",
+    "": "sig3",
+}
 """By unit, the name of the format in ``static/js/format.js``."""
 
 
@@ -91,8 +101,10 @@ class KeyFigure:
 
 
 def format_of(unit: str, *, is_count: bool) -> str:
-    """The name of the format in ``format.js``."""
-    return "count" if is_count else _FORMATS.get(unit, "sig3")
+    """The name of the format in ``format.js``; things that are counted follow it: ``count packets``."""
+    if unit in _FORMATS:
+        return "count" if is_count else _FORMATS[unit]
+    return f"{'count' if is_count else 'sig3'} {unit}"
 
 
 SERIES = (

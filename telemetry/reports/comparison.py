@@ -13,6 +13,7 @@ from typing import Any
 
 from overlay.core.engines import ENGINES, SIMULATED
 from overlay.core.service_times import missing_costs
+from overlay.systems.registry import servers_title
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
 from telemetry.formatting import KB
 from telemetry.lake.configurations import ChosenRun, differing, grouped, label, links_in_words
@@ -215,12 +216,14 @@ def _drawn(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]
 def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
     categories = [row["label"] for row in rows]
     of = ", simulated" if all(row["engine"] == SIMULATED for row in rows) else ""
-    brokers = axis("Configuration", categories=categories)
+    configurations = axis("Configuration", categories=categories)
+    servers = servers_title(row["system"] for row in rows)
+    memory = servers.fill("Memory of {a_server}")
     return [
         chart(
             "response-time",
             f"Mean response time against configuration{of}",
-            brokers,
+            configurations,
             axis("Mean response time", "µs", log=True),
             [*_by_topology(rows), _published_points(rows)],
             ["From the intended send time; answered requests only. Faint marks are replicates."],
@@ -238,17 +241,18 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
         ),
         chart(
             "memory",
-            f"Memory of a broker against configuration{of}",
-            brokers,
-            axis("Memory of a broker", "kB", zero=True),
+            f"{memory} against configuration{of}",
+            configurations,
+            axis(memory, "kB", zero=True),
             [
                 of_engine(rows, engine, word, "memory", name, scale=1 / KB, metric=name)
                 for engine in ENGINES
                 for name, word in MEMORY.items()
             ],
             [
-                "Mean over the brokers of a run and its seconds of measuring. PSS includes a share of memory common to "
-                "several processes, USS excludes it; over idle is USS minus its value before the first client.",
+                f"Mean over the {servers.in_text.many} of a run and its seconds of measuring. PSS includes a share of "
+                "memory common to several processes, USS excludes it; over idle is USS minus its value before the "
+                "first client.",
             ],
         ),
     ]
@@ -267,7 +271,8 @@ def _by_topology(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _published_points(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     same = [(x, row["published"]) for x, row in enumerate(rows) if row["published"] and row["published"]["same"]]
     points = [point(x, published["response_us"], note=published["note"]) for x, published in same]
-    return series("published, Table B.1", "published", "", points, line=False)
+    places = dict.fromkeys(telemetry_of({"system": rows[x]["system"]}).published_in for x, _ in same)
+    return series(", ".join(["published", *filter(None, places)]), "published", "", points, line=False)
 
 
 def _curve(row: Mapping[str, Any], measured: Measured) -> dict[str, Any]:
@@ -311,10 +316,11 @@ def _notes(runs: Sequence[ChosenRun], rows: Sequence[Mapping[str, Any]]) -> Iter
 def _notes_on_simulated(runs: Sequence[ChosenRun], repeated: Sequence[ChosenRun]) -> Iterator[str]:
     simulated = [run for run in runs if run.is_simulated]
     if simulated:
+        servers = servers_title(run.manifest.get("system", "") for run in simulated).in_text.many
         yield (
-            "Simulated configurations are the same brokers and clients in virtual time. Service times, memory and CPU "
-            "time are modelled, calibrated with live runs unless service times are “none”. Simulated runs are compared "
-            "with live ones, but are never replicates of them."
+            f"Simulated configurations are the same {servers} and clients in virtual time. Service times, memory and "
+            "CPU time are modelled, calibrated with live runs unless service times are “none”. Simulated runs are "
+            "compared with live ones, but are never replicates of them."
         )
     for system in sorted({run.manifest.get("system", "") for run in simulated}):
         models = [run.manifest.get("service_times") or {} for run in simulated if run.manifest.get("system") == system]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from overlay.systems.registry import servers_title
 from telemetry.charts.figures import ALL, BOTH, PUBLISHED, by_id, figure
 from telemetry.charts.standalone import LIBRARY, POLICY, import_map, read, styles
 from telemetry.formatting import KB, UNKNOWN, counted, sig3
@@ -55,6 +56,7 @@ def render(result: Mapping[str, Any]) -> str:
         rows=rows,
         starts=STARTS,
         statistics=STATISTICS,
+        servers=servers_title(row.get("system", "") for row in rows),
         memory={**MEMORY, "table_bytes": "table"},
         truth=TRUTH,
         outcomes=OUTCOMES,

@@ -158,6 +158,11 @@ class Telemetry:
     first_figure: ClassVar[str] = ""
     """The measure of an experiment's chart, and of a comparison that names none; empty: the first key figure."""
 
+    published_in: ClassVar[str] = ""
+    """Where its published values are from, such as ``Table 2``."""
+    published_note: ClassVar[str] = ""
+    """A sentence below charts with published values."""
+
     def __init__(self, system: System) -> None:
         self.system = system
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from overlay.core.errors import InvalidSetting
 from overlay.systems.contract import System
-from overlay.systems.registry import FIRST, SYSTEMS, system_of
+from overlay.systems.registry import FIRST, SYSTEMS, servers_title, system_of
 from overlay.systems.roles import SERVER, Title
 from telemetry.errors import TelemetryError
 from telemetry.lake.records import STORED, own_schema, own_table
@@ -112,18 +112,15 @@ def _measures(system: System | None) -> Mapping[str, Measure]:
 
 def _titled(known: Mapping[str, Measure], servers: Title) -> dict[str, Measure]:
     """With what servers are called in titles."""
-    words = {"server": servers.in_text.one, "servers": servers.in_text.many}
     return {
-        name: replace(one, title=one.title.format(**words), short=one.short.format(**words))
-        for name, one in known.items()
+        name: replace(one, title=servers.fill(one.title), short=servers.fill(one.short)) for name, one in known.items()
     }
 
 
 @cache
 def _all_measures(systems: tuple[System, ...]) -> Mapping[str, Measure]:
     own = [one for system in systems for one in _measures(system).values() if one.system]
-    titles = {system.server_title for system in systems}
-    found = _titled(COMMON, titles.pop() if len(titles) == 1 else SERVER)
+    found = _titled(COMMON, servers_title(system.name for system in systems))
     for one in own:
         found.setdefault(one.name, one)
     return {**found, **{one.key: replace(one, name=one.key) for one in own if found[one.name] is not one}}

@@ -453,12 +453,13 @@ def test_the_page_of_an_experiment_says_what_each_configuration_has_come_to(olga
     assert {row.values[0] for row in rows} == set(list(house.topologies)[:4])
     assert [row.runs for row in rows] == [3, 3, 3, 3]
     assert sum(row.n for row in rows) == house.experiment.runs.filter(state=RunState.DONE).count()
-    p95 = [row.p95["value"] for row in rows]
+    found = [{figure.title: estimate for figure, estimate in row.estimates}["p95"] for row in rows]
+    p95 = [one["value"] for one in found]
     assert p95 == sorted(p95, reverse=True)
-    for row in rows:
+    for row, one in zip(rows, found, strict=True):
         done = Run.objects.filter(configuration_hash=row.hash, state=RunState.DONE)
-        assert row.p95["value"] == pytest.approx(geometric_mean(run.summary["p95"] for run in done))
-        assert (row.p95["low"] is None) == (row.n < 2)
+        assert one["value"] == pytest.approx(geometric_mean(run.summary["p95"] for run in done))
+        assert (one["low"] is None) == (row.n < 2)
     text = page.content.decode()
     assert (
         f"q=experiment.id%20%3D%20{house.experiment.id}%20and%20changed%20%3D%20no%20and%20state%20%3D%20failed" in text
@@ -573,3 +574,34 @@ def test_who_may_only_look_sees_no_button_that_changes(viktor: Client, ring: Top
     for address in ("retry-failed", "delete", "cancel", "launch"):
         assert viktor.post(f"/experiments/{experiment.id}/{address}/").status_code == 403
     assert viktor.get("/experiments/new/?preset=quick-look").status_code == 403
+
+
+def test_an_unknown_system_is_refused_and_saves_nothing(olga: Client, ring: Topology) -> None:
+    sent = {
+        "name": "n",
+        "system": "nowhere",
+        "topology": ring.id,
+        "engine": "simulated",
+        "replicates": "1",
+        "seed": "1",
+    }
+    for do in ("save", "launch"):
+        answer = olga.post("/experiments/new/", {**sent, "do": do})
+        assert answer.status_code == 400
+        assert "must be one of context-broker" in answer.content.decode()
+    for do in ("document", "form", "look"):
+        assert olga.post("/experiments/new/", {**sent, "do": do}).status_code == 200
+    document = {**sent, "mode": "document", "document": "name: n\nsystem: nowhere\n"}
+    assert olga.post("/experiments/new/", {**document, "do": "save"}).status_code == 400
+    assert "must be one of context-broker" in olga.post("/experiments/estimate/", sent).content.decode()
+    assert olga.post("/experiments/topologies/", sent).status_code == 200
+    assert olga.get("/experiments/new/?system=nowhere").status_code == 200
+    assert not Experiment.objects.exists()
+
+
+def test_a_run_of_a_system_that_is_not_installed_is_shown_as_a_document(olga: Client, house: House) -> None:
+    run = house.runs["done"]
+    Run.objects.filter(pk=run.pk).update(configuration={**run.configuration, "system": "nowhere"})
+    page = olga.get(f"/experiments/new/?run={run.pk}").content.decode()
+    assert "system: nowhere" in page
+    assert "must be one of context-broker" in page

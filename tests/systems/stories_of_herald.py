@@ -56,6 +56,15 @@ def test_a_run_is_valid_without_a_single_request(api, looking, runs):
     assert run["summary"]["deliveries"]["delivered"] == pytest.approx(4 * 20, abs=4)
 
 
+def test_every_table_of_a_run_can_be_downloaded(api, runs):
+    at = f"/api/runs/{runs[0].pk}/tables/"
+    listed = {one["name"]: one["rows"] for one in api.get(at).json()}
+    assert listed["deliveries"] == api.get(f"{at}deliveries/").json()["count"] > 0
+    assert b"".join(api.get(f"{at}deliveries/?format=parquet"))[:4] == b"PAR1"
+    assert b"".join(api.get(f"{at}ticks/?format=csv")).startswith(b"process,")
+    assert [api.get(f"{at}{name}/").status_code for name in ("manifests", "unknown", "..", "herald.none")] == [404] * 4
+
+
 def test_its_page_is_headed_by_its_own_figures_and_has_its_own_charts(api, looking, runs):
     page = looking.get(f"/runs/{runs[0].pk}/").content.decode()
     figures = re.search(r'<section id="figures".*?</section>', page, re.DOTALL)[0]

@@ -76,7 +76,7 @@ def test_the_form_takes_names_and_the_fields_of_a_system_and_shows_them_again(lo
         'value="echo-0 - directory-0"',
         'value="directory-0 &gt; echo-1"',
         'value="caller-0, caller-2"',
-        '<option value="deaf" data-example="brokers: 3, 5-8, or names" data-amount-label="" data-own selected>Deaf',
+        '<option value="deaf" data-example="servers: 3, 5-8, or names" data-amount-label="" data-own selected>Deaf',
         'name="fault-deaf-every" value="3"',
     ):
         assert text in page

@@ -42,8 +42,6 @@ ALLOWED = {
     "overlay/systems/contract.py": "the values of that field, and examples",
     "templates/runs/rows.html": "a column of lists: strategy",
     "brokerweb/demo.py": "the experiment of a new installation",
-    "brokerweb/api/calibration_views.py": "the anchors of a calibration",
-    "brokerweb/calibration/views.py": "the anchors of a calibration",
     "brokerweb/runpage/answer_quality.py": "words for verdicts on answers",
     "templates/reports/contents.html": "words for verdicts on answers",
     "static/css/compare.css": "hues",

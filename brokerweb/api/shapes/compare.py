@@ -42,7 +42,7 @@ class ComparedGroupSerializer(serializers.Serializer):
     n = serializers.IntegerField(help_text="Runs")
     runs = serializers.ListField(child=serializers.CharField())
     figures = serializers.DictField(child=EstimateSerializer(), help_text="By measure name")
-    published = serializers.FloatField(allow_null=True, help_text="Values of Table B.1 for the same configurations")
+    published = serializers.FloatField(allow_null=True, help_text="Published values of the same configurations")
     is_baseline = serializers.BooleanField()
     difference = ComparedDifferenceSerializer(allow_null=True)
 

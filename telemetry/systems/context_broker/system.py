@@ -55,6 +55,8 @@ class ContextBrokerTelemetry(Telemetry):
     list_figures = ("mean", "p95", "answer_ratio")
     sweep_figures = ("p50", "p95", "answer_ratio", "messages_per_query", "over_idle")
     first_figure = "p95"
+    published_in = "Table B.1"
+    published_note = "Published values: Table B.1, each measured once; rows damaged in the source are omitted."
 
     def commands(self) -> Sequence[Command]:
         from telemetry.systems.context_broker.commands import COMMANDS

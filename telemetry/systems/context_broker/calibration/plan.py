@@ -19,6 +19,7 @@ PROBES_S, MEMORY_S = 17.0, 3.0
 
 
 class ContextBrokerPlan(Plan):
+    question_title = "Central broker with an increasing number of providers"
     anchors = ANCHORS
     more_anchors = GROWTH
     labels: ClassVar[Mapping[str, str]] = {
