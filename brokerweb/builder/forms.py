@@ -27,6 +27,8 @@ from overlay.systems import relevance
 from overlay.systems.contract import System
 from overlay.systems.registry import FIRST, RECORD, SYSTEMS
 from overlay.systems.roles import Title
+from telemetry.filters.values import EXAMPLES as LIMITS
+from telemetry.systems.registry import first_figure, measures
 
 ENGINE_WORDS = {
     LIVE: (
@@ -95,6 +97,15 @@ class ExperimentForm:
         return self.system.server_title
 
     @property
+    def threshold_examples(self) -> list[str]:
+        """Conditions that its runs can meet."""
+        name = first_figure([self.system_name])
+        limit = (
+            f"{name} {'>' if measures()[name].better == 'higher' else '<'} {LIMITS.get(measures()[name].unit, '10')}"
+        )
+        return [limit, "not_found = 0"] if self.system.asking_roles else [limit]
+
+    @property
     def record(self) -> SettingInfo:
         return RECORD
 
@@ -117,9 +128,9 @@ class ExperimentForm:
         return {name for names in self.system.presentation.form_sections.values() for name in names}
 
     @property
-    def systems(self) -> list[tuple[str, str, bool]]:
-        """(value, label, chosen)."""
-        return [(system.name, system.title, system.name == self.system_name) for system in SYSTEMS.values()]
+    def others(self) -> list[tuple[str, str]]:
+        """Name and title of the other systems."""
+        return [(system.name, system.title) for system in SYSTEMS.values() if system.name != self.system_name]
 
     @property
     def sections(self) -> list[tuple[str, list[Input], bool]]:

@@ -22,6 +22,7 @@ from brokerweb.kit.picks import Picks
 from brokerweb.kit.view_guards import changes, form_page, person
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
+from overlay.systems.registry import FIRST
 from telemetry.formatting import counted
 
 MOST_TOPOLOGIES = 100
@@ -129,7 +130,7 @@ def _page(
     context = {
         "form": form,
         "origin": origin,
-        "presets": PRESETS.values(),
+        "presets": [one for one in PRESETS.values() if one.definition.get("system", FIRST) == form.system_name],
         "topologies": _topologies(request, form),
         "open_workload": any(one.wrong for one in form.more_workload),
         "open_settings": form.settings.wrong,

@@ -185,8 +185,14 @@ def averages(shown: Sequence[Figure]) -> str:
     titles: dict[str, list[str]] = {}
     for figure in shown:
         titles.setdefault(figure.measure.mean, []).append(figure.title)
-    said = [f"{joined(names)}: {mean}" for mean, names in titles.items()]
+    if len(titles) == 1:
+        return f"{next(iter(titles)).capitalize()} of the replicates"
+    said = [f"{joined([_quoted(one) for one in names])}: {mean}" for mean, names in titles.items()]
     return ". ".join([f"{said[0]} of the replicates", *said[1:]]) if said else ""
+
+
+def _quoted(title: str) -> str:
+    return f"“{title}”" if "," in title else title
 
 
 def table(experiment: Experiment, sort: str = "") -> Table:

@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from brokerweb.experiments import figures
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
 from brokerweb.reports.models import Report
@@ -67,11 +68,11 @@ def test_every_table_of_a_run_can_be_downloaded(api, runs):
 
 def test_its_page_is_headed_by_its_own_figures_and_has_its_own_charts(api, looking, runs):
     page = looking.get(f"/runs/{runs[0].pk}/").content.decode()
-    figures = re.search(r'<section id="figures".*?</section>', page, re.DOTALL)[0]
+    head = re.search(r'<section id="figures".*?</section>', page, re.DOTALL)[0]
     titles = ["Median delay of news", "Delay of news, 95th percentile", "News delivered", "Memory added per server"]
-    assert re.findall(r"<dt>(.*?)</dt>", figures) == [*titles, "Busy cores"]
+    assert re.findall(r"<dt>(.*?)</dt>", head) == [*titles, "Busy cores"]
     delivered = runs[0].summary["deliveries"]["delivered"]
-    assert f'data-figure="histograms.deliveries.n" data-format="count">{delivered}</dd>' in figures
+    assert f'data-figure="histograms.deliveries.n" data-format="count">{delivered}</dd>' in head
     charts = re.findall(r'data-chart="(\w+)"', page)
     assert charts == ["delay", "pushes", "subscribers", "memory", "cores"]
     frame = api.get(f"/api/runs/{runs[0].pk}/series/").json()
@@ -91,7 +92,7 @@ def test_lists_of_its_runs_show_its_own_figures(api, looking, runs):
     at = looking.get(f"/experiments/{runs[0].experiment_id}/").content.decode()
     configurations, listed = at[at.index("<h2>Configurations") : at.index('id="runs"')], at[at.index('id="runs"') :]
     assert heads(configurations) == ["n", *own]
-    assert "News delivered: mean" not in configurations.partition("</table>")[0]
+    assert "Geometric mean of the replicates. Each with" in configurations
     assert heads(listed) == ["Clients", *own]
     home = looking.get("/").content.decode()
     assert heads(home) == ["Clients", *own]
@@ -102,6 +103,12 @@ def test_lists_of_its_runs_show_its_own_figures(api, looking, runs):
     table = api.get(f"/api/experiments/{runs[0].experiment_id}/configurations/?sort=-delay_p95").json()
     assert {"delay_p50_us", "delay_p50_us_low", "delay_p95_us_high", "news"} < table[0].keys()
     assert api.get(f"/api/experiments/{runs[0].experiment_id}/configurations/?sort=p50").status_code == 400
+
+
+def test_a_mixed_list_shows_the_figures_of_both_systems():
+    titles = [figure.title for figure in figures.of_runs(["herald", "context-broker", "herald"])]
+    own = ["Median delay of news", "Delay of news, 95th percentile", "News delivered"]
+    assert titles == ["Mean", "p95", "Answered", *own]
 
 
 def test_a_comparison_of_its_runs_starts_with_its_first_figure(api, looking, runs):

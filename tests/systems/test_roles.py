@@ -14,6 +14,7 @@ from overlay.plugins import VARIABLE
 from overlay.runtime.own_supervisor import document_of, own_supervisor
 from overlay.sim.engine import journal_path, simulate
 from overlay.systems.registry import SYSTEMS
+from overlay.systems.roles import Title
 from tests.systems.echo_directory import SYSTEM
 from tests.waiting import wait_for
 
@@ -28,6 +29,17 @@ CONFIGURATION = {
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
     monkeypatch.setitem(SYSTEMS, SYSTEM.name, SYSTEM)
+
+
+def test_a_title_stands_in_a_sentence_with_its_article() -> None:
+    titles = [
+        Title("Broker", "Brokers"),
+        Title("Edge", "Edges"),
+        Title("M-Hub", "M-Hubs"),
+        Title("UDP relay", "UDP relays"),
+    ]
+    assert [one.with_article for one in titles] == ["a broker", "an edge", "an M-Hub", "a UDP relay"]
+    assert titles[2].fill("{servers} of {a_server}") == "M-Hubs of an M-Hub"
 
 
 def test_in_virtual_time_each_server_has_the_name_of_its_role(tmp_path):
