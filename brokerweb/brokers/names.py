@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from overlay.systems.contract import System
-from overlay.systems.registry import FIRST, SYSTEMS
+from overlay.systems.registry import SYSTEMS
 from overlay.systems.roles import Title
 from telemetry.formatting import sig3, words
 from telemetry.summary.processes import Servers
@@ -32,11 +32,8 @@ class ServerNames:
 
     @classmethod
     def of(cls, configuration: Mapping[str, Any]) -> ServerNames:
-        """Of ``{system, topology, settings, workload}``; the workload may be missing.
-
-        A system that is not registered here, such as that of a missing package, has the words of the first.
-        """
-        system = SYSTEMS.get(configuration["system"], SYSTEMS[FIRST])
+        """Of ``{system, topology, settings, workload}``; the workload may be missing."""
+        system = SYSTEMS[configuration["system"]]
         return cls(system, Servers.of(configuration, system), configuration["topology"]["brokers"])
 
     def __len__(self) -> int:

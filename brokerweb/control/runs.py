@@ -23,6 +23,7 @@ from overlay.core.engines import LIVE
 from overlay.core.errors import InvalidSetting
 from overlay.deployment.deployment import run_document
 from overlay.runtime.supervisor_client import Status, SupervisorClient, SupervisorRefused
+from overlay.systems.containment import contained
 from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import make_manifest
 from telemetry.lake.runs import RunFiles
@@ -136,8 +137,10 @@ def reconcile_run(run: Run, supervisor: SupervisorClient, known: set[str]) -> No
 def _tell(run: Run, step: Step, status: Status | None, supervisor: SupervisorClient) -> Status | None:
     """Send a step to the supervisor; returns its latest report on the run."""
     if step.verb == "deploy":
-        write_manifest(run)
-        return supervisor.deploy(deployment_of(run))
+        with contained(run.configuration["system"]):
+            write_manifest(run)
+            document = deployment_of(run)
+        return supervisor.deploy(document)
     if step.verb == "renew":
         return supervisor.renew(run.id, run.lease_epoch)
     if step.verb == "stop":

@@ -23,6 +23,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS, Checked, checked, expanded
 from overlay.experiment.sweeps import axes
+from overlay.systems.containment import contained
 from overlay.systems.registry import SYSTEMS
 from overlay.topologies import parts
 from telemetry import thresholds
@@ -63,7 +64,9 @@ class Estimate:
 def estimate(body: Mapping[str, Any]) -> Estimate:
     """Estimate a launch. Takes the same body as ``create``. Raises ``InvalidSetting``."""
     found = references_of(body)
-    return _estimate(*checked_body(body, found), found.to_make)
+    definition, chosen = checked_body(body, found)
+    with contained(definition["system"]):
+        return _estimate(definition, chosen, found.to_make)
 
 
 def checked_body(body: Mapping[str, Any], found: References) -> Checked:
@@ -79,13 +82,15 @@ def checked_body(body: Mapping[str, Any], found: References) -> Checked:
             capacity.check_count({**FIELDS, **{name: value for name, value in resolved.items() if value is not None}})
         raise
     thresholds.read_all(definition["thresholds"], measures_of(definition["system"]))
-    capacity.check(chosen, machine.here(), usable_cores())
+    with contained(definition["system"]):
+        capacity.check(chosen, machine.here(), usable_cores())
     return definition, chosen
 
 
 def estimate_of(experiment: Experiment) -> Estimate:
     """The same for a stored experiment. Raises ``InvalidSetting`` if a topology was deleted."""
-    return _estimate(experiment.definition, expanded(experiment.definition, References().find))
+    with contained(experiment.definition["system"]):
+        return _estimate(experiment.definition, expanded(experiment.definition, References().find))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
 from overlay.faults.faults import Fault
 from overlay.load.windows import OVERHEAD_S, Schedule
+from overlay.systems.containment import contained
 from overlay.systems.contract import System
 from overlay.systems.registry import FIRST, RECORD, SYSTEMS, check_record_mb
 from overlay.topologies import Graph
@@ -64,7 +65,8 @@ def checked(body: Mapping[str, Any], find_topology: FindTopology) -> Checked:
     definition = _with_defaults(body)
     _check_frame(definition)
     _check_size(definition)
-    return definition, configurations(definition, find_topology)
+    with contained(definition["system"]):
+        return definition, configurations(definition, find_topology)
 
 
 def configurations(definition: Mapping[str, Any], find_topology: FindTopology) -> list[dict[str, Any]]:

@@ -187,9 +187,10 @@ class DeploymentRunner:
 
     def turn(self, now: int) -> int:
         """Do everything that is due. Returns the monotonic time (ns) of the next turn."""
-        self._watch.look(self._addresses_up(), now)
         try:
-            while (move := phases.next_move(self.deployment, self._seen(now), now)) is not None:
+            if phases.is_alive(self.deployment, self.phase):
+                self._watch.look(self._addresses_up(), now)
+            while self.phase not in phases.ENDED and (move := phases.next_move(self.deployment, self._seen(now), now)):
                 self._move(move, now)
             until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
             if now >= self._flushed + SECOND:

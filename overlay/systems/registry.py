@@ -10,12 +10,21 @@ from functools import cache
 
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
+from overlay.systems.absent import absent
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
 from overlay.systems.contract import System, WalkPolicy
 from overlay.systems.roles import SERVER, Title
 
-SYSTEMS: dict[str, System] = {system.name: system for system in (CONTEXT_BROKER,)}
-"""By name, in the order of menus."""
+
+class _Systems(dict[str, System]):
+    """``SYSTEMS[name]`` of a system that is not installed is its stand-in, which ``in`` and iteration do not show."""
+
+    def __missing__(self, name: str) -> System:
+        return absent(name)
+
+
+SYSTEMS = _Systems({system.name: system for system in (CONTEXT_BROKER,)})
+"""By name, in the order of menus. Runs and networks can be of a system that is not installed (any more)."""
 
 
 FIRST = next(iter(SYSTEMS))

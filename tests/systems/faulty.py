@@ -1,4 +1,4 @@
-"""A toy system with bugs: the echo, whose servers cannot be made, or whose orders fail."""
+"""A toy system with bugs: the echo, whose servers cannot be made, or whose orders or pings fail."""
 
 from __future__ import annotations
 
@@ -24,4 +24,11 @@ class FaultyOrders(Echo):
         return Orders(setup.graph.brokers)
 
 
-SERVERS, ORDERS = FaultyServers(), FaultyOrders()
+class FaultyPings(Echo):
+    name, title = "faulty-pings", "Echo that cannot be pinged"
+
+    def ping(self, unix_ms):
+        raise ZeroDivisionError("a bug in a ping")
+
+
+SERVERS, ORDERS, PINGS = FaultyServers(), FaultyOrders(), FaultyPings()

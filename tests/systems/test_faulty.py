@@ -11,20 +11,26 @@ from overlay.runtime.own_supervisor import document_of, own_supervisor
 from tests.waiting import wait_for
 
 ROOT = str(Path(__file__).resolve().parents[2])
-TOYS = "tests.systems.echo:SYSTEM,tests.systems.faulty:SERVERS,tests.systems.faulty:ORDERS"
+TOYS = "tests.systems.echo:SYSTEM,tests.systems.faulty:SERVERS,tests.systems.faulty:ORDERS,tests.systems.faulty:PINGS"
 
 
 @pytest.mark.parametrize(
-    ("system", "reason"), [("faulty-servers", "a bug in a server"), ("faulty-orders", "a bug in an assembly")]
+    ("system", "reason"),
+    [
+        ("faulty-servers", "a bug in a server"),
+        ("faulty-orders", "a bug in an assembly"),
+        ("faulty-pings", "a bug in a ping"),
+    ],
 )
 def test_the_supervisor_survives_and_runs_other_systems(tmp_path, system, reason):
     with own_supervisor(**{VARIABLE: TOYS, "PYTHONPATH": ROOT}) as client:
 
         def end_of(name, of):
             workload = {"callers": 1, "duration_s": 1.0}
-            client.deploy(
-                document_of(name, tmp_path / name, brokers=1, settings={}, workload=workload, seed=5, system=of)
-            )
+            document = document_of(name, tmp_path / name, brokers=1, settings={}, workload=workload, seed=5, system=of)
+            if of == "faulty-pings":  # servers of runs are not pinged
+                document |= {"kind": "network", "workload": None, "lease_s": None}
+            client.deploy(document)
             return wait_for(lambda: ended(name), f"{name} ends")
 
         def ended(name):
