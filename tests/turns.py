@@ -36,7 +36,8 @@ TURNS = {
     "setup": ("setup",),
     "live runs": ("brokerweb/test_runs_live.py",),
     "live networks": ("brokerweb/test_networks.py", "brokerweb/test_profiles_live.py"),
-    "live": ("runtime", "systems"),
+    "live": ("runtime",),
+    "systems": ("systems",),
     "swarm": ("swarm",),
     "benchmarks": ("benchmarks",),
 }

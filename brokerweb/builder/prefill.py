@@ -54,16 +54,15 @@ def find(asked: Mapping[str, str]) -> Origin:
 
 def _is_default(configuration: Mapping[str, Any]) -> bool:
     """Whether its topology is the default of its system, which another setting may change."""
-    system, topology = SYSTEMS.get(configuration["system"]), configuration["topology"]
-    if system is None or topology["id"] or system.needs_topology:
+    system, topology = SYSTEMS[configuration["system"]], configuration["topology"]
+    if topology["id"] or system.needs_topology:
         return False
     return bool(topology == default_topology(system, configuration["settings"], configuration["workload"]))
 
 
 def _changed(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that are not those of the profile; all of a system that is not installed here."""
-    if (system := SYSTEMS.get(configuration["system"])) is None:
-        return dict(configuration["settings"])
+    """The settings that are not those of the profile."""
+    system = SYSTEMS[configuration["system"]]
     plain, profile = system.whole({}).get(PROFILE), configuration["settings"].get(PROFILE)
     whole = system.whole({PROFILE: profile} if profile is not None else {})
     settings = {name: value for name, value in configuration["settings"].items() if value != whole.get(name)}

@@ -32,11 +32,8 @@ FIRST = next(iter(SYSTEMS))
 
 
 def servers_title(systems: Iterable[str]) -> Title:
-    """What the servers of all of these systems are called: their common title, or *Server*.
-
-    Unknown systems count as the first.
-    """
-    found = {SYSTEMS.get(name, SYSTEMS[FIRST]).server_title for name in systems}
+    """What the servers of all of these systems are called: their common title, or *Server*."""
+    found = {SYSTEMS[name].server_title for name in systems}
     return found.pop() if len(found) == 1 else SERVER
 
 

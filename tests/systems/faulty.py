@@ -31,4 +31,11 @@ class FaultyPings(Echo):
         raise ZeroDivisionError("a bug in a ping")
 
 
+class FaultyPlans(Echo):
+    name, title = "faulty-plans", "Echo whose clients cannot be planned"
+
+    def plan_clients(self, setup):
+        raise ZeroDivisionError("a bug in a plan")
+
+
 SERVERS, ORDERS, PINGS = FaultyServers(), FaultyOrders(), FaultyPings()

@@ -8,6 +8,8 @@ import pytest
 
 from overlay.plugins import VARIABLE
 from overlay.runtime.own_supervisor import document_of, own_supervisor
+from overlay.systems.registry import SYSTEMS
+from tests.systems.faulty import FaultyPlans
 from tests.waiting import wait_for
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -40,3 +42,13 @@ def test_the_supervisor_survives_and_runs_other_systems(tmp_path, system, reason
         broken = end_of("broken", system)
         assert (broken["phase"], reason in broken["reason"]) == ("failed", True), broken["reason"]
         assert end_of("sound", "echo")["phase"] == "finished"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["", "estimate/"])
+def test_a_bug_in_a_check_is_a_sentence(api, ring, monkeypatch, path):
+    monkeypatch.setitem(SYSTEMS, FaultyPlans.name, FaultyPlans())
+    body = {"name": "e", "system": "faulty-plans", "topology": ring["id"]}
+    answer = api.post(f"/api/experiments/{path}", body, format="json")
+    assert (answer.status_code, answer.json()["field"]) == (400, "system")
+    assert answer.json()["sentence"] == "faulty-plans failed: ZeroDivisionError: a bug in a plan"
