@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from overlay.core.chance import Stream
@@ -155,6 +155,7 @@ class Line:
 
 @settings(max_examples=examples(100), deadline=None)
 @given(st.integers(1, 200_000), st.sampled_from([0.0, 0.1, 0.3]), st.integers(0, 1_000))
+@example(105_001, 0.0, 372)
 def test_a_blob_arrives_in_segments_over_a_line_that_loses_and_reorders(size, loss, seed):
     blob = Random(seed).randbytes(size)
     line = Line(blob, loss=loss, seed=seed)

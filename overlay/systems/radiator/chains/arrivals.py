@@ -26,6 +26,8 @@ class Half:
     bytes: int = 0
     base: int = 0
     since_ack: int = 0
+    acknowledged: int = 0
+    """``base`` in the last acknowledgement."""
     has_end: bool = False
     """Whether the last segment has arrived, so that others fill gaps and are acknowledged at once."""
 
@@ -39,11 +41,12 @@ class Half:
         while self.base in self.parts:
             self.base += 1
         is_due = is_known or self.has_end or self.since_ack >= ACK_EVERY
+        is_due = is_due or self.base - self.acknowledged >= ACK_EVERY  # the sender's window may wait for the gap
         self.has_end = self.has_end or push.segment == push.segments - 1
         return is_due or self.has_end
 
     def ack(self) -> Ack:
-        self.since_ack = 0
+        self.since_ack, self.acknowledged = 0, self.base
         bits = 0
         for segment in range(self.base, self.base + WINDOW):
             bits = bits << 1 | (segment in self.parts)
