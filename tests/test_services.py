@@ -126,7 +126,8 @@ def test_a_role_without_measured_costs_has_the_default_and_is_named() -> None:
     )
     assert model.unmeasured == ("registry", "callers", "compressed of broker")
     assert missing_costs(model.unmeasured) == (
-        "No measured service times for registry, callers, compressed of broker: default costs are used."
+        "No measured service times for registry, callers: default costs are used. "
+        "No measured cost of compressed of broker: it counts as no time."
     )
     assert missing_costs(CALIBRATION.model("toy", ("broker",), {}).unmeasured) == ""
 

@@ -45,12 +45,12 @@ def test_an_experiment_shows_the_figure_that_is_chosen_and_keeps_it_in_the_addre
     expect(keys).to_have_count(4)
     marks = chart.locator("[data-legend] [data-mark]")
     assert len({mark.get_attribute("d") for mark in marks.all()}) == 4, "each series has a mark of its own"
-    chart.get_by_label("Figure").select_option("messages_per_query")
+    chart.get_by_label("Figure", exact=True).select_option("messages_per_query")
     expect(chart.get_by_role("heading")).to_contain_text(re.compile("messages per query", re.IGNORECASE))
     expect(page).to_have_url(re.compile("metric=messages_per_query"))
     page.goto(page.url)
     expect(chart.get_by_role("heading")).to_contain_text(re.compile("messages per query", re.IGNORECASE))
-    expect(chart.get_by_label("Figure")).to_have_value("messages_per_query")
+    expect(chart.get_by_label("Figure", exact=True)).to_have_value("messages_per_query")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert serious(page) == []
 
