@@ -5,10 +5,17 @@ from __future__ import annotations
 from random import Random
 
 from overlay.core.links import LinkShape
+from overlay.systems.radiator.aggregation.choice import FORMS
 from overlay.systems.radiator.config import Transport
 from tests.radiator.world import SERVER, World
 
 STORM_S, CALM_S = 20.0, 140.0
+FUNCTIONS = (
+    "{time: 1}",
+    "{people: 2} if r.x else {volume: 2}",
+    "{volume: 2} if r.id < 'client-00005' else {time: 2}",
+    "{volume: 1 + len(s.data) // 100} if len(r.data) > 100 else {volume: 2}",
+)
 
 
 def settings(random):
@@ -30,6 +37,17 @@ def settings(random):
         uplink_bytes_per_s=random.choice([0, 0, 20_000, 100_000]),
         uplink_queue_bytes=random.choice([5_000, 1_000_000]),
     )
+
+
+def retention(random):
+    return {
+        "volume": random.choice([1, 1, 3]),
+        "text": random.choice(["", "", *FUNCTIONS]),
+        "wait_ms": random.choice([300, 500]),
+        "aggregation": random.choice(["join", "join", "concat", "list(name) by r.id"]),
+        "index": random.choice([*FORMS]),
+        "echo": random.random() < 0.5,
+    }
 
 
 def links(random):
@@ -70,9 +88,7 @@ def story(seed, storm_s=STORM_S):
     """Raises ``AssertionError`` if something does not hold. Returns the world at its end."""
     random = Random(seed)
     shape = links(random)
-    world = World(
-        seed, settings(random), shape, random.choice([1, 1, 3]), random.choice([0, 500]), random.random() < 0.5
-    )
+    world = World(seed, settings(random), shape, **retention(random))
     for number in range(random.randint(2, 14)):
         world.add(number, is_p2p=random.random() < 0.8)
     world.run(2)

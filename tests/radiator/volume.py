@@ -1,4 +1,4 @@
-"""A small aggregator for tests of propagation: each recipient gets its messages in lists of ``volume``."""
+"""A small aggregator for transcripts: each recipient gets its messages in lists of ``volume``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from overlay.systems.radiator.server.aggregator import Emission
 
 
 class Volume:
-    """``server`` is set after it is made. ``pairs`` are all (message, recipient's key, its instance)."""
+    """``server`` is set after it is made."""
 
     def __init__(self, volume=1, echo=True, wait_ms=0):
         self.volume, self.echo, self.wait = volume, echo, wait_ms * MILLISECOND
@@ -17,7 +17,7 @@ class Volume:
         self.contexts = {}
         self.pending = {}
         self.since = {}
-        self.pairs = set()
+        self.due = 0
 
     @property
     def retained(self):
@@ -34,7 +34,6 @@ class Volume:
         due = []
         for entry in self.server.clients.reachable:
             if self.echo or entry is not sender:
-                self.pairs.add((number, entry.key, entry.instance))
                 self.pending.setdefault(entry.key, []).append(number)
                 self.since.setdefault(entry.key, now)
                 if len(self.pending[entry.key]) >= self.volume:
@@ -59,15 +58,22 @@ class Volume:
         return self.pending.pop(entry.key, ())
 
     def halve(self, emission):
-        messages, _, recipients = emission
+        messages, _, recipients, _ = emission
         halves = messages[: len(messages) // 2], messages[len(messages) // 2 :]
         return tuple(Emission(half, self.body(half), recipients) for half in halves)
 
     def next_timer(self):
         return min(self.since.values()) + self.wait if self.wait and self.since else None
 
+    def check_invariants(self): ...
     def handle_timer(self, now):
         if not self.wait:
             return []
         due = [key for key, since in self.since.items() if since + self.wait <= now]
         return self.emitted([self.server.clients.get(key) for key in due])
+
+
+def read_any(body):
+    """The contexts of a body, whatever they are."""
+    value = read_untrusted(body)
+    return value if isinstance(value, list) else [value]

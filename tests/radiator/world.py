@@ -17,7 +17,7 @@ from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.middleware import Middleware
 from overlay.systems.radiator.server.facts import Identity, PendingDropped
 from overlay.systems.radiator.server.server import Server
-from tests.radiator.volume import Volume
+from tests.radiator.watched import names_of, watched
 
 SERVER = ("10.0.0.1", 7000)
 
@@ -33,17 +33,21 @@ class Person:
     actor: NodeActor = None
     received: Counter = field(default_factory=Counter)
     """By (instance, context's name)."""
+    bodies: list = field(default_factory=list)
+    """What it received, a body for each callback."""
+    attributes: dict = field(default_factory=lambda: {"x": 1})
     lives: int = 0
 
 
 class World:
     """``plan`` has the settings. Times are in seconds of virtual time."""
 
-    def __init__(self, seed=0, config=None, shape=None, volume=1, wait_ms=0, echo=True):
+    def __init__(self, seed=0, config=None, shape=None, **retention):
+        """``retention`` are the arguments of ``watched``."""
         self.seed, self.config = seed, config or Transport()
         self.simulator = Simulator(Network(seed, shape or LinkShape(delay_ms=1)))
         self.simulator.on_stepped.append(self.check_step)
-        self.volume, self.wait_ms, self.echo = volume, wait_ms, echo
+        self.retention = retention
         self.people, self.calls = [], []
         self.servers = []
         """All lives of the server: (server, aggregator, actor)."""
@@ -66,9 +70,8 @@ class World:
     def start_server(self):
         life = derive_seed(self.seed, "server", len(self.servers))
         identity = Identity(life, life.to_bytes(8, "big") * 2, b"s" * 8 + life.to_bytes(8, "big"))
-        aggregator = Volume(self.volume, self.echo, self.wait_ms)
+        aggregator = watched(**self.retention)
         server = Server(self.config, SERVER, identity, Stream(life), aggregator)
-        aggregator.server = server
         actor = NodeActor(SERVER, server)
         self.servers.append((server, aggregator, actor))
         self.simulator.listen(SERVER, actor)
@@ -76,8 +79,9 @@ class World:
     def stop_server(self):
         self.simulator.remove(self.servers[-1][2])
 
-    def add(self, number, is_p2p=True):
+    def add(self, number, is_p2p=True, **attributes):
         person = Person(f"client-{number:05d}", (f"10.0.1.{number % 250}", 4000 + number), is_p2p)
+        person.attributes.update(attributes)
         self.people.append(person)
         self.start(person)
         return person
@@ -91,18 +95,21 @@ class World:
         middleware.setup(SERVER)
 
         def receive(context, delivery):
-            person.received[instance, context["a"]["name"]] += 1
-            assert person.received[instance, context["a"]["name"]] == 1, "delivered twice to an application"
+            person.bodies.append(delivery.body)
+            for name in names_of(context):
+                person.received[instance, name] += 1
+                assert person.received[instance, name] == 1, "delivered twice to an application"
 
-        middleware.register_client(person.id, receive, {"x": 1}, is_p2p=person.is_p2p, now=self.now)
+        middleware.register_client(person.id, receive, person.attributes, is_p2p=person.is_p2p, now=self.now)
         self.simulator.listen(person.address, person.actor)
 
     def kill(self, person):
         self.simulator.remove(person.actor)
         person.actor = None
 
-    def call(self, person, name, padding=0):
-        context = canonical({"a": {"name": name, "data": "x" * padding}, "n": 1, "p": [person.id], "t": [1, 1]})
+    def call(self, person, name, padding=0, **attributes):
+        content = {"name": name, "data": "x" * padding, **attributes}
+        context = canonical({"a": content, "n": 1, "p": [person.id], "t": [1, 1]})
         call = person.middleware.propagate_context(context, self.now, self.now)
         self.calls.append((person.middleware, call))
         self.simulator.wake(person.actor)
@@ -157,7 +164,7 @@ class World:
         person = next(person for person in self.people if person.id == key[1])
         names = {name for _, name in person.received}
         for number in messages:
-            assert aggregator.contexts[number]["a"]["name"] in names, f"{key} never received message {number}"
+            assert aggregator.contexts[number].attributes["name"] in names, f"{key} never received message {number}"
 
     def check_end(self):
         """After a calm: nothing is under way, every call has ended, and every client that lives is reachable."""

@@ -79,6 +79,8 @@ class Algorithm(ABC):
     def __init__(self, function: Aggregability, options: Options, holders: dict[int, int] | None = None) -> None:
         self.function = function
         self.options = options
+        self.due = 0
+        """Recipients of the last message."""
         self._evaluations = 0
         self._recipients: dict[int, Recipient] = {}
         self._places: list[int] = []
@@ -121,7 +123,10 @@ class Algorithm(ABC):
         emissions = self._before(now)
         if sender is not None and attributes is not None:
             self._change(self._recipients[sender], attributes, now)
-        return emissions + self._arrive(message, self._audience(message), None if self.options.echo else sender)
+        audience, excluded = self._audience(message), None if self.options.echo else sender
+        places = self._places if audience is None else audience
+        self.due = len(places) - (excluded is not None and (audience is None or excluded in audience))
+        return emissions + self._arrive(message, audience, excluded)
 
     def handle_timer(self, now: int) -> list[Emission]:
         """Emit queues with deadlines until ``now``, in order of registration."""

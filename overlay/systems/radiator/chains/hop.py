@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class Delivery(NamedTuple):
     epoch: int
     propagation: int
     body: bytes
-    contexts: tuple[Any, ...]
+    contexts: Sequence[Any]
 
 
 class Hop:
@@ -57,7 +57,7 @@ class Hop:
         config: Transport,
         instance: int,
         *,
-        read: Callable[[bytes], tuple[Any, ...]],
+        read: Callable[[bytes], Sequence[Any]],
         deliver: Callable[[Delivery], None],
         send: Callable[[bytes, Address], None],
     ) -> None:

@@ -34,6 +34,8 @@ class Entry:
     attributes: Mapping[str, Any]
     is_p2p: bool
     heard_at: int
+    place: int
+    """In the order of registration; never given to another entry."""
     req: int
     """Of its last registration; an older one that arrives later changes nothing."""
     last_context: Any = None
@@ -86,6 +88,8 @@ class Clients:
         """Reachable ones only: the owner of a socket is the last that registered from it."""
         self._lost: dict[Key, Entry] = {}
         """Unreachable ones, the longest first."""
+        self._places = 0
+        """How many were given."""
         self._p2p = 0
         """Reachable ones that accept pushes from clients."""
 
@@ -134,7 +138,7 @@ class Clients:
             self._revive(same, now)
             return Admission(Registration.OK, same)
         displaced = self._displace(address, key, now)
-        entry = Entry(key, instance, address, attributes, is_p2p, now, req)
+        entry = Entry(key, instance, address, attributes, is_p2p, now, self._places, req)
         if same is not None:
             self._overwrite(same, entry, now)
             return Admission(Registration.OK, same, displaced=displaced, is_changed=True)
@@ -185,6 +189,7 @@ class Clients:
     # ---- parts of the above
 
     def _add(self, entry: Entry) -> None:
+        self._places += 1
         self._entries[entry.key] = entry
         self._by_instance[entry.key[0], entry.instance] = entry
         self._by_address[entry.address] = entry
@@ -226,6 +231,8 @@ class Clients:
         entries = list(self._entries.values())
         assert len(entries) <= self._most
         assert all(entry.key == key for key, entry in self._entries.items())
+        places = [entry.place for entry in entries]
+        assert places == sorted(set(places)) and all(place < self._places for place in places)
         assert self._by_instance == {(entry.key[0], entry.instance): entry for entry in entries}
         assert self._lost == {entry.key: entry for entry in entries if entry.lost_at is not None}
         lost_at = [entry.lost_at or 0 for entry in self._lost.values()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from overlay.core.errors import WaxwingError, WireError
 from overlay.core.node import NodeEvent
 from overlay.systems.radiator.chains.hop import Delivery, Hop
 from overlay.systems.radiator.config import Transport, ns
-from overlay.systems.radiator.context import MAX_BYTES
+from overlay.systems.radiator.context import MAX_BYTES, parse_body
 from overlay.systems.radiator.middleware.calls import Call, Calls, Result
 from overlay.systems.radiator.middleware.membership import Membership, State
 from overlay.systems.radiator.timers import earliest
@@ -36,15 +35,6 @@ class RegistrationEnded(NodeEvent):
     epoch: int
 
 
-def read_contexts(body: bytes) -> tuple[Any, ...]:
-    """The contexts of a body: one, or a list of them. Raises ``WireError``."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        raise WireError("a body is not JSON") from None
-    return tuple(value) if isinstance(value, list) else (value,)
-
-
 class Middleware:
     """``instance`` is random, 64 bits. ``read`` parses the body of a push into contexts and raises ``WireError``."""
 
@@ -53,7 +43,7 @@ class Middleware:
         config: Transport,
         instance: int,
         *,
-        read: Callable[[bytes], tuple[Any, ...]] = read_contexts,
+        read: Callable[[bytes], Sequence[Any]] = parse_body,
         is_patient: bool = False,
     ) -> None:
         self._config, self._instance = config, instance

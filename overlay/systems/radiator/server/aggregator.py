@@ -16,14 +16,25 @@ class Emission(NamedTuple):
     body: bytes
     """Canonical JSON."""
     recipients: Sequence[Entry]
+    originals: Sequence[Any] = ()
+    """What ``halve`` needs of the messages."""
 
 
 class Aggregator(Protocol):
-    """Holds messages back until enough of them can be sent as one. Recipients are the reachable entries."""
+    """Holds messages back until enough of them can be sent as one. Recipients are the reachable entries.
+
+    The server calls ``handle_timer`` with the instant before ``now`` first, so that deadlines before ``now`` precede
+    whatever happens at ``now``.
+    """
 
     @property
     def retained(self) -> int:
         """Messages held back in all."""
+        ...
+
+    @property
+    def due(self) -> int:
+        """Recipients of the last accepted message."""
         ...
 
     def read(self, body: bytes) -> Any:
@@ -48,3 +59,4 @@ class Aggregator(Protocol):
 
     def handle_timer(self, now: int) -> Iterable[Emission]: ...
     def next_timer(self) -> int | None: ...
+    def check_invariants(self) -> None: ...

@@ -21,13 +21,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class MessageAccepted(NodeEvent):
-    """``number`` counts from 1; ``called_at`` is the intended instant of the call, ns since 1970."""
+    """``number`` counts from 0; ``called_at`` is the intended instant of the call, ns since 1970."""
 
     number: int
     ip: str
     instance: int
     req: int
     called_at: int
+    due: int
+    """Its recipients: the reachable clients that Algorithm 1 considers for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from overlay.systems.radiator.chains.transfers import Transfer
 from overlay.systems.radiator.chains.uplink import Uplink
 from overlay.systems.radiator.clients.table import Clients, Entry
 from overlay.systems.radiator.config import MAX_CLIENTS, Transport, ns
-from overlay.systems.radiator.context import MAX_BYTES
+from overlay.systems.radiator.context import MAX_BYTES, TooLargeContext
 from overlay.systems.radiator.server.aggregator import Aggregator, Emission
 from overlay.systems.radiator.server.facts import Identity, MessageAccepted, PendingDropped
 from overlay.systems.radiator.timers import earliest
@@ -69,6 +69,7 @@ class Server:
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        self._handle_earlier(now)
         for data, source in datagrams:
             try:
                 message = parse(data)
@@ -79,6 +80,10 @@ class Server:
             if handle is not None:
                 handle(self, message, source, now)
         self.uplink.handle_timer(now)
+
+    def _handle_earlier(self, now: int) -> None:
+        """Deadlines before ``now``, if the driver is late."""
+        self._propagate(self._aggregator.handle_timer(now - 1), now)
 
     def handle_timer(self, now: int) -> None:
         self.uplink.handle_timer(now)
@@ -102,6 +107,7 @@ class Server:
 
     def leave(self, now: int) -> None:
         """Shut down: everything that is pending or in flight is accounted."""
+        self._handle_earlier(now)
         for entry in self.clients:
             self._drop(entry, Outcome.SHUT_DOWN, now)
         self.propagations.close()
@@ -172,17 +178,19 @@ class Server:
         try:
             body = inflate(request.body, request.codec, min(MAX_BYTES, self._config.most_bytes))
             context = self._aggregator.read(body)
-        except TooLarge:
+        except (TooLarge, TooLargeContext):
             self.counts["refused"] += 1
             return m.Acceptance.TOO_LARGE
         except WireError:
             self.counts["refused"] += 1
             return m.Acceptance.MALFORMED
-        self.counts["accepted"] += 1
         number = self.counts["accepted"]
+        self.counts["accepted"] += 1
         entry.last_context = context
-        self._events.append(MessageAccepted(number, entry.key[0], entry.instance, request.req, request.called_at))
-        self._propagate(self._aggregator.accept(number, entry, context, now), now)
+        emissions = self._aggregator.accept(number, entry, context, now)
+        due = self._aggregator.due
+        self._events.append(MessageAccepted(number, entry.key[0], entry.instance, request.req, request.called_at, due))
+        self._propagate(emissions, now)
         return m.Acceptance.OK
 
     def _is_busy(self) -> bool:
@@ -203,7 +211,7 @@ class Server:
 
     def _propagate(self, emissions: Iterable[Emission], now: int) -> None:
         for emission in emissions:
-            messages, body, recipients = emission
+            messages, body, recipients, _ = emission
             if len(body) <= self._config.most_bytes:
                 self.propagations.propagate(messages, body, recipients, self.clients.p2p, now)
             elif len(messages) > 1:
@@ -268,3 +276,4 @@ class Server:
         self.clients.check_invariants()
         self.propagations.check_invariants()
         self.uplink.check_invariants()
+        self._aggregator.check_invariants()
