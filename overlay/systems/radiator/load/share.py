@@ -1,0 +1,67 @@
+"""The uplink that ``uplink_share`` sets: what this load needs at one message a push with gzip, divided by the share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from overlay.systems.radiator.accounting import push_bytes
+from overlay.systems.radiator.chains.blobs import Place, chain_blob
+from overlay.systems.radiator.chains.cutting import chain_length
+from overlay.systems.radiator.load.contents import Contents
+from overlay.systems.radiator.load.population import Population, client_id, population
+from overlay.systems.radiator.load.turns import turns
+from overlay.systems.radiator.settings import Settings
+from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.compression import GZIP, deflate
+from overlay.systems.radiator.wire.table import encode
+from overlay.systems.radiator.workload import Workload
+
+SAMPLED = 100
+"""Messages whose pushes are counted."""
+HEADER = len(encode(m.Push(0, 0, 0, 0, 1, 0, 0, 0, 1, bytes(8), b"")))
+"""Bytes of a push before its part of the blob."""
+SERVER, FIRST_PORT, PORTS = ("127.0.0.1", 40_000), 40_001, 20_000
+SOME_MS = 1_700_000_000_000
+"""An instant for the sampled messages: all have as many digits."""
+
+
+@lru_cache(maxsize=32)
+def uplink_bytes_per_s(settings: Settings, workload: Workload, seed: int) -> int:
+    """Bytes per second, by ``settings.accounting``. Every client is registered."""
+    people = population(workload, settings.scenario, seed)
+    contents, order = Contents(workload, settings.scenario, people, seed), turns(workload, seed)
+    total = 0
+    for message in range(SAMPLED):
+        sender = order.sender(message)
+        body = contents.message(sender, message // workload.clients, SOME_MS)
+        total += sum(_push_bytes(settings, blob) for blob in _blobs(settings, workload, people, sender, body))
+    return max(1, round(total / SAMPLED * workload.messages_per_s / settings.uplink_share))
+
+
+def _blobs(settings: Settings, workload: Workload, people: Population, sender: int, body: bytes) -> Iterator[bytes]:
+    """Of all pushes of a message, compressed; chains in the order of the table."""
+    recipients = [number for number in range(workload.clients) if settings.echo or number != sender]
+    is_chained = settings.uplink_share_of == "chained" and settings.chain_percent > 0
+    chained = [number for number in recipients if is_chained and people.is_p2p(number)]
+    direct = deflate(body, GZIP)
+    for _ in range(len(recipients) - len(chained)):
+        yield direct
+    accepting = sum(map(people.is_p2p, range(workload.clients)))
+    base = accepting if settings.chain_base == "clients" else len(chained)
+    length = chain_length(settings.chain_percent, base)
+    for at in range(0, len(chained), length):
+        yield deflate(chain_blob(_places(chained[at : at + length]), SERVER, body), GZIP)
+
+
+def _places(numbers: Sequence[int]) -> list[Place]:
+    return [Place("127.0.0.1", FIRST_PORT + number % PORTS, client_id(number)) for number in numbers]
+
+
+def _push_bytes(settings: Settings, blob: bytes) -> int:
+    size = settings.segment_bytes
+    parts = [min(size, len(blob) - at) for at in range(0, max(1, len(blob)), size)]
+    return sum(
+        push_bytes(settings.accounting, HEADER + part, part, len(blob), segment, is_repeat=False)
+        for segment, part in enumerate(parts)
+    )
