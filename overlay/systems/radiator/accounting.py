@@ -26,6 +26,13 @@ def push_bytes(accounting: str, data: int, part: int, blob: int, segment: int, *
     return exchange_bytes(blob) if segment == 0 else 0
 
 
+def spared_bytes(accounting: str, blob: int, raw: int, segment: int, *, is_repeat: bool) -> int:
+    """What compression spares: counted with the first segment."""
+    if segment or (is_repeat and accounting == "http"):
+        return 0
+    return raw - blob if accounting == "datagram" else exchange_bytes(raw) - exchange_bytes(blob)
+
+
 def other_bytes(accounting: str, message: m.Message, data: int) -> int:
     """A datagram that is no push. The paper has no DONE, PROGRESS, ALIVE; by HTTP they count nothing."""
     if accounting == "datagram":

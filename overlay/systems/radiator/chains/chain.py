@@ -39,6 +39,8 @@ class Chain:
     push: Push
     """The header of its segments."""
     blob: bytes
+    raw_bytes: int = 0
+    """Of the blob before compression."""
     known: int = -1
     """The last position known to have the blob; so have all before it that have not failed."""
     at: int = -1

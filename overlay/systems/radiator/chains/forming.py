@@ -61,7 +61,7 @@ class Former:
         blob = deflate(raw, self._config.codec_number)
         if len(raw) <= self._config.max_blob_bytes and len(blob) <= MAX_SEGMENTS * self._config.segment_bytes:
             push = self._header(propagation, len(propagation.chains), len(group), blob)
-            propagation.chains.append(Chain([Member.of(entry) for entry in group], push, blob))
+            propagation.chains.append(Chain([Member.of(entry) for entry in group], push, blob, len(raw)))
             return []
         if len(group) == 1:
             return list(group)

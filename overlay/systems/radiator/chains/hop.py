@@ -47,6 +47,11 @@ class Delivery(NamedTuple):
     propagation: int
     body: bytes
     contexts: Sequence[Any]
+    source: Address
+    """The server or the client that pushed it."""
+    chain: int
+    """``messages.DIRECT`` if it is in none."""
+    position: int
 
 
 class Hop:
@@ -115,7 +120,8 @@ class Hop:
         self._acknowledge(push, source)
         if self._remember(push, now):
             self.counts["delivered"] += 1
-            self._deliver(Delivery(push.epoch, push.propagation, opened.body, contexts))
+            where = source, push.chain, push.position
+            self._deliver(Delivery(push.epoch, push.propagation, opened.body, contexts, *where))
         else:
             self.counts["duplicates_suppressed"] += 1
         if push.chain != m.DIRECT:

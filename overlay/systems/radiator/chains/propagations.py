@@ -62,6 +62,11 @@ class Propagations:
         return len(self._open)
 
     @property
+    def in_flight(self) -> int:
+        """Pairs of a message and a recipient that have no outcome yet, in all propagations under way."""
+        return sum(propagation.open * len(propagation.messages) for propagation in self._open.values())
+
+    @property
     def under_way(self) -> Iterator[Propagation]:
         return iter(self._open.values())
 
@@ -117,6 +122,15 @@ class Propagations:
         target = Target(propagation.number, number, position, push.attempt, member)
         self._transfers.begin(push, chain.blob, member.address, target, now)
         return None
+
+    def raw_bytes(self, transfer: Transfer) -> int:
+        """Of its blob before compression."""
+        target: Target = transfer.tag
+        propagation = self._open.get(target.propagation)
+        if propagation is None:
+            return len(transfer.blob)
+        is_direct = transfer.push.chain == m.DIRECT or target.chain is None
+        return len(propagation.body) if is_direct else propagation.chains[target.chain or 0].raw_bytes
 
     def _is_too_late(self, chain: Chain, now: int) -> bool:
         """Clients remember propagations for ``seen_s``; nothing is repeated when they may have forgotten."""

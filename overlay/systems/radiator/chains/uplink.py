@@ -19,6 +19,8 @@ class Waiting(NamedTuple):
     size: int
     transfer: Transfer | None
     at: int
+    spared: int
+    """Bytes that compression spares."""
 
 
 class Uplink:
@@ -39,10 +41,13 @@ class Uplink:
         self._out: list[tuple[bytes, Address]] = []
         self.queued_bytes = 0
         """Everything that has not left."""
-        self.bytes_sent = self.datagrams_sent = 0
+        self._is_cut = False
+        self.bytes_sent = self.datagrams_sent = self.bytes_spared = 0
 
-    def put(self, data: bytes, to: Address, size: int, now: int, transfer: Transfer | None = None) -> None:
-        waiting = Waiting(data, to, size, transfer, now)
+    def put(
+        self, data: bytes, to: Address, size: int, now: int, transfer: Transfer | None = None, spared: int = 0
+    ) -> None:
+        waiting = Waiting(data, to, size, transfer, now, spared)
         self.queued_bytes += size
         self._queues[transfer is not None].append(waiting)
         self.handle_timer(now)
@@ -54,18 +59,32 @@ class Uplink:
             self._is_advancing = False
 
     def next_timer(self) -> int | None:
-        """``None`` if the queue is empty."""
+        """``None`` if the queue is empty, or while it is cut."""
+        if self._is_cut:
+            return None
         if self._current is not None:
             return self._current[0]
         waiting = next((queue[0] for queue in self._queues if queue), None)
         return None if waiting is None else max(self._free_at, waiting.at)
+
+    def cut(self, now: int) -> None:
+        """Nothing leaves until ``mend``. The wait for what is in the queue goes on."""
+        self.handle_timer(now)
+        self._is_cut = True
+
+    def mend(self, now: int) -> None:
+        self._is_cut = False
+        self._free_at = max(self._free_at, now)
+        if self._current is not None:
+            self._current = max(self._current[0], now), self._current[1]
+        self.handle_timer(now)
 
     def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
         out, self._out = self._out, []
         return out
 
     def _advance(self, now: int) -> None:
-        while self._current is not None or self._begin(now):
+        while not self._is_cut and (self._current is not None or self._begin(now)):
             assert self._current is not None
             leaves_at, waiting = self._current
             if leaves_at > now:
@@ -90,6 +109,7 @@ class Uplink:
     def _leave(self, waiting: Waiting, at: int) -> None:
         self.queued_bytes -= waiting.size
         self.bytes_sent += waiting.size
+        self.bytes_spared += waiting.spared
         self.datagrams_sent += 1
         self._out.append((waiting.data, waiting.to))
         if waiting.transfer is not None:

@@ -112,6 +112,10 @@ class Clients:
     def get(self, key: Key) -> Entry | None:
         return self._entries.get(key)
 
+    def knows(self, address: Address) -> bool:
+        """Whether a reachable client has it."""
+        return address in self._by_address
+
     def of_instance(self, ip: str, instance: int) -> Entry | None:
         return self._by_instance.get((ip, instance))
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, SECOND, NodeEvent
-from overlay.systems.radiator.accounting import other_bytes, push_bytes
+from overlay.systems.radiator.accounting import other_bytes, push_bytes, spared_bytes
 from overlay.systems.radiator.chains.chain import Member
 from overlay.systems.radiator.chains.cutting import Chainability
 from overlay.systems.radiator.chains.propagation import Outcome
@@ -100,17 +100,22 @@ class Server:
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
         return self.uplink.datagrams_to_send()
 
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """The uplink is cut, which is the only fault of servers."""
+        self.uplink.cut(now) if begins else self.uplink.mend(now)
+
     def events(self) -> Sequence[NodeEvent]:
         events = [*self._events, *self.propagations.events()]
         self._events = []
         return events
 
-    def leave(self, now: int) -> None:
-        """Shut down: everything that is pending or in flight is accounted."""
+    def leave(self, now: int) -> int:
+        """Shut down: everything that is pending or in flight is accounted. Returns 0: nothing remains to be sent."""
         self._handle_earlier(now)
         for entry in self.clients:
             self._drop(entry, Outcome.SHUT_DOWN, now)
         self.propagations.close()
+        return 0
 
     # ---- registration
 
@@ -259,7 +264,9 @@ class Server:
     def _send_part(self, transfer: Transfer, segment: int, is_repeat: bool, now: int) -> None:
         data, part = transfer.datagram(segment), transfer.part_bytes(segment)
         sizes = self._config.accounting, len(data), part, len(transfer.blob), segment
-        self.uplink.put(data, transfer.to, push_bytes(*sizes, is_repeat=is_repeat), now, transfer)
+        raw, accounting = self.propagations.raw_bytes(transfer), self._config.accounting
+        spared = spared_bytes(accounting, len(transfer.blob), raw, segment, is_repeat=is_repeat)
+        self.uplink.put(data, transfer.to, push_bytes(*sizes, is_repeat=is_repeat), now, transfer, spared)
 
     _HANDLERS: dict[type, Callable[..., None]] = {
         m.Register: _register,
