@@ -1,0 +1,233 @@
+"""The measures of a run, from its facts: messages, pairs of a message and a recipient, lag, bytes.
+
+The server's journal and those of clients are joined by epoch and propagation. Messages are due while measuring, and
+everything is counted to the end of draining.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, sqrt
+from typing import Any
+
+from overlay.journal.facts import Delivery, Event, Fact, Row, Sample, Tick
+from overlay.systems.radiator.rows import TABLES, Message, Missed, Propagation
+from overlay.systems.roles import role_of
+
+SERVER = "server"
+GROWING = (
+    *("outbound_bytes", "outbound_bytes_uncompressed", "repairs", "evaluations", "function_errors"),
+    *("client_to_client_bytes", "duplicates_suppressed"),
+)
+"""Counters that are measures: what they grow by from the start of measuring on."""
+Pair = tuple[str, int, int]
+"""Epoch, number of the message, number of the client."""
+
+
+@dataclass(slots=True)
+class Facts:
+    """The facts of a run that its measures are made of."""
+
+    calls: dict[str, int] = field(default_factory=dict)
+    """The intended instant of each call that has a name, µs."""
+    messages: int = 0
+    """Calls due."""
+    accepted: dict[tuple[str, int], tuple[int, Message]] = field(default_factory=dict)
+    """By epoch and number, with the instant of acceptance."""
+    propagations: dict[str, tuple[int, Propagation]] = field(default_factory=dict)
+    """By name, with the instant of emission."""
+    missed: list[Missed] = field(default_factory=list)
+    deliveries: list[Delivery] = field(default_factory=list)
+    ticks: dict[str, list[Tick]] = field(default_factory=lambda: defaultdict(list))
+    """By process."""
+    phases: dict[str, int] = field(default_factory=dict)
+    """The begin of each phase, µs."""
+
+    @classmethod
+    def of(cls, facts: Iterable[Fact]) -> Facts:
+        found = cls()
+        for fact in facts:
+            found.add(fact)
+        return found
+
+    def add(self, fact: Fact) -> None:
+        if isinstance(fact, Delivery):
+            self.deliveries.append(fact)
+        elif isinstance(fact, Sample):
+            self.messages += 1
+            if fact.entity:
+                self.calls[fact.entity] = fact.intended_us
+        elif isinstance(fact, Row):
+            self._add_row(fact.at_us, TABLES[fact.table](*fact.values))
+        elif isinstance(fact, Tick):
+            self.ticks[fact.process].append(fact)
+        elif isinstance(fact, Event) and fact.name == "phase":
+            self.phases[fact.detail["phase"]] = fact.at_us
+
+    def _add_row(self, at_us: int, row: Any) -> None:
+        if isinstance(row, Message):
+            self.accepted[row.epoch, row.number] = at_us, row
+        elif isinstance(row, Propagation):
+            self.propagations[row.name] = at_us, row
+        else:
+            self.missed.append(row)
+
+
+def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
+    """The measures in ``names.MEASURES``; ``None`` for those that are unknown."""
+    found = Facts.of(facts)
+    delivered, arrivals, duplicates = _delivered(found)
+    counted = {name: _growth(found, name) for name in GROWING}
+    emitted = [propagation for _, propagation in found.propagations.values()]
+    return {
+        "messages": found.messages,
+        "accepted": len(found.accepted),
+        "refused_messages": found.messages - len(found.accepted),
+        **_pairs(found, delivered.keys()),
+        "duplicates": duplicates,
+        **_lags(found, delivered),
+        **counted,
+        "bytes_per_pair": counted["outbound_bytes"] / len(delivered) if delivered else None,
+        "outbound_cv": _variation(found),
+        "pushes": sum(propagation.pushes for propagation in emitted),
+        "chains": sum(propagation.chains for propagation in emitted),
+        "aggregation_factor": len(delivered) / arrivals if arrivals else None,
+        "propagations": len(emitted),
+        **_pending(found),
+    }
+
+
+# ---- pairs
+
+
+def _delivered(found: Facts) -> tuple[dict[Pair, tuple[int, str]], int, int]:
+    """Each pair with its first callback (µs) and propagation; first deliveries of propagations; duplicates."""
+    first: dict[Pair, tuple[int, str]] = {}
+    arrivals, duplicates, seen = 0, 0, set[tuple[str, int]]()
+    for one in sorted(found.deliveries, key=lambda one: one.received_us):
+        known = found.propagations.get(one.publication)
+        if known is None:  # the server crashed before it could report it
+            continue
+        arrivals += (one.publication, one.client) not in seen
+        seen.add((one.publication, one.client))
+        for number in known[1].messages:
+            pair = known[1].epoch, number, one.client
+            duplicates += pair in first
+            first.setdefault(pair, (one.received_us, one.publication))
+    return first, arrivals, duplicates
+
+
+def _pairs(found: Facts, delivered: Iterable[Pair]) -> dict[str, float]:
+    """Where all pairs due are at the end. The four states add up."""
+    reached = set(delivered)
+    due = sum(message.due for _, message in found.accepted.values())
+    last = _last(found, SERVER)
+    retained = last.get("pairs_retained", 0)
+    dropped = sum(pair not in reached for pair in _dropped(found)) + _lost_by_restarts(found)
+    failed = due - len(reached) - retained - dropped
+    return {
+        "pairs_due": due,
+        "pairs_delivered": len(reached),
+        "pairs_retained": retained,
+        "pairs_dropped": dropped,
+        "pairs_failed": failed,
+        "pairs_in_flight": min(failed, last.get("pairs_in_flight", 0)),
+    }
+
+
+def _dropped(found: Facts) -> set[Pair]:
+    return {
+        (one.epoch, number, int(one.client.rpartition("-")[2]))
+        for one in found.missed
+        if one.outcome != "failed"
+        for number in one.messages
+    }
+
+
+def _lost_by_restarts(found: Facts) -> int:
+    """Pairs that were pending when a server crashed: its table and queues are gone."""
+    epochs = list(dict.fromkeys(epoch for epoch, _ in found.accepted))
+    left = Counter({key: message.due for key, (_, message) in found.accepted.items() if key[0] in epochs[:-1]})
+    for _, propagation in found.propagations.values():
+        for number in propagation.messages:
+            left[propagation.epoch, number] -= propagation.recipients
+    for one in found.missed:
+        if not one.propagation:
+            left.subtract((one.epoch, number) for number in one.messages)
+    return sum(count for key, count in left.items() if count > 0 and key[0] in epochs[:-1])
+
+
+# ---- lag
+
+
+def _lags(found: Facts, delivered: Mapping[Pair, tuple[int, str]]) -> dict[str, float | None]:
+    lags, parts = list[int](), [0, 0, 0]
+    for (epoch, number, _), (received, name) in delivered.items():
+        accepted, message = found.accepted.get((epoch, number), (0, None))
+        if message is None or message.name not in found.calls:
+            continue
+        intended, emitted = found.calls[message.name], found.propagations[name][0]
+        lags.append(received - intended)
+        for place, part in enumerate((accepted - intended, emitted - accepted, received - emitted)):
+            parts[place] += part
+    lags.sort()
+    names = ("lag_acceptance_us", "lag_retention_us", "lag_transport_us")
+    return {
+        "lag_mean_us": sum(lags) / len(lags) if lags else None,
+        **{f"lag_p{share}_us": _rank(lags, share) for share in (50, 95, 99)},
+        **{name: total / len(lags) if lags else None for name, total in zip(names, parts, strict=True)},
+    }
+
+
+def _rank(values: Sequence[int], percent: int) -> int | None:
+    """The nearest rank in sorted ``values``."""
+    return values[max(1, ceil(len(values) * percent / 100)) - 1] if values else None
+
+
+# ---- counters
+
+
+def _steps(found: Facts, ticks: Sequence[Tick], name: str) -> Iterator[tuple[int, int]]:
+    """What a counter grows by from tick to tick in and after measuring: (µs, amount). A restart begins at 0."""
+    begin = found.phases.get("measuring", 0)
+    before: int | None = None
+    for tick in ticks:
+        value = tick.counters.get(name, 0)
+        if tick.at_us > begin:
+            yield tick.at_us, value - before if before is not None and value >= before else value
+        before = value
+
+
+def _growth(found: Facts, name: str) -> int:
+    return sum(amount for ticks in found.ticks.values() for _, amount in _steps(found, ticks, name))
+
+
+def _variation(found: Facts) -> float | None:
+    """Standard deviation / mean of the bytes per second while measuring."""
+    end = found.phases.get("draining", 0)
+    ticks = _of(found, SERVER)
+    amounts = [amount for at, amount in _steps(found, ticks, "outbound_bytes") if at <= end][1:]
+    mean = sum(amounts) / len(amounts) if amounts else 0
+    return sqrt(sum((amount - mean) ** 2 for amount in amounts) / len(amounts)) / mean if mean else None
+
+
+def _pending(found: Facts) -> dict[str, float | None]:
+    """Per recipient, in and after measuring."""
+    begin = found.phases.get("measuring", 0)
+    ticks = [tick.counters for tick in _of(found, SERVER) if tick.at_us >= begin]
+    means = [one["pairs_retained"] / one["reachable"] for one in ticks if one["reachable"]]
+    return {
+        "pending_max": max((one["pending_max"] for one in ticks), default=None),
+        "pending_mean": sum(means) / len(means) if means else None,
+    }
+
+
+def _of(found: Facts, role: str) -> list[Tick]:
+    return [tick for process, ticks in found.ticks.items() if role_of(process) == role for tick in ticks]
+
+
+def _last(found: Facts, role: str) -> Mapping[str, int]:
+    ticks = _of(found, role)
+    return ticks[-1].counters if ticks else {}
