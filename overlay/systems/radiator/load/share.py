@@ -35,23 +35,24 @@ def uplink_bytes_per_s(settings: Settings, workload: Workload, seed: int) -> int
     for message in range(SAMPLED):
         sender = order.sender(message)
         body = contents.message(sender, message // workload.clients, SOME_MS)
-        total += sum(_push_bytes(settings, blob) for blob in _blobs(settings, workload, people, sender, body))
+        blobs = _blobs(settings, workload, people, sender, body)
+        total += sum(times * _push_bytes(settings, blob) for blob, times in blobs)
     return max(1, round(total / SAMPLED * workload.messages_per_s / settings.uplink_share))
 
 
-def _blobs(settings: Settings, workload: Workload, people: Population, sender: int, body: bytes) -> Iterator[bytes]:
-    """Of all pushes of a message, compressed; chains in the order of the table."""
+def _blobs(
+    settings: Settings, workload: Workload, people: Population, sender: int, body: bytes
+) -> Iterator[tuple[bytes, int]]:
+    """The blobs of all pushes of a message, compressed, and how often each is pushed; chains in order of the table."""
     recipients = [number for number in range(workload.clients) if settings.echo or number != sender]
     is_chained = settings.uplink_share_of == "chained" and settings.chain_percent > 0
     chained = [number for number in recipients if is_chained and people.is_p2p(number)]
-    direct = deflate(body, GZIP)
-    for _ in range(len(recipients) - len(chained)):
-        yield direct
+    yield deflate(body, GZIP), len(recipients) - len(chained)
     accepting = sum(map(people.is_p2p, range(workload.clients)))
     base = accepting if settings.chain_base == "clients" else len(chained)
     length = chain_length(settings.chain_percent, base)
     for at in range(0, len(chained), length):
-        yield deflate(chain_blob(_places(chained[at : at + length]), SERVER, body), GZIP)
+        yield deflate(chain_blob(_places(chained[at : at + length]), SERVER, body), GZIP), 1
 
 
 def _places(numbers: Sequence[int]) -> list[Place]:
