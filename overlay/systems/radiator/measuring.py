@@ -18,7 +18,7 @@ from overlay.systems.roles import role_of
 
 SERVER = "server"
 GROWING = (
-    *("outbound_bytes", "outbound_bytes_uncompressed", "repairs", "evaluations", "function_errors"),
+    *("outbound_bytes", "outbound_uncompressed_bytes", "repairs", "evaluations", "function_errors"),
     *("client_to_client_bytes", "duplicates_suppressed"),
 )
 """Counters that are measures: what they grow by from the start of measuring on."""
@@ -75,61 +75,115 @@ class Facts:
             self.missed.append(row)
 
 
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What arrived at clients."""
+
+    pairs: int
+    """Of a message and a recipient."""
+    propagations: int
+    """First deliveries: of a propagation and a recipient."""
+    duplicates: int
+    lags: Sequence[int]
+    """Of all pairs, sorted, µs."""
+    parts: tuple[float, float, float]
+    """The sums of acceptance, retention and transport over the pairs, µs."""
+    dropped: int
+    """Pairs that the server dropped and that did not arrive."""
+
+
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
     """The measures in ``names.MEASURES``; ``None`` for those that are unknown."""
     found = Facts.of(facts)
-    delivered, arrivals, duplicates = _delivered(found)
+    return figures(found, _arrived(found))
+
+
+def figures(found: Facts, arrived: Arrived) -> Mapping[str, float | None]:
+    """The same; ``found`` needs no deliveries and calls."""
     counted = {name: _growth(found, name) for name in GROWING}
     emitted = [propagation for _, propagation in found.propagations.values()]
     return {
         "messages": found.messages,
         "accepted": len(found.accepted),
         "refused_messages": found.messages - len(found.accepted),
-        **_pairs(found, delivered.keys()),
-        "duplicates": duplicates,
-        **_lags(found, delivered),
+        **_pairs(found, arrived),
+        "duplicates": arrived.duplicates,
+        **_lags(arrived),
         **counted,
-        "bytes_per_pair": counted["outbound_bytes"] / len(delivered) if delivered else None,
+        "bytes_per_pair": counted["outbound_bytes"] / arrived.pairs if arrived.pairs else None,
         "outbound_cv": _variation(found),
         "pushes": sum(propagation.pushes for propagation in emitted),
         "chains": sum(propagation.chains for propagation in emitted),
-        "aggregation_factor": len(delivered) / arrivals if arrivals else None,
+        "aggregation_factor": arrived.pairs / arrived.propagations if arrived.propagations else None,
         "propagations": len(emitted),
         **_pending(found),
     }
 
 
-# ---- pairs
+# ---- what arrived
 
 
-def _delivered(found: Facts) -> tuple[dict[Pair, tuple[int, str]], int, int]:
-    """Each pair with its first callback (µs) and propagation; first deliveries of propagations; duplicates."""
-    first: dict[Pair, tuple[int, str]] = {}
-    arrivals, duplicates, seen = 0, 0, set[tuple[str, int]]()
+def _arrived(found: Facts) -> Arrived:
+    first: dict[Pair, tuple[int, int]] = {}
+    duplicates, seen = 0, set[tuple[str, int]]()
     for one in sorted(found.deliveries, key=lambda one: one.received_us):
-        known = found.propagations.get(one.publication)
-        if known is None:  # the server crashed before it could report it
+        if one.publication not in found.propagations:  # the server crashed before it could report it
             continue
-        arrivals += (one.publication, one.client) not in seen
+        emitted_us, propagation = found.propagations[one.publication]
         seen.add((one.publication, one.client))
-        for number in known[1].messages:
-            pair = known[1].epoch, number, one.client
+        for number in propagation.messages:
+            pair = propagation.epoch, number, one.client
             duplicates += pair in first
-            first.setdefault(pair, (one.received_us, one.publication))
-    return first, arrivals, duplicates
+            first.setdefault(pair, (one.received_us, emitted_us))
+    lags, parts = _times(found, first)
+    dropped = sum(pair not in first for pair in dropped_pairs(found))
+    return Arrived(len(first), len(seen), duplicates, lags, parts, dropped)
 
 
-def _pairs(found: Facts, delivered: Iterable[Pair]) -> dict[str, float]:
+def _times(found: Facts, first: Mapping[Pair, tuple[int, int]]) -> tuple[list[int], tuple[float, float, float]]:
+    lags, acceptance, retention, transport = list[int](), 0, 0, 0
+    for (epoch, number, _), (received_us, emitted_us) in first.items():
+        accepted_us, message = found.accepted.get((epoch, number), (0, None))
+        if message is None or message.name not in found.calls:
+            continue
+        intended_us = found.calls[message.name]
+        lags.append(received_us - intended_us)
+        acceptance += accepted_us - intended_us
+        retention += emitted_us - accepted_us
+        transport += received_us - emitted_us
+    return sorted(lags), (acceptance, retention, transport)
+
+
+def _lags(arrived: Arrived) -> dict[str, float | None]:
+    lags, names = arrived.lags, ("acceptance", "retention", "transport")
+    count = len(lags)
+    return {
+        "lag_mean_us": sum(arrived.parts) / count if count else None,
+        **{f"lag_p{share}_us": _rank(lags, share) for share in (50, 95, 99)},
+        **{
+            f"lag_{name}_us": total / count if count else None for name, total in zip(names, arrived.parts, strict=True)
+        },
+    }
+
+
+def _rank(values: Sequence[int], percent: int) -> int | None:
+    """The nearest rank in sorted ``values``."""
+    return int(values[max(1, ceil(len(values) * percent / 100)) - 1]) if len(values) else None
+
+
+# ---- pairs that did not arrive
+
+
+def _pairs(found: Facts, arrived: Arrived) -> dict[str, float]:
     """Where all pairs due are at the end. The four states add up."""
-    reached = set(delivered)
     due = sum(message.due for _, message in found.accepted.values())
     last = _last(found, SERVER)
     retained = last.get("pairs_retained", 0)
-    dropped = sum(pair not in reached for pair in _dropped(found)) + _lost_by_restarts(found)
-    failed = due - len(reached) - retained - dropped
+    dropped = arrived.dropped + _lost_by_restarts(found)
+    failed = due - arrived.pairs - retained - dropped
     return {
         "pairs_due": due,
-        "pairs_delivered": len(reached),
+        "pairs_delivered": arrived.pairs,
         "pairs_retained": retained,
         "pairs_dropped": dropped,
         "pairs_failed": failed,
@@ -137,7 +191,8 @@ def _pairs(found: Facts, delivered: Iterable[Pair]) -> dict[str, float]:
     }
 
 
-def _dropped(found: Facts) -> set[Pair]:
+def dropped_pairs(found: Facts) -> set[Pair]:
+    """Those that the server dropped; some may have arrived."""
     return {
         (one.epoch, number, int(one.client.rpartition("-")[2]))
         for one in found.missed
@@ -148,42 +203,15 @@ def _dropped(found: Facts) -> set[Pair]:
 
 def _lost_by_restarts(found: Facts) -> int:
     """Pairs that were pending when a server crashed: its table and queues are gone."""
-    epochs = list(dict.fromkeys(epoch for epoch, _ in found.accepted))
-    left = Counter({key: message.due for key, (_, message) in found.accepted.items() if key[0] in epochs[:-1]})
+    earlier = list(dict.fromkeys(epoch for epoch, _ in found.accepted))[:-1]
+    left = Counter({key: message.due for key, (_, message) in found.accepted.items() if key[0] in earlier})
     for _, propagation in found.propagations.values():
         for number in propagation.messages:
             left[propagation.epoch, number] -= propagation.recipients
     for one in found.missed:
         if not one.propagation:
             left.subtract((one.epoch, number) for number in one.messages)
-    return sum(count for key, count in left.items() if count > 0 and key[0] in epochs[:-1])
-
-
-# ---- lag
-
-
-def _lags(found: Facts, delivered: Mapping[Pair, tuple[int, str]]) -> dict[str, float | None]:
-    lags, parts = list[int](), [0, 0, 0]
-    for (epoch, number, _), (received, name) in delivered.items():
-        accepted, message = found.accepted.get((epoch, number), (0, None))
-        if message is None or message.name not in found.calls:
-            continue
-        intended, emitted = found.calls[message.name], found.propagations[name][0]
-        lags.append(received - intended)
-        for place, part in enumerate((accepted - intended, emitted - accepted, received - emitted)):
-            parts[place] += part
-    lags.sort()
-    names = ("lag_acceptance_us", "lag_retention_us", "lag_transport_us")
-    return {
-        "lag_mean_us": sum(lags) / len(lags) if lags else None,
-        **{f"lag_p{share}_us": _rank(lags, share) for share in (50, 95, 99)},
-        **{name: total / len(lags) if lags else None for name, total in zip(names, parts, strict=True)},
-    }
-
-
-def _rank(values: Sequence[int], percent: int) -> int | None:
-    """The nearest rank in sorted ``values``."""
-    return values[max(1, ceil(len(values) * percent / 100)) - 1] if values else None
+    return sum(count for (epoch, _), count in left.items() if count > 0 and epoch in earlier)
 
 
 # ---- counters

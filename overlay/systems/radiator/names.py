@@ -18,7 +18,7 @@ MEASURES = (
     *("pairs_failed", "pairs_in_flight", "duplicates", "duplicates_suppressed"),
     *("lag_mean_us", "lag_p50_us", "lag_p95_us", "lag_p99_us"),
     *("lag_acceptance_us", "lag_retention_us", "lag_transport_us"),
-    *("outbound_bytes", "outbound_bytes_uncompressed", "bytes_per_pair", "outbound_cv", "pushes", "chains", "repairs"),
+    *("outbound_bytes", "outbound_uncompressed_bytes", "bytes_per_pair", "outbound_cv", "pushes", "chains", "repairs"),
     *("aggregation_factor", "client_to_client_bytes", "propagations", "evaluations", "function_errors"),
     *("pending_max", "pending_mean"),
 )
