@@ -60,13 +60,14 @@ class Facts:
             if fact.entity:
                 self.calls[fact.entity] = fact.intended_us
         elif isinstance(fact, Row):
-            self._add_row(fact.at_us, TABLES[fact.table](*fact.values))
+            self.add_row(fact.at_us, TABLES[fact.table](*fact.values))
         elif isinstance(fact, Tick):
             self.ticks[fact.process].append(fact)
         elif isinstance(fact, Event) and fact.name == "phase":
             self.phases[fact.detail["phase"]] = fact.at_us
 
-    def _add_row(self, at_us: int, row: Any) -> None:
+    def add_row(self, at_us: int, row: Any) -> None:
+        """A row of ``rows.TABLES``."""
         if isinstance(row, Message):
             self.accepted[row.epoch, row.number] = at_us, row
         elif isinstance(row, Propagation):
@@ -84,8 +85,8 @@ class Arrived:
     propagations: int
     """First deliveries: of a propagation and a recipient."""
     duplicates: int
-    lags: Sequence[int]
-    """Of all pairs, sorted, µs."""
+    lags: Any
+    """Of all pairs, a sorted sequence or array, µs."""
     parts: tuple[float, float, float]
     """The sums of acceptance, retention and transport over the pairs, µs."""
     dropped: int
@@ -166,7 +167,7 @@ def _lags(arrived: Arrived) -> dict[str, float | None]:
     }
 
 
-def _rank(values: Sequence[int], percent: int) -> int | None:
+def _rank(values: Any, percent: int) -> int | None:
     """The nearest rank in sorted ``values``."""
     return int(values[max(1, ceil(len(values) * percent / 100)) - 1]) if len(values) else None
 

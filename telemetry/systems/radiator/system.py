@@ -1,0 +1,55 @@
+"""The telemetry of seed 003: each pair of a message and a recipient, its lag, and where the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from overlay.systems.radiator.measuring import figures
+from overlay.systems.radiator.rows import TABLES
+from overlay.systems.radiator.system import SYSTEM
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.contract import Journalled, Telemetry
+from telemetry.systems.radiator.measures import MEASURES, PART
+from telemetry.systems.radiator.pairs import arrived, facts_of, pairs
+from telemetry.systems.radiator.shown import COUNTERS, KEY_FIGURES, SERIES
+
+
+class RadiatorTelemetry(Telemetry):
+    """Joins the journals of server and clients."""
+
+    name = SYSTEM.name
+    measures, counters, series, key_figures = MEASURES, COUNTERS, SERIES, KEY_FIGURES
+    tables = TABLES
+
+    def resolved(self, table: str, rows: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Table:
+        """Deliveries of propagations become those of their messages."""
+        if table != "deliveries":
+            return rows
+        return pairs(rows, journalled.tables["samples"], journalled.own)
+
+    def finish(
+        self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The figures of the run, as ``radiator``."""
+        facts = facts_of(journalled.own)
+        facts.messages = samples.num_rows
+        for tick in journalled.ticks:
+            facts.add(tick)
+        for event in journalled.events:
+            facts.add(event)
+        return {PART: dict(figures(facts, arrived(_pairs_in(journalled), facts)))}
+
+    def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
+        found = _pairs_in(journalled)
+        again = pc.sum(pc.equal(found["verdict"], "duplicate")).as_py() or 0
+        return [f"{again:,} messages were delivered twice to an application."] if again else []
+
+
+def _pairs_in(journalled: Journalled) -> pa.Table:
+    """The deliveries, also of a run without any."""
+    found = journalled.tables["deliveries"]
+    return found if "emission" in found.column_names else pairs(found, journalled.tables["samples"], journalled.own)
