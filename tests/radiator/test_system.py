@@ -123,8 +123,8 @@ def test_clients_that_leave_are_not_waited_for_and_those_that_return_receive_aga
         ({"what": "crash", "clients": ["client-3", "client-7"]}, 1),
         ({"what": "crash_at_push", "clients": ["client-3"]}, 1),
         ({"what": "silent", "clients": 0.2}, 1),
-        ({"what": "late", "clients": 0.2, "delay_ms": 2_000}, 1),
-        ({"what": "loss", "clients": 1.0, "loss": 0.1}, 0),
+        ({"what": "late", "clients": 0.2, "by_ms": 2_000}, 1),
+        ({"what": "loss", "clients": 1.0, "share": 0.1}, 0),
         ({"what": "cut", "servers": ["server-0"]}, 0),
         ({"what": "restart", "brokers": [0]}, 0),
         ({"what": "kill", "brokers": [0]}, 0),
@@ -151,7 +151,7 @@ def test_after_a_fault_messages_reach_everyone_again(tmp_path, fault, least):
     [
         ({"what": "cut", "clients": 0.5, "at_s": 1}, "faults.0.clients"),
         ({"what": "crash", "clients": ["client-99"], "at_s": 1}, "faults.0.clients"),
-        ({"what": "loss", "clients": 0.5, "loss": 2, "at_s": 1}, "faults.0.loss"),
+        ({"what": "loss", "clients": 0.5, "share": 2, "at_s": 1}, "faults.0.share"),
     ],
 )
 def test_faults_that_cannot_be_are_refused(tmp_path, fault, field):

@@ -41,7 +41,7 @@ def test_it_has_the_measures_that_the_system_names(radiator):
 STORMY = [
     {"what": "crash", "clients": 0.2, "at_s": 2, "until_s": 5},
     {"what": "restart", "brokers": [0], "at_s": 4},
-    {"what": "loss", "clients": 1.0, "loss": 0.05, "at_s": 1, "until_s": 8},
+    {"what": "loss", "clients": 1.0, "share": 0.05, "at_s": 1, "until_s": 8},
 ]
 
 

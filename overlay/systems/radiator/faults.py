@@ -12,7 +12,7 @@ SERVER, CLIENT = ("server",), ("client",)
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    delay_ms: float = setting(
+    by_ms: float = setting(
         500.0,
         unit="ms",
         low=0,
@@ -27,7 +27,7 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    loss: float = setting(0.05, unit="fraction", low=0, high=1, help="Share of datagrams lost, to and from the client.")
+    share: float = setting(0.05, unit="fraction", low=0, high=1, help="Share of datagrams lost, both ways.")
 
     def __post_init__(self) -> None:
         check(self)

@@ -32,9 +32,9 @@ class Impairments:
         (self._faults.append if begins else self._faults.remove)(dict(document))
         passing = 1.0
         for fault in self._faults:
-            passing *= 1 - (1.0 if fault["what"] == "silent" else fault.get("loss", 0.0))
+            passing *= 1 - (1.0 if fault["what"] == "silent" else fault.get("share", 0.0))
         self._loss = 1 - passing
-        self._delay = round(sum(fault.get("delay_ms", 0.0) for fault in self._faults) * MILLISECOND)
+        self._delay = round(sum(fault.get("by_ms", 0.0) for fault in self._faults) * MILLISECOND)
         self._is_armed = any(fault["what"] == "crash_at_push" for fault in self._faults)
         self.has_crashed = self.has_crashed and self._is_armed
 
