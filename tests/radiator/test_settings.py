@@ -66,8 +66,9 @@ def test_what_is_wrong_is_named(settings, workload, field, sentence):
 
 
 def test_it_has_one_server():
-    assert SYSTEM.default_topology({}, {}) == Graph(1, ())
-    with pytest.raises(InvalidSetting, match="has one server"):
+    assert SYSTEM.default_topology(None, None) == Graph(1, ())
+    assert SYSTEM.check(setup()) == 1
+    with pytest.raises(InvalidSetting, match="has 2 nodes, but there are 1 servers"):
         SYSTEM.check(setup(brokers=2))
 
 

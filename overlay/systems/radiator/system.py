@@ -75,21 +75,19 @@ class Radiator(System):
     def uses(self) -> Mapping[str, Use]:
         return USES
 
-    def check(self, setup: Setup) -> None:
-        if setup.graph.brokers != 1:
-            raise InvalidSetting("topology.brokers", f"must be 1: Radiator has one server, not {setup.graph.brokers}")
-        if setup.workload is None:
-            if setup.settings.uplink_share:
-                raise InvalidSetting("settings.uplink_share", "must be 0 for a network, which has no planned load")
-            return
-        if setup.settings.uplink_share and setup.workload.loop != "open":
+    def check_fit(self, setup: Setup) -> None:
+        settings, workload = setup.settings, setup.workload
+        if settings.uplink_share and workload is None:
+            raise InvalidSetting("settings.uplink_share", "must be 0 for a network, which has no planned load")
+        if settings.uplink_share and workload.loop != "open":
             raise InvalidSetting("settings.uplink_share", "needs an open loop, whose load is known before the run")
-        with within("workload"):
-            self._changes(setup)
+        if workload is not None:
+            with within("workload"):
+                self._changes(setup)
 
     # ---- plan
 
-    def default_topology(self, settings: Mapping[str, Any], workload: Mapping[str, Any] | None) -> Graph:
+    def default_topology(self, settings: Settings, workload: Workload | None) -> Graph:
         from overlay.topologies import Graph
 
         return Graph(1, ())
