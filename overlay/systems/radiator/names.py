@@ -1,4 +1,5 @@
-"""Names of calls and propagations within a run, in facts of the server and of clients; names of measures."""
+"""Names of calls and propagations within a run, in facts of the server and of clients; names of measures and
+counters."""
 
 from __future__ import annotations
 
@@ -22,3 +23,8 @@ MEASURES = (
     *("aggregation_factor", "client_to_client_bytes", "propagations", "evaluations", "function_errors"),
     *("pending_max", "pending_mean"),
 )
+
+GAUGES = frozenset(
+    ("clients", "reachable", "retained", "pairs_retained", "pending_max", "pairs_in_flight", "uplink_queued_bytes")
+)
+"""Counters of the server that are current values."""

@@ -182,6 +182,15 @@ class Settings(Links, Transport, Retaining):
             raise InvalidSetting(prefix + error.field, error.sentence) from None
 
 
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """The configuration of a server."""
+
+    settings: Settings
+    audience: int = 0
+    """Recipients of each message; 0: all."""
+
+
 USES: Mapping[str, Use] = {
     "chain_base": Use("chain_percent"),
     "chainability": Use("chain_percent"),

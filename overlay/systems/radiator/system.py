@@ -1,4 +1,7 @@
-"""Seed 003 as a system. Implements ``overlay.systems.contract``, the interface for drivers, plans and pages."""
+"""Seed 003 as a system. Implements ``overlay.systems.contract``, the interface for drivers, plans and pages.
+
+Processes of every system import this module, so imports that few of them need are inside functions.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,8 @@ from overlay.core.settings import build
 from overlay.systems.contract import Setup, System
 from overlay.systems.presentation import Presentation
 from overlay.systems.radiator.faults import FAULTS
-from overlay.systems.radiator.names import MEASURES
-from overlay.systems.radiator.server.service import GAUGES, ServerConfig, Service
-from overlay.systems.radiator.settings import USES, Settings
-from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import encode, parse
+from overlay.systems.radiator.names import GAUGES, MEASURES
+from overlay.systems.radiator.settings import USES, ServerConfig, Settings
 from overlay.systems.radiator.workload import Workload
 from overlay.systems.roles import UPDATES, ClientRole, Identity, Place, Role
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
     from overlay.systems.radiator.load.fleet import Fleet
+    from overlay.systems.radiator.server.service import Service
     from overlay.topologies import Graph
 
 AUDIENCE = "audience"
@@ -87,7 +88,7 @@ class Radiator(System):
 
     # ---- plan
 
-    def default_topology(self, settings: Settings, workload: Workload | None) -> Graph:
+    def default_topology(self, settings: Any, workload: Any) -> Graph:
         from overlay.topologies import Graph
 
         return Graph(1, ())
@@ -152,6 +153,8 @@ class Radiator(System):
     def make_server(
         self, config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False
     ) -> Service:
+        from overlay.systems.radiator.server.service import Service
+
         return Service(config, place.address, chances)
 
     def make_fleet(
@@ -190,11 +193,17 @@ class Radiator(System):
         return measures(facts)
 
     def ping(self, unix_ms: int) -> bytes:
-        return encode(m.Alive(unix_ms))
+        from overlay.systems.radiator.wire.messages import Alive
+        from overlay.systems.radiator.wire.table import encode
+
+        return encode(Alive(unix_ms))
 
     def answers_ping(self, data: bytes) -> bool:
+        from overlay.systems.radiator.wire.messages import RegisterAgain
+        from overlay.systems.radiator.wire.table import parse
+
         try:
-            return isinstance(parse(data), m.RegisterAgain)
+            return isinstance(parse(data), RegisterAgain)
         except WireError:
             return False
 

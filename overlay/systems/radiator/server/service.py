@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance, Chances
@@ -17,22 +16,10 @@ from overlay.systems.radiator.language.chainability import Chainability
 from overlay.systems.radiator.server.facts import Identity
 from overlay.systems.radiator.server.retention import Retention, attributes_of
 from overlay.systems.radiator.server.server import Server
-from overlay.systems.radiator.settings import NONE, Settings
+from overlay.systems.radiator.settings import NONE, ServerConfig
 
-GAUGES = frozenset(
-    ("clients", "reachable", "retained", "pairs_retained", "pending_max", "pairs_in_flight", "uplink_queued_bytes")
-)
 OUTCOMES = ("delivered", "failed", "dropped_unreachable", "unregistered", "taken over", "shut down")
 COUNTED = ("propagations", "pushes", "chains", "recipients", "repairs", *OUTCOMES)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerConfig:
-    """The configuration of a server."""
-
-    settings: Settings
-    audience: int = 0
-    """Recipients of each message; 0: all."""
 
 
 class Service(Server):
