@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -78,6 +78,7 @@ def main(argv: list[str]) -> int:
             found = {
                 "configuration": name,
                 "system": deployment.system.name,
+                "servers": len(deployment.server_names),
                 "seed": seed,
                 **_run(deployment, services),
             }
@@ -193,7 +194,7 @@ def _origin(services: ServiceModel) -> str:
     return str(services.measured.get("name", "unnamed")) if services.measured else "default"
 
 
-_ROWS = (
+_REQUESTS = (
     ("requests", "{requests:,}"),
     ("answered", "{answered:,}"),
     ("share answered", "{answer_ratio:.2%} of the requests"),
@@ -206,7 +207,6 @@ _ROWS = (
     ("response p99", "{p99_us:,.0f} µs"),
 )
 _REST = (
-    ("brokers", "{brokers:,}"),
     ("simulated", "{simulated_s:,.1f} s, in {computed_s:,.1f} s of processor time and {wall_s:,.1f} s elapsed"),
     ("memory", "{peak_rss_mib:,} MiB peak resident, including the interpreter"),
     ("events", "{events:,}; {events_per_s:,} per second of processor"),
@@ -216,13 +216,23 @@ _REST = (
 )
 
 
+def _of_clients(system: System) -> Iterable[tuple[str, str]]:
+    """What the clients of a run met: its requests, or the measures of a system without any."""
+    if system.asking_roles:
+        return _REQUESTS
+    return ((name, f"{{measures[{name}]:,.10g}}") for name in system.measure_names)
+
+
 def _lines(found: Mapping[str, Any], system: System) -> str:
     lines = ["simulated, not measured live" + ("; stopped before its end" if found["was_stopped"] else "")]
-    for name, template in (*_ROWS, *system.cost_words.values(), *_REST):
+    servers = (system.server_title.in_text.many, "{servers:,}")
+    rows = (*_of_clients(system), *system.cost_words.values(), servers, *_REST)
+    width = max(15, *(len(name) for name, _ in rows))
+    for name, template in rows:
         try:
-            lines.append(f"{name:<16}{template.format(**found)}")
+            lines.append(f"{name:<{width}} {template.format(**found)}")
         except (TypeError, ValueError):  # None: not measured
-            lines.append(f"{name:<16}–")
+            lines.append(f"{name:<{width}} –")
     if found.get("unmeasured"):
         lines.append(missing_costs(found["unmeasured"]))
     if found["were_introduced"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from overlay.cli import simulate as simulate_command
 from overlay.core.engines import SIMULATED
 from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.inline import simulated
@@ -32,6 +33,14 @@ def news(directory, definition=DEFINITION):
     simulate(Deployment.from_json(document, SIMULATED))
     files.write_manifest({**configuration, "engine": SIMULATED, "seed": 3, "schedule": {"duration_s": 2.0}})
     return files
+
+
+def test_the_command_shows_no_requests_where_no_client_asks(tmp_path, capsys):
+    (tmp_path / "news.yaml").write_bytes(DEFINITION)
+    assert simulate_command.main([str(tmp_path / "news.yaml")]) == 0
+    shown = capsys.readouterr().out
+    assert "requests" not in shown
+    assert "servers         3\n" in shown
 
 
 def test_a_run_of_deliveries_is_valid_and_its_window_is_the_phase_of_measuring(tmp_path):
