@@ -14,6 +14,9 @@ def propagation_name(epoch: int, propagation: int) -> str:
     return f"{epoch:016x}-{propagation}"
 
 
+UNITS = ("evaluations", "messages joined", "members of chains")
+"""Work of the server that is not per message: calls of the aggregability function, originals of the aggregates that it
+makes, and entries of chains."""
 MEASURES = (
     *("messages", "accepted", "refused_messages", "pairs_due", "pairs_delivered", "pairs_retained", "pairs_dropped"),
     *("pairs_failed", "pairs_in_flight", "duplicates", "duplicates_suppressed"),

@@ -17,7 +17,7 @@ from overlay.core.settings import build
 from overlay.systems.contract import Setup, System
 from overlay.systems.presentation import Presentation
 from overlay.systems.radiator.faults import FAULTS
-from overlay.systems.radiator.names import GAUGES, MEASURES
+from overlay.systems.radiator.names import GAUGES, MEASURES, UNITS
 from overlay.systems.radiator.settings import USES, ServerConfig, Settings
 from overlay.systems.radiator.workload import Workload
 from overlay.systems.roles import UPDATES, ClientRole, Identity, Place, Role
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
+    from overlay.systems.cores import Meter
     from overlay.systems.radiator.load.fleet import Fleet
     from overlay.systems.radiator.server.service import Service
     from overlay.topologies import Graph
@@ -58,6 +59,7 @@ class Radiator(System):
     client_fields = ("clients",)
     gauges = GAUGES
     faults = FAULTS
+    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"server": UNITS}
     measure_names = MEASURES
     presentation = Presentation(
         first_workload={"clients": 100, "messages_per_s": 50.0, "duration_s": 15.0, "stagger_ms": 10.0},
@@ -206,6 +208,11 @@ class Radiator(System):
             return isinstance(parse(data), RegisterAgain)
         except WireError:
             return False
+
+    def make_meter(self, actor: Any, role: str) -> Meter:
+        from overlay.systems.radiator.metering import MessageMeter, ServerMeter
+
+        return ServerMeter(actor) if role in self.role_names else MessageMeter()
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.radiator.expectations import expected

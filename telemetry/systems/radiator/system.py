@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from overlay.systems.radiator.measuring import figures
 from overlay.systems.radiator.rows import TABLES
 from overlay.systems.radiator.system import SYSTEM
+from telemetry.calibration.plan import Plan
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.radiator.measures import MEASURES, PART
@@ -24,6 +25,11 @@ class RadiatorTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures = MEASURES, COUNTERS, SERIES, KEY_FIGURES
     tables = TABLES
+
+    def calibration(self) -> Plan:
+        from telemetry.systems.radiator.calibration.plan import RadiatorPlan  # its probes import the supervisor
+
+        return RadiatorPlan()
 
     def resolved(self, table: str, rows: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Table:
         """Deliveries of propagations become those of their messages."""

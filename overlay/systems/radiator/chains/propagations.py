@@ -56,7 +56,8 @@ class Propagations:
         self._numbers = 0
         self._events: list[NodeEvent] = []
         self.counts: Counter[str] = Counter()
-        """``propagations``, ``pushes``, ``chains``, ``repairs``, and outcomes of pairs."""
+        """``propagations``, their ``originals`` and ``recipients``, ``pushes``, ``chains`` and their ``members``,
+        ``repairs``, and outcomes of pairs."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -90,8 +91,9 @@ class Propagations:
 
     def _note_beginning(self, propagation: Propagation, direct: int) -> None:
         chains, recipients = len(propagation.chains), len(propagation.outcomes)
-        self.counts.update(propagations=1, pushes=chains + direct, chains=chains, recipients=recipients)
         messages = propagation.messages
+        self.counts.update(propagations=1, pushes=chains + direct, chains=chains, recipients=recipients)
+        self.counts.update(originals=len(messages), members=recipients - direct)
         self._events.append(Propagated(propagation.number, messages, recipients, chains + direct, chains))
 
     # ---- pushes

@@ -98,6 +98,11 @@ class Service(Server):
             "outbound_uncompressed_bytes": uplink.bytes_sent + uplink.bytes_spared,
         }
 
+    def work(self) -> tuple[int, int, int]:
+        """The totals of ``names.UNITS``."""
+        counts = self.propagations.counts
+        return self._retention.algorithm.evaluations, counts["originals"], counts["members"]
+
 
 def _named(counts: Counter[str]) -> dict[str, int]:
     return {name.replace(" ", "_"): counts[name] for name in COUNTED}
