@@ -19,6 +19,7 @@ from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import LINK_SETTINGS, Link, LinkShape
 from overlay.core.settings import describe
+from overlay.systems.registry import SYSTEMS
 from overlay.topologies import Graph
 from tests.pages.test_builder import sweep
 
@@ -90,7 +91,9 @@ def test_the_schema_has_every_setting_of_a_link_and_of_a_fault_with_its_range(ol
             found = said[info.name]
             assert (found["type"], found.get("minimum"), found.get("maximum")) == (info.kind, info.low, info.high)
             assert info.help in found["description"]
-    assert fault["what"]["enum"] == ["kill", "restart", "partition", "slow", "lossy", "impaired"]
+    common = ["kill", "restart", "partition", "slow", "lossy", "impaired"]
+    own = {name for system in SYSTEMS.values() for name in system.faults}
+    assert fault["what"]["enum"] == [*common, *sorted(own)]
     assert "corruption" in schemas["Link"]["properties"]
 
 

@@ -15,7 +15,7 @@ from tests.rooms import PACKAGES, rooms_of
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = ("overlay", "telemetry", "brokerweb", "templates", "static", "docker", "Makefile", "manage.py")
 OWN = re.compile(
-    r"/(systems|programs)/context_broker/"  # the folders of a system
+    r"/(systems|programs)/[a-z_]+/"  # the folders of a system
     r"|/(systems/registry|programs/__init__)\.py$"  # where systems are listed
     r"|/reference_(calibration|residuals)\.json$"  # measured data, by system
     r"|/presets(\.py|/)|/migrations/|^static/vendor/|^brokerweb/settings\.py$"  # Django's list of applications
