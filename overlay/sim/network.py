@@ -117,8 +117,12 @@ class ShapedNetwork(Network):
         shape = self._shape_between(source, to)
         if shape is None or shape.is_clear:
             return None
-        shape = laid_over(self._default, [shape])
-        return Shaper(shape, Stream(derive_seed(self._seed, "link", source, to)))
+        return Shaper(_laid_over(self._default, shape), Stream(derive_seed(self._seed, "link", source, to)))
+
+
+@lru_cache(maxsize=4096)
+def _laid_over(base: LinkShape, shape: LinkShape) -> LinkShape:
+    return laid_over(base, [shape])
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from overlay.core.engines import SIMULATED
@@ -154,12 +155,12 @@ class Settings(Links, Transport, Retaining):
     def aggregation_text(self) -> str:
         return SCENARIOS[self.scenario].aggregation if self.aggregation.strip() == AUTO else self.aggregation
 
-    @property
+    @cached_property
     def server_link(self) -> LinkShape:
         """Each direction between the server and a client."""
         return self._shape("server_link_")
 
-    @property
+    @cached_property
     def peer_link(self) -> LinkShape:
         """Each direction between two clients."""
         return self._shape("peer_link_")

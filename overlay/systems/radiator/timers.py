@@ -51,4 +51,8 @@ class Timers:
 
 
 def earliest(*timers: int | None) -> int | None:
-    return min((timer for timer in timers if timer is not None), default=None)
+    first = None
+    for timer in timers:
+        if timer is not None and (first is None or timer < first):
+            first = timer
+    return first

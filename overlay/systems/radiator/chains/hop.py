@@ -67,6 +67,7 @@ class Hop:
         send: Callable[[bytes, Address], None],
     ) -> None:
         self._config, self._instance = config, instance
+        self._remembers = ns(config.seen_s)
         self._read, self._deliver, self._send = read, deliver, send
         self._id, self._epoch, self._key = "", 0, b""
         self._is_leaving = False
@@ -186,7 +187,7 @@ class Hop:
 
     def _forgets_at(self) -> int | None:
         seen = next(iter(self._seen.values()), None)
-        return None if seen is None else seen.heard_at + ns(self._config.seen_s)
+        return None if seen is None else seen.heard_at + self._remembers
 
     # ---- output
 

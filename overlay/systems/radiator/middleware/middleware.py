@@ -51,6 +51,7 @@ class Middleware:
         self._callback: ReceiveCallback | None = None
         self._reqs = instance % (1 << 31)  # a predecessor's late answers fit no request of this instance
         self._sent_at = self._heard_at = 0
+        self._alive, self._silence = ns(config.alive_s), ns(config.silence_s)
         self._out: list[tuple[bytes, Address]] = []
         self._events: list[NodeEvent] = []
         self._membership = Membership(config, instance, self._send_to_server, self._next_req)
@@ -164,17 +165,17 @@ class Middleware:
             self._show_life(now)
 
     def _show_life(self, now: int) -> None:
-        if self._heard_at + ns(self._config.silence_s) <= now:
+        if self._heard_at + self._silence <= now:
             self._heard_at = now
             self._membership.renew(now)
-        elif self._sent_at + ns(self._config.alive_s) <= now:
+        elif self._sent_at + self._alive <= now:
             self._send_to_server(m.Alive(self._instance), now)
 
     def next_timer(self) -> int | None:
-        timers = [self._membership.next_timer(), self._calls.next_timer(), self.hop.next_timer()]
+        own = self._membership.next_timer(), self._calls.next_timer(), self.hop.next_timer()
         if self.state is State.REGISTERED:
-            timers += [self._heard_at + ns(self._config.silence_s), self._sent_at + ns(self._config.alive_s)]
-        return earliest(*timers)
+            return earliest(*own, self._heard_at + self._silence, self._sent_at + self._alive)
+        return earliest(*own)
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
         out, self._out = self._out, []
