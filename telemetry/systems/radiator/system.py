@@ -17,6 +17,9 @@ from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.radiator.measures import MEASURES, PART
 from telemetry.systems.radiator.pairs import arrived, facts_of, pairs
 from telemetry.systems.radiator.shown import COUNTERS, KEY_FIGURES, SERIES
+from telemetry.systems.radiator.studies.both import BOTH_STUDY, HEADLINE_STUDY
+from telemetry.systems.radiator.studies.chains import CHAIN_STUDY
+from telemetry.systems.radiator.studies.volumes import VOLUME_STUDY
 
 
 class RadiatorTelemetry(Telemetry):
@@ -25,6 +28,7 @@ class RadiatorTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures = MEASURES, COUNTERS, SERIES, KEY_FIGURES
     tables = TABLES
+    studies = (VOLUME_STUDY, CHAIN_STUDY, BOTH_STUDY, HEADLINE_STUDY)
 
     def calibration(self) -> Plan:
         from telemetry.systems.radiator.calibration.plan import RadiatorPlan  # its probes import the supervisor

@@ -52,10 +52,11 @@ def _blobs(
     base = accepting if settings.chain_base == "clients" else len(chained)
     length = chain_length(settings.chain_percent, base)
     for at in range(0, len(chained), length):
-        yield deflate(chain_blob(_places(chained[at : at + length]), SERVER, body), GZIP), 1
+        yield deflate(chain_blob(places(chained[at : at + length]), SERVER, body), GZIP), 1
 
 
-def _places(numbers: Sequence[int]) -> list[Place]:
+def places(numbers: Sequence[int]) -> list[Place]:
+    """Clients as members of a chain, at addresses of one host."""
     return [Place("127.0.0.1", FIRST_PORT + number % PORTS, client_id(number)) for number in numbers]
 
 
