@@ -27,11 +27,11 @@ def configurations_of(definition: Mapping[str, Any]) -> int:
         """Texts for topologies, of which a sweep makes no more than names."""
         return [str(one) for one in value] if isinstance(value, list) else str(value)
 
-    blocks = [
-        {**block, "topology": named(block["topology"])} if "topology" in block else block
-        for block in definition.get("blocks", [])
-    ]
-    return len(sweeps.choices({**definition, "topology": named(definition["topology"]), "blocks": blocks}))
+    def counted(part: Mapping[str, Any]) -> dict[str, Any]:
+        return {**part, "topology": named(part["topology"])} if "topology" in part else dict(part)
+
+    blocks = [counted(block) for block in definition.get("blocks", [])]
+    return len(sweeps.choices({**counted(definition), "blocks": blocks}))
 
 
 @dataclass(frozen=True)

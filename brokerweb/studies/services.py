@@ -61,7 +61,7 @@ def offers(study: Study) -> list[Offer]:
 def offer(study: Study, scale: str) -> Offer:
     definition = study.at(scale)
     runs = configurations_of(definition) * int(definition.get("replicates", 1))
-    largest = max(one["brokers"] for one in _topologies(definition))
+    largest = max((one["brokers"] for one in _topologies(definition)), default=1)
     if largest > settings.MAX_BROKERS:
         command = f"python -m telemetry study {study.id} --scale {scale}"
         return Offer(scale, runs, None, f"Topologies of {largest:,} brokers are for the command line: {command}")

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from brokerweb.definitions import documents
-from brokerweb.definitions.presets import PRESETS
+from brokerweb.definitions.presets import PRESETS, configurations_of
 from brokerweb.experiments import estimates, services
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.kit.ids import new_id
@@ -64,11 +64,15 @@ def test_every_preset_works_in_an_installation_that_has_nothing(name: str) -> No
     estimate = estimates.estimate(preset.definition)
     assert (estimate.configurations, estimate.count) == (preset.configurations, preset.runs)
     assert estimate.engine == preset.engine
-    assert estimate.to_make
+    assert bool(estimate.to_make) == ("topology" in preset.definition)
     assert not Topology.objects.exists(), "an estimate creates nothing"
     if preset.engine == SIMULATED:
         _, configurations = inline.simulated(preset.text.encode(), f"{name}.yaml")
         assert len(configurations) == preset.configurations, "the command line says the same of it"
+
+
+def test_a_definition_without_a_topology_is_counted() -> None:
+    assert configurations_of({"settings": {"relays": [1, 3]}, "blocks": [{"workload": {"clients": [1, 2]}}]}) == 4
 
 
 def test_the_presets_are_what_they_are_called() -> None:
