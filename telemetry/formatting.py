@@ -210,13 +210,21 @@ _TITLES = {"rate_bytes_per_s": "Rate", "reordering_ms": "Reordering delay"}
 """Of names whose unit is more than their last word, or that would be called as another one is."""
 
 
+_UNITS_IN_NAMES = {"s", "ms", "us", "bytes", "kb"}
+
+
 def words(name: Any) -> str:
-    """``update_interval_s`` → "Update interval": the unit is next to the value. ``full-mesh`` → "Full mesh"."""
+    """``update_interval_s`` → "Update interval", ``rate_bytes_per_s`` → "Rate": the unit is next to the value.
+    ``full-mesh`` → "Full mesh"."""
     if title := _TITLES.get(str(name)):
         return title
     parts = str(name).replace("-", "_").split("_")
-    if len(parts) > 1 and parts[-1] in {"s", "ms", "us", "bytes", "kb"}:
-        parts = parts[:-1]
+    while len(parts) > 1 and parts[-1] in _UNITS_IN_NAMES:
+        parts.pop()
+        if len(parts) > 1 and parts[-1] == "per":
+            parts.pop()
+        else:
+            break
     text = " ".join(parts)
     return text[:1].upper() + text[1:]
 

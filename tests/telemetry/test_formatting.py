@@ -78,6 +78,8 @@ def test_counts_have_no_fraction_and_sentences_a_plural() -> None:
 
 def test_names_are_words_without_their_unit() -> None:
     assert [words("update_interval_s"), words("full-mesh")] == ["Update interval", "Full mesh"]
+    assert [words("rate_bytes_per_s"), words("calls_per_s"), words("per_s")] == ["Rate", "Calls", "Per"]
+    assert words("messages_per_query") == "Messages per query"
     assert field_name("faults.0.at_s") == "Fault 1, at"
 
 
