@@ -52,7 +52,7 @@ MEASURES = (
     _lag("transport", "Lag of transport", "Mean time from emission to the callback, with the wait for the uplink."),
     _bytes("outbound_bytes", "Outbound bytes", "All that the server sent from the start of measuring on."),
     _bytes("outbound_uncompressed_bytes", "Outbound bytes without compression", "The same with uncompressed blobs."),
-    _number("bytes_per_pair", "Outbound bytes per pair", "bytes/pair", "lower", "Outbound bytes / delivered pairs."),
+    _number("bytes_per_pair", "Outbound bytes per pair", "B", "lower", "Outbound bytes / delivered pairs."),
     _number(
         "outbound_cv",
         "Variation of outbound traffic",

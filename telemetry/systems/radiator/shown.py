@@ -33,7 +33,7 @@ SERIES = (
     ),
     LiveChart(
         "Outbound bytes of the {server} per second",
-        "per_s",
+        "bytes",
         (
             View(
                 "outbound",
