@@ -26,7 +26,10 @@ class Command(NamedTuple):
     """Imports the command; what it returns takes the arguments and returns the exit code."""
 
 
-PROGRAMS: dict[str, str] = {"context-broker": "overlay.programs.context_broker:COMMANDS"}
+PROGRAMS: dict[str, str] = {
+    "context-broker": "overlay.programs.context_broker:COMMANDS",
+    "radiator": "overlay.programs.radiator:COMMANDS",
+}
 """By name of the system, ``MODULE:NAME`` of its commands by name; the first system is the first. Those of systems from
 other packages (``System.programs``) are added when a process registers these."""
 

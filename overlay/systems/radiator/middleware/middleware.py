@@ -45,6 +45,7 @@ class Middleware:
         *,
         read: Callable[[bytes], Sequence[Any]] = parse_body,
         is_patient: bool = False,
+        make_hop: Callable[..., Hop] = Hop,
     ) -> None:
         self._config, self._instance = config, instance
         self._server: Address | None = None
@@ -56,7 +57,7 @@ class Middleware:
         self._events: list[NodeEvent] = []
         self._membership = Membership(config, instance, self._send_to_server, self._next_req)
         self._calls = Calls(config, self._send_to_server, is_patient=is_patient)
-        self.hop = Hop(config, instance, read=read, deliver=self._deliver, send=self._send)
+        self.hop = make_hop(config, instance, read=read, deliver=self._deliver, send=self._send)
 
     @property
     def state(self) -> State:

@@ -1,0 +1,31 @@
+"""Seed 003 on the command line and for programs.
+
+- ``client``     a client of a network: register, propagate, receive
+- ``http_front`` HTTP and JSON for clients without UDP; ``gateway``: these clients
+- ``commands``   these as commands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from overlay.programs import Command
+
+
+def _command(name: str) -> Callable[[], Callable[[list[str]], int]]:
+    def load() -> Callable[[list[str]], int]:
+        from overlay.programs.radiator import commands
+
+        return lambda arguments: commands.main(name, arguments)
+
+    return load
+
+
+COMMANDS = {
+    name: Command(help, _command(name))
+    for name, help in {
+        "propagate": "register, send a context to all clients, and leave",
+        "receive": "register, and print every context that arrives",
+        "gateway": "serve HTTP and JSON to clients without UDP",
+    }.items()
+}

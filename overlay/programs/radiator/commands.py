@@ -1,0 +1,118 @@
+"""``python -m overlay radiator propagate|receive|gateway ADDRESS``: one client, or HTTP for many, until Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from argparse import ArgumentTypeError, Namespace
+from typing import Any
+
+from overlay.core.addresses import format_address
+from overlay.core.errors import WaxwingError, WireError
+from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.radiator.client import NoAnswer, RadiatorClient, Refused
+from overlay.systems.radiator.context import Context
+
+DONE, FAILED, WRONG_USAGE, UNANSWERED, STOPPED = 0, 1, 2, 3, 130
+EPILOG = "Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no answer, 130 stopped by Ctrl-C."
+
+
+def main(name: str, arguments: list[str]) -> int:
+    parser = OneLineParser(prog=f"overlay radiator {name}", epilog=EPILOG)
+    parser.add_argument("server", type=address, metavar="ADDRESS", help="the network's server, HOST:PORT")
+    parser.add_argument("--deadline", type=float, default=10.0, metavar="S", help="seconds to wait for an answer (10)")
+    add, run = {
+        "propagate": (_add_call, _propagate),
+        "receive": (_add_receiving, _receive),
+        "gateway": (_add_listening, _serve),
+    }[name]
+    add(parser)
+    given = parser.parse_args(arguments)
+    try:
+        return run(given)
+    except (NoAnswer, Refused) as error:
+        sys.stderr.write(f"{parser.prog}: {error}\n")
+        return UNANSWERED if isinstance(error, NoAnswer) else FAILED
+    except (WireError, WaxwingError, OSError) as error:
+        parser.error(str(error))
+    except KeyboardInterrupt:
+        return STOPPED
+
+
+def _add_id(parser: OneLineParser) -> None:
+    parser.add_argument("--id", default="cli", help="the client's name, unique at its IP address (cli)")
+
+
+def _add_listening(parser: OneLineParser) -> None:
+    parser.add_argument(
+        "--listen", type=address, default=("127.0.0.1", 8003), metavar="ADDRESS", help="for HTTP (127.0.0.1:8003)"
+    )
+
+
+def _add_call(parser: OneLineParser) -> None:
+    _add_id(parser)
+    parser.add_argument("--people", metavar="NAME,NAME", help="whom the context is of (the client)")
+    parser.add_argument("--attributes", type=_object, default={}, metavar="JSON", help='of the context: {"speed": 50}')
+    parser.add_argument("--from", dest="start_ms", type=int, metavar="MS", help="Unix milliseconds (now)")
+    parser.add_argument("--to", dest="end_ms", type=int, metavar="MS", help="Unix milliseconds (the same as --from)")
+
+
+def _add_receiving(parser: OneLineParser) -> None:
+    _add_id(parser)
+    parser.add_argument("--attributes", type=_object, default={}, metavar="JSON", help="of the registration")
+    parser.add_argument("--count", type=int, metavar="N", help="stop after N contexts")
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop after S seconds")
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text[:60]!r} is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise ArgumentTypeError(f"{text[:60]!r} must be a JSON object")
+    return value
+
+
+def _propagate(given: Namespace) -> int:
+    people = given.people.split(",") if given.people else [given.id]
+    with RadiatorClient(given.server, given.id, deadline_s=given.deadline) as client:
+        client.propagate(people, given.attributes, given.start_ms, given.end_ms)
+    sys.stdout.write("accepted\n")
+    return DONE
+
+
+def _receive(given: Namespace) -> int:
+    left, is_enough = given.count, threading.Event()
+
+    def show(context: Context) -> None:
+        nonlocal left
+        if left == 0:
+            return
+        sys.stdout.write(context.encode().decode() + "\n")
+        sys.stdout.flush()
+        if left is not None:
+            left -= 1
+            is_enough.set() if left == 0 else None
+
+    ends = None if given.seconds is None else time.monotonic() + given.seconds
+    with RadiatorClient(given.server, given.id, show, given.attributes, deadline_s=given.deadline):
+        sys.stderr.write(f"registered as {given.id}\n")
+        is_enough.wait(None if ends is None else max(0.0, ends - time.monotonic()))
+    return DONE
+
+
+def _serve(given: Namespace) -> int:
+    from overlay.programs.radiator.gateway import Gateway
+    from overlay.programs.radiator.http_front import Front
+
+    gateway = Gateway(given.server, given.deadline)
+    with Front(gateway, given.listen) as front:
+        sys.stderr.write(f"http://{format_address(front.server_address)}\n")  # type: ignore[arg-type]
+        try:
+            front.serve_forever()
+        finally:
+            gateway.close()
+    return DONE
