@@ -1,7 +1,10 @@
-"""URL of the page that tries an aggregability."""
+"""URLs of the pages of seed 003."""
 
 from django.urls import path
 
 from brokerweb.systems.radiator import views
 
-urlpatterns = [path("radiator/try/", views.try_it, name="radiator-try")]
+urlpatterns = [
+    path("radiator/try/", views.try_it, name="radiator-try"),
+    path("radiator/wire/", views.wire, name="radiator-wire"),
+]

@@ -1,4 +1,4 @@
-"""The page that seed 003 adds. Counterpart: ``brokerweb.systems.contract.Web``."""
+"""The pages that seed 003 adds. Counterpart: ``brokerweb.systems.contract.Web``."""
 
 from __future__ import annotations
 
@@ -13,5 +13,11 @@ class RadiatorWeb(Web):
             "Which queue each message joins, and when it leaves",
             "radiator-try",
             "expression aggregation scenario dry run",
+        ),
+        Entry(
+            "Radiator: decode a datagram",
+            "Each field of a message",
+            "radiator-wire",
+            "protocol wire lab bytes hexadecimal",
         ),
     )
