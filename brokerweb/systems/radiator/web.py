@@ -13,6 +13,8 @@ class RadiatorWeb(Web):
             "Which queue each message joins, and when it leaves",
             "radiator-try",
             "expression aggregation scenario dry run",
+            "broadcast",
+            "Radiator",
         ),
         Entry(
             "Radiator: decode a datagram",
