@@ -91,6 +91,21 @@ PRESETS: dict[str, Preset] = {
             "Replicas compared",
             "Placement and refresh of replicas: response time and freshness of answers.",
         ),
+        Preset(
+            "radiator-first-look",
+            "Radiator: a first look",
+            "100 live clients for 15 seconds: everyone receives every message, in aggregates, along chains of five.",
+        ),
+        Preset(
+            "radiator-scenarios",
+            "Radiator: all scenarios",
+            "The six scenarios of the paper, with deadlines and without: what is delivered, and when.",
+        ),
+        Preset(
+            "radiator-faults",
+            "Radiator: faults",
+            "Chains with loss, crashed clients, a restart of the server and a cut of its uplink.",
+        ),
     )
 }
 """By name, in display order."""

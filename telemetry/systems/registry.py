@@ -20,8 +20,9 @@ from telemetry.measures import COMMON, Measure
 from telemetry.studies.study import Row, Study
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
+from telemetry.systems.radiator.system import RadiatorTelemetry
 
-TELEMETRY: dict[str, type[Telemetry]] = {ContextBrokerTelemetry.name: ContextBrokerTelemetry}
+TELEMETRY: dict[str, type[Telemetry]] = {one.name: one for one in (ContextBrokerTelemetry, RadiatorTelemetry)}
 """Systems with telemetry of their own; others have the common one."""
 
 

@@ -123,7 +123,7 @@ def test_the_list_is_sorted_by_a_column_and_what_was_not_measured_comes_last(olg
 def test_columns_are_chosen_in_the_address(olga: Client, house: House) -> None:
     page = olga.get("/runs/?columns=state&columns=p99,workload.providers,settings.hop_ack,rss").content.decode()
     heads = re.findall(r"<th scope=\"col\"[^>]*>(?:<a[^>]*>)?([^<]+)", page)
-    assert heads == ["Run", "State", "p99", "Providers", "Hop ack", "RSS per broker"]
+    assert heads == ["Run", "State", "p99", "Providers", "Hop ack", "RSS per server"]
     assert 'data-label="Providers">5<' in page
     wrong = olga.get("/runs/?columns=state,p69&sort=p59&size=7").content.decode()
     assert "Columns: unknown column “p69”" in wrong

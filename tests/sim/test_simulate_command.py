@@ -113,12 +113,14 @@ def test_every_example_is_right_and_those_of_one_configuration_run(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec = parse_definition(path.read_bytes())
-    if isinstance(spec["topology"], dict):
-        for size in (spec["workload"], spec["topology"]):  # of those that are large, in little
+    topology = spec.get("topology", {})
+    if isinstance(topology, dict):
+        for size in (spec["workload"], topology):  # of those that are large, in little
             size |= {name: min(size[name], most) for name, most in SMALL.items() if name in size}
     _, found = checked(*separated({"name": path.stem, "engine": "simulated", **spec}))
     if len(found) > 1:
         return
     spec["simulation"] = {"service_times": "none"}
     assert main(["simulate", written(tmp_path, spec), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["answered"] > 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["answered"] > 0 or found["measures"]["pairs_delivered"] > 0
