@@ -80,7 +80,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     expect(page.get_by_role("heading", name="Broker 2")).to_be_visible()
 
     page.get_by_role("button", name="Stop network").click()
-    expect(brokers).to_contain_text("stopped")
+    expect(page.locator("#network-state")).to_contain_text("stopped")  # brokers stop before their network
     page.reload()
     page.get_by_role("button", name="Delete").click()
     page.wait_for_url(f"{stack.url}/networks/")

@@ -4,11 +4,19 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from overlay.core.node import SECOND
 from overlay.journal.facts import Tick
 from overlay.journal.journal import read_journal
 from overlay.runtime import warm_up
 from overlay.systems.context_broker import rehearsal
+from overlay.systems.registry import FIRST, SYSTEMS
+
+
+@pytest.fixture(autouse=True)
+def one_system(monkeypatch):
+    monkeypatch.setattr(warm_up, "SYSTEMS", {FIRST: SYSTEMS[FIRST]})
 
 
 def test_it_leaves_nothing_behind_and_brokers_answered_in_it(monkeypatch, tmp_path):
