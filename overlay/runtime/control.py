@@ -30,6 +30,10 @@ Request = dict[str, Any]
 Reply = dict[str, Any]
 
 
+ENDING = "ending"
+"""The code with which a supervisor that is shutting down refuses everything."""
+
+
 class Refusal(WaxwingError):
     """A request answered with an error; ``code`` is for programs, the text for people."""
 

@@ -29,7 +29,7 @@ from overlay import __version__
 from overlay.core.errors import WaxwingError
 from overlay.core.node import SECOND
 from overlay.runtime.clock import unix_ms
-from overlay.runtime.control import Control, Refusal, Reply, Request, lock_path
+from overlay.runtime.control import ENDING, Control, Refusal, Reply, Request, lock_path
 from overlay.runtime.datagrams import choose
 from overlay.runtime.deployment_runner import DeploymentRunner
 from overlay.runtime.deployments import Deployments
@@ -153,7 +153,7 @@ class Supervisor:
 
     def _handle(self, request: Request) -> Reply:
         if self._is_ending:
-            raise Refusal("ending", "this supervisor is shutting down")
+            raise Refusal(ENDING, "this supervisor is shutting down")
         match request.get("do"):
             case "hello":
                 return self._hello()

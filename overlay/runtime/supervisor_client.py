@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from overlay.core.errors import WaxwingError
-from overlay.runtime.control import reachable
+from overlay.runtime.control import ENDING, reachable
 
 Status = Mapping[str, Any]
 """The status of one deployment, from ``overlay.runtime.deployment_runner``."""
@@ -33,7 +33,7 @@ def reason_of(status: Status) -> str:
 
 
 class SupervisorUnavailable(WaxwingError):
-    """The socket does not answer, or not in time."""
+    """The socket does not answer, or not in time; or the supervisor is shutting down."""
 
 
 class SupervisorRefused(WaxwingError):
@@ -98,6 +98,8 @@ class SupervisorClient:
         if not line.endswith(b"\n"):
             raise SupervisorUnavailable(f"the supervisor at {self._path} closed the connection without an answer")
         reply: dict[str, Any] = json.loads(line)
+        if "error" in reply and reply["error"]["code"] == ENDING:  # it would refuse anything: no reason to fail a run
+            raise SupervisorUnavailable(f"the supervisor at {self._path} is shutting down")
         if "error" in reply:
             raise SupervisorRefused(reply["error"]["code"], reply["error"]["sentence"])
         return reply

@@ -124,6 +124,14 @@ def test_sigterm_ends_every_child_and_exits_0_but_networks_stay_desired(host):
     host.start().phase("net", "running")
 
 
+def test_while_it_shuts_down_it_is_unavailable_so_that_no_run_fails_by_its_refusals(host):
+    status = host.deploy(host.network())
+    os.kill(pids(status)[0], signal.SIGSTOP)  # so that it takes a while
+    host.client.shutdown()
+    with pytest.raises(SupervisorUnavailable, match="is shutting down"):
+        host.client.hello()
+
+
 def test_it_ends_when_its_lifeline_does(tmp_path):
     lifeline, held = os.pipe()
     host = Host(tmp_path).start(pass_fds=[lifeline], env=os.environ | {"WAXWING_LIFELINE_FD": str(lifeline)})
