@@ -14,7 +14,6 @@ from rest_framework.viewsets import ViewSet
 
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
-from brokerweb.brokers.names import in_words
 from overlay.faults.kinds import FaultKind
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
@@ -117,7 +116,7 @@ def _shown(system: System) -> dict[str, Any]:
 
 def _series(chart: LiveChart, system: System) -> dict[str, Any]:
     columns = [line.column for view in chart.views for line in view.lines]
-    return {"title": in_words(chart.title, system), "unit": chart.unit, "columns": columns}
+    return {"title": system.server_title.fill(chart.title), "unit": chart.unit, "columns": columns}
 
 
 def _fault(name: str, kind: FaultKind) -> dict[str, Any]:

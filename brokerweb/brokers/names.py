@@ -17,11 +17,6 @@ GLYPHS = "●■◆⬢▲"
 """The shapes of roles in a drawing. Counterpart: ``SHAPES`` of ``overlay``."""
 
 
-def in_words(text: str, system: System) -> str:
-    """``text`` with what the servers of a system are called for ``{server}`` and ``{servers}``."""
-    return system.server_title.fill(text)
-
-
 class ServerNames:
     """The names of all servers, by index."""
 
@@ -110,7 +105,7 @@ class ServerNames:
 
     def fill(self, text: str) -> str:
         """``text`` with what they are called for ``{server}`` and ``{servers}``."""
-        return in_words(text, self._system)
+        return self.title.fill(text)
 
     def for_script(self) -> dict[str, Any]:
         """``{one, titles}``; titles are full names by index, empty if they are ``one`` and the index."""

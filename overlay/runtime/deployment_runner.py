@@ -200,8 +200,7 @@ class DeploymentRunner:
             self._fail(describe_os_error(error), now)
             return now + SECOND // 10
         except Exception as error:  # noqa: BLE001  a bug of one system must not end the others' deployments
-            traceback.print_exc()
-            self._fail(f"{type(error).__name__}: {error}", now)
+            self._fail_by_bug(error, now)
             return now + SECOND // 10
         return until
 
@@ -247,6 +246,10 @@ class DeploymentRunner:
         """Does not write to the journal, which may be the cause."""
         if self.phase not in phases.ENDED:
             self.phase, self.reason, self._since = phases.FAILED, reason, now
+
+    def _fail_by_bug(self, error: Exception, now: int) -> None:
+        traceback.print_exception(error)
+        self._fail(f"{type(error).__name__}: {error}", now)
 
     def _follow_course(self, now: int) -> int:
         """Apply due churn and faults. Returns the time of the next one."""
@@ -337,8 +340,7 @@ class DeploymentRunner:
             try:
                 self._assembly.settle(order, exchange, time.monotonic_ns())
             except Exception as error:  # noqa: BLE001  as in ``turn``
-                traceback.print_exc()
-                self._fail(f"{type(error).__name__}: {error}", time.monotonic_ns())
+                self._fail_by_bug(error, time.monotonic_ns())
 
         exchange = self._assembly.begin(order, self.addresses, now, wall_offset_ns())
         self._orders.give(exchange, ended)

@@ -98,8 +98,9 @@ class SupervisorClient:
         if not line.endswith(b"\n"):
             raise SupervisorUnavailable(f"the supervisor at {self._path} closed the connection without an answer")
         reply: dict[str, Any] = json.loads(line)
-        if "error" in reply and reply["error"]["code"] == ENDING:  # it would refuse anything: no reason to fail a run
-            raise SupervisorUnavailable(f"the supervisor at {self._path} is shutting down")
         if "error" in reply:
-            raise SupervisorRefused(reply["error"]["code"], reply["error"]["sentence"])
+            code, sentence = reply["error"]["code"], reply["error"]["sentence"]
+            if code == ENDING:  # it would refuse anything: no reason to fail a run
+                raise SupervisorUnavailable(f"the supervisor at {self._path} is shutting down")
+            raise SupervisorRefused(code, sentence)
         return reply

@@ -34,7 +34,7 @@ from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
 from overlay.systems.cores import Meter, NoOrders
 from overlay.systems.presentation import Presentation
-from overlay.systems.roles import REQUESTS, SERVER, UPDATES, Title, client_name, server_names
+from overlay.systems.roles import REQUESTS, SERVER, UPDATES, Title, client_name, role_of, server_names
 
 if TYPE_CHECKING:  # imported for annotations only, to save memory in broker processes
     from overlay.core.links import LinkShape
@@ -424,7 +424,7 @@ class System(ABC):
 
     def is_server(self, process: str) -> bool:
         """Whether a journal's process is one of its servers, or the sum of all."""
-        return process == ALL_BROKERS or process.rpartition("-")[0] in self.role_names
+        return process == ALL_BROKERS or role_of(process) in self.role_names
 
     @property
     def asking_roles(self) -> tuple[str, ...]:
@@ -443,7 +443,7 @@ class System(ABC):
 
     def client_role(self, process: str) -> str:
         """The role of the clients in a process; empty for another kind of process."""
-        kind = process.rpartition("-")[0]
+        kind = role_of(process)
         return next((name for name, role in self.client_roles.items() if role.processes == kind), "")
 
     def asks(self, process: str) -> bool:
