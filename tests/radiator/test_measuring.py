@@ -83,7 +83,7 @@ def test_every_pair_due_is_in_one_state():
             tick(4_000_000, pairs_retained=4, pairs_in_flight=1),
         ]
     )
-    assert (found["messages"], found["accepted"], found["refused_messages"]) == (4, 3, 1)
+    assert (found["messages"], found["accepted"], found["refused"]) == (4, 3, 1)
     states = [found[f"pairs_{state}"] for state in ("delivered", "retained", "dropped", "failed")]
     assert states == [1, 4, 2, 2], "what was delivered is delivered, whatever the server knows"
     assert sum(states) == found["pairs_due"] == 9
@@ -121,6 +121,15 @@ def test_a_second_callback_with_the_same_message_is_a_duplicate():
     arrived = [delivered(1, 0, 1_200), delivered(2, 0, 1_400)]
     found = measures([*PHASES, call(0, 1_000), accepted(0, 1_100), *emitted, *arrived])
     assert (found["duplicates"], found["pairs_delivered"], found["lag_mean_us"]) == (1, 1, 200)
+
+
+def test_names_are_those_of_the_contract():
+    """As scripts of others read them: ``measures`` of ``simulate --json`` and of a summary."""
+    assert {
+        *("messages", "accepted", "refused", "pairs_due", "pairs_delivered", "pairs_retained", "pairs_dropped"),
+        *("pairs_failed", "duplicates", "lag_mean_us", "lag_p95_us", "outbound_bytes", "outbound_bytes_uncompressed"),
+        *("bytes_per_pair", "pushes", "chains", "repairs", "aggregation_factor", "client_to_client_bytes"),
+    } <= set(MEASURES)
 
 
 def test_a_run_without_facts_has_no_values():

@@ -18,7 +18,7 @@ from overlay.systems.roles import role_of
 
 SERVER = "server"
 GROWING = (
-    *("outbound_bytes", "outbound_uncompressed_bytes", "repairs", "evaluations", "function_errors"),
+    *("outbound_bytes", "outbound_bytes_uncompressed", "repairs", "evaluations", "function_errors"),
     *("client_to_client_bytes", "duplicates_suppressed"),
 )
 """Counters that are measures: what they grow by from the start of measuring on."""
@@ -106,7 +106,7 @@ def figures(found: Facts, arrived: Arrived) -> Mapping[str, float | None]:
     return {
         "messages": found.messages,
         "accepted": len(found.accepted),
-        "refused_messages": found.messages - len(found.accepted),
+        "refused": found.messages - len(found.accepted),
         **_pairs(found, arrived),
         "duplicates": arrived.duplicates,
         **_lags(arrived),

@@ -95,7 +95,7 @@ class Service(Server):
             "left_out": self._aggregation.left_out,
             "outbound_datagrams": uplink.datagrams_sent,
             "outbound_bytes": uplink.bytes_sent,
-            "outbound_uncompressed_bytes": uplink.bytes_sent + uplink.bytes_spared,
+            "outbound_bytes_uncompressed": uplink.bytes_sent + uplink.bytes_spared,
         }
 
     def work(self) -> tuple[int, int, int]:
