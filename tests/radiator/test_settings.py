@@ -79,6 +79,12 @@ def test_words_for_zero_are_read():
     assert (read.settings.retain_max_s, read.settings.chain_percent, read.workload.audience) == (0, 0, 0)
 
 
+def test_a_scenario_may_be_written_as_a_number():
+    assert (SYSTEM.whole({"scenario": 3})["scenario"], setup({"scenario": 3}).settings.scenario) == ("3", "3")
+    with pytest.raises(InvalidSetting, match="must be text, not 7"):
+        setup({"scenario": 7})
+
+
 def test_settings_that_make_no_difference_are_unused():
     infos = (*SYSTEM.settings, *SYSTEM.workload)
     found = unused(SYSTEM, infos, {"engine": "live", "loop": "closed"})
@@ -114,6 +120,10 @@ def test_the_uplink_is_the_same_for_all_volumes_and_codecs():
         for text in ("auto", "{volume: 50}")
     }
     assert len(rates) == 1
+
+
+def test_an_uplink_of_a_huge_load_is_as_fast_as_one_may_be():
+    assert uplink_bytes_per_s(Settings(uplink_share=0.001), Workload(clients=50, messages_per_s=90_000), 1) == 1 << 32
 
 
 def test_chains_need_less():
