@@ -42,8 +42,6 @@ class Entry:
     lost_at: int | None = None
     """When it became unreachable; ``None`` while it is reachable."""
     answers: dict[int, Accepted] = field(default_factory=dict)
-    forgotten: int = -1
-    """The highest request whose answer is no longer remembered."""
 
     @property
     def is_reachable(self) -> bool:
@@ -51,16 +49,15 @@ class Entry:
 
     def recall(self, req: int) -> Accepted | None:
         """The answer to a repeated request. One that is older than all remembered is malformed."""
-        if req <= self.forgotten:
+        known = self.answers.get(req)
+        if known is None and len(self.answers) >= MAX_ANSWERS and req < min(self.answers):
             return Accepted(req, Acceptance.MALFORMED, 0)
-        return self.answers.get(req)
+        return known
 
     def remember(self, answer: Accepted) -> Accepted:
         self.answers[answer.req] = answer
         if len(self.answers) > MAX_ANSWERS:
-            oldest = min(self.answers)
-            del self.answers[oldest]
-            self.forgotten = max(self.forgotten, oldest)
+            del self.answers[min(self.answers)]
         return answer
 
 
