@@ -26,7 +26,7 @@ from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import TooLarge, inflate
 from overlay.systems.radiator.wire.proofs import token_of
-from overlay.systems.radiator.wire.table import encode, parse
+from overlay.systems.radiator.wire.table import beginning, encode, parse
 
 MOST_RETRY_MS = 60_000
 
@@ -75,11 +75,22 @@ class Server:
                 message = parse(data)
             except WireError:
                 self.counts["unreadable"] += 1
+                self._refuse(data, source, now)
                 continue
             handle = self._HANDLERS.get(type(message))
             if handle is not None:
                 handle(self, message, source, now)
         self.uplink.handle_timer(now)
+
+    def _refuse(self, data: bytes, source: Address, now: int) -> None:
+        """Say that a REGISTER or a CONTEXT is malformed, if its beginning can be read. Others get no answer."""
+        kind, req, instance = beginning(data)
+        if kind is m.Register:
+            self._answer(m.Registered(req, m.Registration.MALFORMED, self._identity.epoch), source, now)
+        elif kind is m.Context:
+            is_known = self._hear(instance, source, now) is not None
+            code = m.Acceptance.MALFORMED if is_known else m.Acceptance.UNKNOWN
+            self._answer(m.Accepted(req, code, 0), source, now)
 
     def _handle_earlier(self, now: int) -> None:
         """Deadlines before ``now``, if the driver is late."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import Struct
+
 from overlay.core.binary import Field, Format, Kind, Layout
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import CODECS
@@ -9,6 +11,8 @@ from overlay.systems.radiator.wire.compression import CODECS
 MAGIC = b"RD\x01"
 """Protocol and version."""
 KEY_BYTES, MAC_BYTES, BITMAP_BYTES = 16, 8, m.WINDOW // 8
+BEGINNING = Struct(">4xIQ")
+"""Of a request: magic and kind, ``req``, ``instance``."""
 
 REQ = Field("req", Kind.U32, "Number of the request at this instance; a repeat has the same.")
 INSTANCE = Field("instance", Kind.U64, "Random number of the client's life.")
@@ -157,3 +161,12 @@ def parse(data: bytes) -> m.Message:
 
 
 encode = FORMAT.encode
+
+
+def beginning(data: bytes) -> tuple[type | None, int, int]:
+    """Class, ``req`` and ``instance`` of a REGISTER or CONTEXT that is malformed after them; ``None`` and 0 for other
+    bytes."""
+    kind = next((one for one in (m.Register, m.Context) if data.startswith(MAGIC + bytes([KINDS[one]]))), None)
+    if kind is None or len(data) < BEGINNING.size:
+        return None, 0, 0
+    return kind, *BEGINNING.unpack_from(data)
