@@ -211,6 +211,16 @@ def test_a_hop_forwards_once_per_attempt_and_says_who_does_not_answer():
     assert client.wait(10) == []
 
 
+@pytest.mark.parametrize(("accounting", "acknowledged"), [("datagram", 28 + 58), ("http", 611)])
+def test_acknowledgements_to_clients_are_traffic_between_clients(accounting, acknowledged):
+    """Those to the server are not."""
+    client = Client(Transport(codec="none", accounting=accounting)).registered()
+    client.hear(push(b"{}"), SERVER)
+    assert client.node.hop.counts["client_to_client_bytes"] == 0
+    client.hear(push(b"{}", [Place(*OTHER, "b"), Place(*HOME, "a")], 1), OTHER)
+    assert client.node.hop.counts["client_to_client_bytes"] == acknowledged
+
+
 def test_the_last_hop_says_done_and_others_say_progress():
     members = [Place(*HOME, "a"), Place(*OTHER, "b")]
     last, first = Client().registered(), Client(Transport(report_every=1, codec="none")).registered()
@@ -313,6 +323,21 @@ def test_malformed_and_oversized_contexts_are_refused(codec, body, code):
     desk = Desk()
     desk.register()
     assert desk.ask(m.Context(2, 1, 0, codec, body)) == [(m.Accepted(2, code, 0), HOME)]
+
+
+def test_a_malformed_registration_or_call_is_answered():
+    """By the beginning of its datagram, whatever is wrong after it."""
+    desk = Desk()
+    registration = encode(m.Register(1, 1, 0, 1, "a", {}))
+    for wrong in (registration[:-1] + b"]", registration[:-5], registration + b"!", registration[:16]):
+        assert desk.ask(wrong) == [(m.Registered(1, 3, 9), HOME)]
+    assert desk.ask(registration[:15]) == []
+    call = encode(m.Context(2, 1, 0, 0, b"{}"))
+    unknown_codec = call[:24] + b"\x09" + call[25:]
+    assert desk.ask(unknown_codec) == [(m.Accepted(2, 1, 0), HOME)]
+    desk.register()
+    assert desk.ask(unknown_codec) == [(m.Accepted(2, 3, 0), HOME)]
+    assert desk.ask(call[:20]) == [(m.Accepted(2, 3, 0), HOME)]
 
 
 def test_strangers_are_asked_to_register():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
-from overlay.systems.radiator.accounting import other_bytes, push_bytes
+from overlay.systems.radiator.accounting import ack_bytes, push_bytes
 from overlay.systems.radiator.chains.arrivals import Arrivals, ack_of
 from overlay.systems.radiator.chains.blobs import Opened, Place, open_blob
 from overlay.systems.radiator.chains.reports import Reports
@@ -55,7 +55,10 @@ class Delivery(NamedTuple):
 
 
 class Hop:
-    """``read`` parses a body into contexts and raises ``WireError``; ``deliver`` is called once per propagation."""
+    """``read`` parses a body into contexts and raises ``WireError``; ``deliver`` is called once per propagation.
+
+    ``is_client`` says whether an address that pushes is another client's.
+    """
 
     def __init__(
         self,
@@ -65,8 +68,9 @@ class Hop:
         read: Callable[[bytes], Sequence[Any]],
         deliver: Callable[[Delivery], None],
         send: Callable[[bytes, Address], None],
+        is_client: Callable[[Address], bool],
     ) -> None:
-        self._config, self._instance = config, instance
+        self._config, self._instance, self._is_client = config, instance, is_client
         self._remembers = ns(config.seen_s)
         self._read, self._deliver, self._send = read, deliver, send
         self._id, self._epoch, self._key = "", 0, b""
@@ -77,7 +81,7 @@ class Hop:
         self._transfers = Transfers(config, self._send_part)
         self._reports = Reports(config, lambda report, server: self._send(encode(report), server))
         self.counts: Counter[str] = Counter()
-        """``delivered``, ``duplicates_suppressed``, ``refused``, ``client_to_client_bytes``."""
+        """``delivered``, ``duplicates_suppressed``, ``refused``, ``client_to_client_bytes``: pushes and their ACKs."""
 
     def admit(self, id: str, epoch: int, key: bytes) -> None:
         """The server has registered this client: pushes of this epoch are accepted."""
@@ -107,7 +111,7 @@ class Hop:
         elif not self._is_leaving:
             blob, ack = self._arrivals.receive(push, source, now)
             if ack is not None:
-                self._send_to(ack, source)
+                self._send_to(ack, source, is_whole=False)
             if blob is not None:
                 self._receive_blob(push, blob, source, now)
 
@@ -193,11 +197,12 @@ class Hop:
 
     def _acknowledge(self, push: m.Push, source: Address) -> None:
         """All of a blob."""
-        self._send_to(ack_of(push, push.segments), source)
+        self._send_to(ack_of(push, push.segments), source, is_whole=True)
 
-    def _send_to(self, ack: m.Ack, source: Address) -> None:
+    def _send_to(self, ack: m.Ack, source: Address, *, is_whole: bool) -> None:
         data = encode(ack)
-        self.counts["ack_bytes"] += other_bytes(self._config.accounting, ack, len(data))
+        if self._is_client(source):
+            self.counts["client_to_client_bytes"] += ack_bytes(self._config.accounting, len(data), is_whole=is_whole)
         self._send(data, source)
 
     def _send_part(self, transfer: Transfer, segment: int, is_repeat: bool, now: int) -> None:

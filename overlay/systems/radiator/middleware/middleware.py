@@ -57,7 +57,9 @@ class Middleware:
         self._events: list[NodeEvent] = []
         self._membership = Membership(config, instance, self._send_to_server, self._next_req)
         self._calls = Calls(config, self._send_to_server, is_patient=is_patient)
-        self.hop = make_hop(config, instance, read=read, deliver=self._deliver, send=self._send)
+        self.hop = make_hop(
+            config, instance, read=read, deliver=self._deliver, send=self._send, is_client=lambda at: at != self._server
+        )
 
     @property
     def state(self) -> State:
