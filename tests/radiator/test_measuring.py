@@ -29,9 +29,9 @@ def propagated(number, originals, at_us, recipients=2, epoch=1):
     return Row("server-0", at_us, "propagations", [name, f"{epoch:016x}", originals, recipients, recipients, 0])
 
 
-def missed(originals, client, outcome, propagation="", epoch=E1):
+def missed(originals, client, outcome, propagation="", epoch=E1, at_us=0):
     row = [epoch, originals, f"client-{client:05d}", outcome, propagation]
-    return Row("server-0", 0, "missed", row)
+    return Row("server-0", at_us, "missed", row)
 
 
 def delivered(number, client, at_us, epoch=1):
@@ -106,6 +106,37 @@ def test_what_was_pending_when_a_server_crashed_is_dropped():
         ]
     )
     assert (found["pairs_due"], found["pairs_delivered"], found["pairs_dropped"], found["pairs_failed"]) == (4, 2, 2, 0)
+
+
+def test_what_was_pending_when_a_server_crashed_is_dropped_although_the_next_one_accepted_nothing():
+    ended = Event("supervisor", 2_500, "process_ended", {"process": "server-0"})
+    waiting = [*PHASES, call(0, 1_000), accepted(0, 1_100, due=3)]
+    alive, dead = measures([*waiting, tick(4_000_000)]), measures([*waiting, ended, tick(4_000_000)])
+    assert (alive["pairs_retained"], alive["pairs_dropped"]) == (3, 0)
+    assert (dead["pairs_retained"], dead["pairs_dropped"], dead["pairs_failed"]) == (0, 3, 0)
+
+
+def test_the_shutdown_after_draining_drops_nothing():
+    """As live servers do when their run is over."""
+    found = measures(
+        [
+            *PHASES,
+            phase("finished", 3_500_000),
+            call(0, 1_000),
+            accepted(0, 1_100, due=2),
+            call(1, 1_000),
+            accepted(1, 1_200, due=2),
+            propagated(1, [1], 1_200),
+            delivered(1, 0, 1_300),
+            missed([0], 0, "shut down", at_us=3_600_000),
+            missed([0], 1, "shut down", at_us=3_600_000),
+            missed([1], 1, "shut down", propagation_name(1, 1), at_us=3_600_000),
+            Event("supervisor", 3_600_000, "process_ended", {"process": "server-0"}),
+            tick(3_600_000),
+        ]
+    )
+    states = [found[f"pairs_{state}"] for state in ("delivered", "retained", "dropped", "failed", "in_flight")]
+    assert states == [1, 2, 0, 1, 1]
 
 
 def test_bytes_are_counted_from_the_start_of_measuring_over_restarts():

@@ -70,7 +70,11 @@ MEASURES = (
         "higher",
         "Delivered pairs / first deliveries of a propagation at a recipient.",
     ),
-    _bytes("client_to_client_bytes", "Bytes between clients", "All that clients sent to clients: pushes and their acknowledgements."),
+    _bytes(
+        "client_to_client_bytes",
+        "Bytes between clients",
+        "All that clients sent to clients: pushes and their acknowledgements.",
+    ),
     _count("propagations", "Propagations", "Aggregates that left, whatever the number of their recipients."),
     _count("evaluations", "Evaluations", "Calls of the aggregability function.", "lower"),
     _count("function_errors", "Failed evaluations", "Of those, the ones that failed.", "lower"),
