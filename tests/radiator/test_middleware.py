@@ -8,6 +8,7 @@ from overlay.core.binary import canonical
 from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.radiator.chains.blobs import Place, chain_blob
+from overlay.systems.radiator.chains.chain import Member
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.middleware import Middleware, Misuse
 from overlay.systems.radiator.server.facts import Identity
@@ -282,10 +283,21 @@ class Desk:
         self.node.check_invariants()
         return [(parse(data), to) for data, to in self.node.datagrams_to_send()]
 
+    def pass_time(self, seconds):
+        """With all timers. Returns what was sent."""
+        until, sent = self.now + round(seconds * SECOND), []
+        while (timer := self.node.next_timer()) is not None and timer <= until:
+            self.now = timer
+            self.node.handle_timer(timer)
+            self.node.check_invariants()
+            sent += [(parse(data), to) for data, to in self.node.datagrams_to_send()]
+        self.now = until
+        return sent
+
     def register(self, id="a", instance=1, source=HOME, req=1):
-        [(answer, to)] = self.ask(m.Register(req, instance, 0, 1, id, {}), source)
+        [(answer, to)] = self.ask(m.Register(req, instance, 0, 1, id, {}), source) or self.pass_time(1)
         assert (answer.code, to) == (4, source)
-        [(answer, _)] = self.ask(m.Register(req, instance, answer.token, 1, id, {}), source)
+        [(answer, _)] = self.ask(m.Register(req, instance, answer.token, 1, id, {}), source) or self.pass_time(1)
         return answer
 
 
@@ -366,6 +378,40 @@ def test_a_report_of_another_client_changes_nothing():
     desk.ask(m.Done(9, 1, 0, 0, 2, last))
     assert len(desk.node.propagations) == 0
     assert desk.node.propagations.counts["delivered"] == 3
+
+
+SLOW = {"codec": "none", "uplink_bytes_per_s": 1_000}
+
+
+def test_what_has_not_left_for_an_unreachable_client_is_dropped_though_it_returns():
+    desk = Desk(Transport(**SLOW))
+    desk.register()
+    desk.register("b", 2, OTHER)
+    desk.pass_time(1)
+    desk.ask(m.Context(2, 1, 0, 0, b"{}"))
+    desk.node._silent(Member.of(desk.node.clients.get((OTHER[0], "b"))), desk.now)
+    desk.ask(m.Alive(2), OTHER)
+    pushed = [to for message, to in desk.pass_time(2) if isinstance(message, m.Push)]
+    assert set(pushed) == {HOME}
+    [propagation] = desk.node.propagations.under_way
+    assert list(propagation.outcomes.values()) == ["in flight", "dropped_unreachable"]
+    assert desk.node.clients.p2p == 2
+
+
+def test_a_chain_whose_first_push_has_not_left_is_not_repaired():
+    """Members that are passed over before it leaves cost no further injection."""
+    desk = Desk(Transport(chain_percent=100, **SLOW))
+    for number in range(3):
+        desk.register(f"c{number}", number + 1, ("10.0.0.2", 1000 + number))
+    desk.pass_time(1)
+    desk.ask(m.Alive(99))  # the answer occupies the uplink
+    desk.ask(m.Context(2, 1, 0, 0, b"{}"), ("10.0.0.2", 1000))
+    [propagation] = desk.node.propagations.under_way
+    first = propagation.chains[0].members[0]
+    desk.ask(m.Unregister(3, first.instance, first.key[1]), first.address)
+    pushed = {(one.position, to) for one, to in desk.pass_time(1) if isinstance(one, m.Push)}
+    assert pushed == {(1, propagation.chains[0].members[1].address)}
+    assert (desk.node.propagations.counts["pushes"], desk.node.propagations.counts["repairs"]) == (1, 0)
 
 
 def test_leaving_accounts_for_everything():

@@ -98,13 +98,14 @@ class Propagations:
 
     # ---- pushes
 
-    def _push(self, propagation: Propagation, target: Target, now: int) -> None:
-        """A direct push."""
+    def _push(self, propagation: Propagation, target: Target, now: int) -> bool:
+        """A direct push. Returns whether its member may be pushed to."""
         if outcome := self._state(target.member):
             propagation.settle(target.member, outcome)
-            return
+            return False
         push, blob = self._former.direct_push(propagation)
         self._transfers.begin(push, blob, target.member.address, target, now)
+        return True
 
     def _inject(self, propagation: Propagation, chain: Chain, position: int, now: int) -> None:
         """Push to the first member from ``position`` on that may be pushed to."""
@@ -120,7 +121,7 @@ class Propagations:
         if position > chain.last:
             return self._give_up(propagation, chain)
         push, member = chain.inject(position), chain.members[position]
-        self.counts["repairs"] += push.attempt > 0
+        self.counts["repairs"] += chain.heard_at is not None  # until a push has left, it is still the first one
         target = Target(propagation.number, number, position, push.attempt, member)
         self._transfers.begin(push, chain.blob, member.address, target, now)
         return None
@@ -155,11 +156,21 @@ class Propagations:
             outcome = self._state(target.member)
             if not outcome and not (chain and self._is_too_late(chain, now)):
                 return True
-            self._transfers.cancel(transfer)
-            self._pass_over(propagation, target, outcome or Outcome.FAILED, now)
+            self._drop(transfer, outcome or Outcome.FAILED, now)
         else:
             self._transfers.cancel(transfer)
         return False
+
+    def lost(self, address: Address, now: int) -> None:
+        """A client is unreachable. What has not left for it is not sent, also if it returns meanwhile."""
+        for transfer in self._transfers.unsent(address):
+            self._drop(transfer, Outcome.UNREACHABLE, now)
+
+    def _drop(self, transfer: Transfer, outcome: Outcome, now: int) -> None:
+        self._transfers.cancel(transfer)
+        propagation = self._open.get(transfer.tag.propagation)
+        if propagation is not None:
+            self._pass_over(propagation, transfer.tag, outcome, now)
 
     def _pass_over(self, propagation: Propagation, target: Target, outcome: Outcome, now: int) -> None:
         propagation.settle(target.member, outcome)
@@ -283,9 +294,8 @@ class Propagations:
         chain.is_direct = True
         for position, member in enumerate(chain.members):
             if propagation.is_open(member):
-                self.counts["repairs"] += 1
                 target = Target(propagation.number, chain.push.chain, position, chain.attempt, member)
-                self._push(propagation, target, now)
+                self.counts["repairs"] += self._push(propagation, target, now)
 
     # ---- the end
 

@@ -98,6 +98,8 @@ class Transfers:
     def __init__(self, config: Transport, send: Send) -> None:
         self._config, self._send = config, send
         self._open: dict[TransferKey, Transfer] = {}
+        self._unsent: dict[Address, dict[TransferKey, Transfer]] = {}
+        """By destination, those of which nothing has left."""
         self._timers = Timers()
 
     def __len__(self) -> int:
@@ -109,7 +111,12 @@ class Transfers:
         transfer = Transfer(push._replace(segments=max(1, -(-len(blob) // size))), blob, to, tag, size)
         if transfer.key not in self._open:
             self._open[transfer.key] = transfer
+            self._unsent.setdefault(to, {})[transfer.key] = transfer
             self._advance(transfer, now)
+
+    def unsent(self, to: Address) -> list[Transfer]:
+        """Those to an address of which nothing has left."""
+        return list(self._unsent.get(to, {}).values())
 
     def acknowledge(self, ack: Ack, source: Address, now: int) -> Any:
         """The tag of the transfer that is complete now, or ``None``."""
@@ -127,7 +134,9 @@ class Transfers:
     def left(self, transfer: Transfer, now: int) -> None:
         """A datagram of it has left."""
         transfer.queued -= 1
-        transfer.has_left = True
+        if not transfer.has_left:
+            transfer.has_left = True
+            self._note_sent(transfer)
         self._wait(transfer, now)
 
     def cancel(self, transfer: Transfer) -> None:
@@ -171,8 +180,16 @@ class Transfers:
         transfer.is_over = True
         self._open.pop(transfer.key, None)
         self._timers.cancel(transfer.key)
+        self._note_sent(transfer)
+
+    def _note_sent(self, transfer: Transfer) -> None:
+        others = self._unsent.get(transfer.to, {})
+        if others.pop(transfer.key, None) is not None and not others:
+            del self._unsent[transfer.to]
 
     def check_invariants(self) -> None:
+        unsent = {key: one for ones in self._unsent.values() for key, one in ones.items()}
+        assert unsent == {key: one for key, one in self._open.items() if not one.has_left}
         for key, transfer in self._open.items():
             assert key == transfer.key
             assert not transfer.is_over

@@ -265,6 +265,8 @@ class Server:
         messages = tuple(self._aggregator.drop(entry, now))
         if messages:
             self._events.append(PendingDropped(*entry.key, str(reason), messages))
+        if reason is Outcome.UNREACHABLE:
+            self.propagations.lost(entry.address, now)
 
     # ---- output
 
