@@ -408,6 +408,9 @@ class System(ABC):
     """The keys of ``Telemetry.measures`` (``Measure.declared``, with the unit: ``age_ms``), for commands that do not
     load the telemetry."""
 
+    ticks_from_measuring: ClassVar[bool] = False
+    """Whether simulated ticks are at whole seconds from the start of measuring, for exact figures per second."""
+
     @abstractmethod
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         """Estimated quantities of a run of ``configuration``, which is complete and checked. Pages show the duration,

@@ -147,6 +147,14 @@ def test_bytes_are_counted_from_the_start_of_measuring_over_restarts():
     assert found["bytes_per_pair"] is None
 
 
+def test_traffic_varies_over_the_whole_seconds_of_measuring():
+    """Neither the part before its begin nor that before its end counts."""
+    sent = ((0, 70), (500, 100), (1_500, 300), (2_500, 400), (2_800, 900), (3_800, 999))
+    ticks = [tick(at * 1_000, outbound_bytes=total) for at, total in sent]
+    found = measures([phase("measuring", 500_000), phase("draining", 2_800_000), *ticks])
+    assert (found["outbound_bytes"], found["outbound_cv"]) == (899, pytest.approx(50 / 150))
+
+
 def test_a_second_callback_with_the_same_message_is_a_duplicate():
     emitted = [propagated(1, [0], 1_100), propagated(2, [0], 1_300)]
     arrived = [delivered(1, 0, 1_200), delivered(2, 0, 1_400)]

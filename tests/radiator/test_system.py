@@ -14,7 +14,7 @@ from overlay.journal.journal import read_journal
 from overlay.plugins import VARIABLE
 from overlay.runtime.own_supervisor import document_of, own_supervisor
 from overlay.sim.replay import replay_all
-from overlay.systems.radiator.measuring import measures
+from overlay.systems.radiator.measuring import Facts, measures
 from tests.radiator.runs import deployed, ran
 from tests.waiting import wait_for
 
@@ -63,6 +63,15 @@ def test_links_of_clients_have_their_shape(tmp_path):
     found = measures(ran(tmp_path, {"server_link_delay_ms": 10, "peer_link_delay_ms": 5, "chain_percent": 100})[1])
     assert found["lag_acceptance_us"] == pytest.approx(10_000, rel=0.02)
     assert found["lag_transport_us"] == pytest.approx(10_000 + 9 * 5_000, rel=0.05), "18 hops after the first"
+
+
+def test_ticks_are_whole_seconds_of_measuring(tmp_path):
+    """Registrations are not part of the traffic of measuring, however late the last tick before it was."""
+    _, facts = ran(tmp_path, {}, {"clients": 4, "stagger_ms": 33, "duration_s": 2.5, "messages_per_s": 0.001})
+    phases = Facts.of(facts).phases
+    begin, end = phases["measuring"], phases["draining"]
+    times = [fact.at_us for fact in facts if isinstance(fact, Tick) and fact.process == "server-0"]
+    assert [at - begin for at in times if begin <= at <= end] == [0, 1_000_000, 2_000_000, 2_500_000]
 
 
 def test_a_saturated_uplink_delays_and_a_short_queue_refuses(tmp_path):

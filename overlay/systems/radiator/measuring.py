@@ -18,6 +18,8 @@ from overlay.systems.radiator.rows import TABLES, Message, Missed, Propagation
 from overlay.systems.roles import role_of
 
 SERVER = "server"
+WHOLE_US = 900_000
+"""Two ticks are a second apart, live not exactly."""
 GOING_ON = ("launching", "warming", "measuring", "draining")
 """Phases before the end."""
 GROWING = (
@@ -252,26 +254,27 @@ def _living(found: Facts) -> str:
 # ---- counters
 
 
-def _steps(found: Facts, ticks: Sequence[Tick], name: str) -> Iterator[tuple[int, int]]:
-    """What a counter grows by from tick to tick in and after measuring: (µs, amount). A restart begins at 0."""
+def _steps(found: Facts, ticks: Sequence[Tick], name: str) -> Iterator[tuple[int, int, int]]:
+    """What a counter grows by from tick to tick in and after measuring: (from µs, to µs, amount). A restart begins
+    at 0."""
     begin = found.phases.get("measuring", 0)
-    before: int | None = None
+    before, at_us = 0, 0
     for tick in ticks:
         value = tick.counters.get(name, 0)
         if tick.at_us > begin:
-            yield tick.at_us, value - before if before is not None and value >= before else value
-        before = value
+            yield at_us, tick.at_us, value - before if value >= before else value
+        before, at_us = value, tick.at_us
 
 
 def _growth(found: Facts, name: str) -> int:
-    return sum(amount for ticks in found.ticks.values() for _, amount in _steps(found, ticks, name))
+    return sum(amount for ticks in found.ticks.values() for _, _, amount in _steps(found, ticks, name))
 
 
 def _variation(found: Facts) -> float | None:
-    """Standard deviation / mean of the bytes per second while measuring."""
-    end = found.phases.get("draining", 0)
-    ticks = _of(found, SERVER)
-    amounts = [amount for at, amount in _steps(found, ticks, "outbound_bytes") if at <= end][1:]
+    """Standard deviation / mean of the bytes per whole second of measuring."""
+    begin, end = found.phases.get("measuring", 0), found.phases.get("draining", 0)
+    steps = _steps(found, _of(found, SERVER), "outbound_bytes")
+    amounts = [amount for at, to, amount in steps if begin <= at and to <= end and to - at >= WHOLE_US]
     mean = sum(amounts) / len(amounts) if amounts else 0
     return sqrt(sum((amount - mean) ** 2 for amount in amounts) / len(amounts)) / mean if mean else None
 

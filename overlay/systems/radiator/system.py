@@ -61,6 +61,7 @@ class Radiator(System):
     faults = FAULTS
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"server": UNITS}
     measure_names = MEASURES
+    ticks_from_measuring = True
     presentation = Presentation(
         first_workload={"clients": 100, "messages_per_s": 50.0, "duration_s": 15.0, "stagger_ms": 10.0},
         main_workload=("clients", "messages_per_s", "bytes_low", "bytes_high", "content", "loop", "duration_s"),
