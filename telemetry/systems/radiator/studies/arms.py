@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 from telemetry.charts.charts import axis
-from telemetry.studies.criteria import Interval, Intervals, Shown, above, all_of, negated
+from telemetry.studies.criteria import Intervals, Shown
 from telemetry.studies.study import Claim, Row, Rows, mean, where
 
 DEFINITIONS = Path(__file__).parent / "definitions"
@@ -81,9 +80,3 @@ def by_the_first_that_holds(claims: Iterable[Claim]) -> tuple[Claim, ...]:
 def _first(figures: Intervals, judge: Callable[[Intervals], tuple[Shown, Shown]]) -> tuple[Shown, Shown]:
     criterion, shape = judge(figures)
     return criterion is True, shape
-
-
-def do_not_fall(figures: Iterable[Interval]) -> Shown:
-    """Whether none is below the one before it."""
-    found = list(figures)
-    return all_of(negated(above(before, after)) for before, after in pairwise(found))

@@ -27,7 +27,6 @@ from telemetry.systems.radiator.studies.arms import (
     SHARES,
     WRITTEN,
     by_the_first_that_holds,
-    do_not_fall,
     length,
     of_length,
     ratio,
@@ -63,7 +62,7 @@ def _of(rows: Rows, chosen: Arm, clients: int) -> Quantities:
 
 
 def _falls(rows: Rows, chosen: Arm) -> Quantities:
-    """What each step saves, and how much more the first one saves than that from 600 to 6,000, which may save nothing."""
+    """What each step saves, and how much more the first one than that from 600 to 6,000, which may save nothing."""
     arm = chosen(rows)
     found = {clients: _share(arm, clients) for clients in FALLING}
     steps = {f"{a} − {b} per chain": found[a] - found[b] for a, b in pairwise(FALLING)}
@@ -79,12 +78,13 @@ def _saves_ever_less(figures: Intervals) -> tuple[Shown, Shown]:
 
 
 def _lags(rows: Rows, chosen: Arm) -> Quantities:
-    """Of the chains that were run."""
+    """Of the chains that were run, and from each to the next one."""
     arm = chosen(rows)
-    ran = [clients for clients in LAGS if of_length(arm, clients)]
-    return {
-        f"{clients} per chain / no chain": ratio(of_length(arm, clients), of_length(arm, 0), LAG) for clients in ran
+    found = {
+        clients: ratio(of_length(arm, clients), of_length(arm, 0), LAG) for clients in LAGS if of_length(arm, clients)
     }
+    steps = {f"{longer} / {shorter} per chain": found[longer] / found[shorter] for shorter, longer in pairwise(found)}
+    return {**{f"{clients} per chain / no chain": lag for clients, lag in found.items()}, **steps}
 
 
 def _as_published(figures: Intervals) -> tuple[Shown, Shown]:
@@ -96,7 +96,8 @@ def _as_published(figures: Intervals) -> tuple[Shown, Shown]:
     ]
     short, long = found[600], found[3000]
     jump = (None if short is None else at_most(short, JUMP), None if long is None else at_least(long, JUMP))
-    return all_of(near), all_of((do_not_fall(filter(None, found.values())), *jump))
+    steps = [at_least(one, 1.0) for name, one in figures.items() if name.endswith("per chain")]
+    return all_of(near), all_of((*steps, *jump))
 
 
 def _compressed(rows: Rows) -> Quantities:
