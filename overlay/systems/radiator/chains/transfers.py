@@ -19,6 +19,8 @@ from overlay.systems.radiator.wire.table import BITMAP_BYTES, encode
 TransferKey = tuple[Address, int, int, int, int]
 """Destination, epoch, propagation, chain and attempt: what an ACK and its source say."""
 
+MOST_BEGINNINGS = 10
+"""A receiver that begins anew more often is not listened to, so that every transfer ends."""
 ALL = (1 << (8 * BITMAP_BYTES)) - 1
 
 
@@ -44,6 +46,8 @@ class Transfer:
     """Datagrams that have not left yet."""
     has_left: bool = False
     is_over: bool = False
+    beginnings: int = 0
+    """How often the receiver has begun anew."""
 
     @property
     def key(self) -> TransferKey:
@@ -58,24 +62,37 @@ class Transfer:
         return min(self.segment_bytes, len(self.blob) - segment * self.segment_bytes)
 
     def acknowledge(self, ack: Ack) -> bool:
-        """Returns whether a segment is new."""
-        before = self.base + len(self.beyond)
+        """Returns whether a segment is new.
+
+        What a receiver has only grows, unless it has dropped a blob of which nothing came for long. An ACK that has
+        a new segment and lacks a known one is of a receiver that began anew, so it replaces all that is known.
+        """
         if ack.base > self.push.segments:
             return False
-        if ack.base > self.base:
-            self.base = ack.base
-            self.beyond = {segment for segment in self.beyond if segment >= ack.base}
-        bits = int.from_bytes(ack.bitmap, "big")
-        while bits:
-            segment = ack.base + WINDOW - bits.bit_length()
-            bits &= ALL >> (segment - ack.base + 1)
-            if self.base <= segment < self.push.segments:
-                self.beyond.add(segment)
+        said = self._beyond(ack)
+        if ack.base <= self.base and not any(one >= self.base and one not in self.beyond for one in said):
+            return False
+        has_begun_anew = ack.base < self.base or any(one >= ack.base and one not in said for one in self.beyond)
+        if has_begun_anew:
+            self.beginnings += 1
+            if self.beginnings > MOST_BEGINNINGS:
+                return False
+        self.base, self.beyond = ack.base, said
         while self.base in self.beyond:
             self.beyond.remove(self.base)
             self.base += 1
-        self.next = max(self.next, self.base)
-        return self.base + len(self.beyond) > before
+        self.next = max(self.base, min(self.next, self.base + WINDOW))
+        return not has_begun_anew
+
+    def _beyond(self, ack: Ack) -> set[int]:
+        """The segments in the bitmap of an ACK."""
+        bits, found = int.from_bytes(ack.bitmap, "big"), set[int]()
+        while bits:
+            segment = ack.base + WINDOW - bits.bit_length()
+            bits &= ALL >> (segment - ack.base + 1)
+            if segment < self.push.segments:
+                found.add(segment)
+        return found
 
     def fresh(self) -> Iterator[int]:
         """Segments to send for the first time."""
