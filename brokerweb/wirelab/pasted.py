@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from binascii import Error
+from collections.abc import Sequence
 
 from overlay.core.errors import InvalidSetting
 
@@ -26,15 +27,15 @@ _GROUP = re.compile(r"(?:[0-9a-fA-F]{2})+")
 _LINE_BYTES = 16
 
 
-def read(text: str, form: str = "") -> tuple[bytes, str]:
-    """The bytes and the detected format of ``FORMS``; an empty ``form`` detects it."""
+def read(text: str, form: str = "", forms: Sequence[str] = FORMS) -> tuple[bytes, str]:
+    """The bytes and the detected format, one of ``forms``; an empty ``form`` detects it."""
     if len(text) > MOST_CHARACTERS:
         raise InvalidSetting(FIELD, f"has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
     if not text.strip():
-        raise InvalidSetting(FIELD, "is empty; paste a datagram as text, hexadecimal digits, a dump or Base64")
-    form = form or _form_of(text)
-    if form not in _READERS:
-        raise InvalidSetting("form", f"must be one of {', '.join(FORMS)}, not {form!r:.40}")
+        raise InvalidSetting(FIELD, f"is empty; paste a datagram as {', '.join(forms[:-1])} or {forms[-1]}")
+    form = form or _form_of(text, forms)
+    if form not in forms:
+        raise InvalidSetting("form", f"must be one of {', '.join(forms)}, not {form!r:.40}")
     return checked(_READERS[form](text)), form
 
 
@@ -47,8 +48,8 @@ def checked(data: bytes) -> bytes:
     return data
 
 
-def _form_of(text: str) -> str:
-    if _MESSAGE.match(text):
+def _form_of(text: str, forms: Sequence[str]) -> str:
+    if TEXT in forms and _MESSAGE.match(text):
         return TEXT
     if _is_dump(text):
         return DUMP
@@ -58,7 +59,7 @@ def _form_of(text: str) -> str:
         return HEX
     if _BASE64.fullmatch(text) and hexadecimal < 0.9 * len(bare):
         return BASE64
-    return HEX if hexadecimal >= 0.9 * len(bare) else TEXT
+    return HEX if hexadecimal >= 0.9 * len(bare) or TEXT not in forms else TEXT
 
 
 def _as_text(text: str) -> bytes:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.utils import timezone
 
-from brokerweb.systems.context_broker.wirelab import composing, sending
-from brokerweb.systems.context_broker.wirelab.dissecting import Dissection, Segment, dissect
-from brokerweb.systems.context_broker.wirelab.hexview import TINTS, Row, rows
-from brokerweb.systems.context_broker.wirelab.verdicts import Verdict, judge
-from overlay.systems.context_broker.wire.kinds import Layout
-from overlay.systems.context_broker.wire.table import LAYOUTS
+from brokerweb.wirelab import sending
+from brokerweb.wirelab.hexview import TINTS, Row, rows
+from brokerweb.wirelab.lab import Dissection, Lab, Message, Segment, Verdict
 
 LONGEST_LINK = 2_000
 """Bytes of a datagram that an address carries."""
+LONGEST_FORM = 6_000
+"""Characters of a form that an address carries."""
 TEXT_SHOWN = 160
 """Characters of a field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A datagram, its fields and a broker's verdict."""
+    """A datagram, its fields and a server's verdict."""
 
+    lab: Lab
     dissection: Dissection
     verdict: Verdict
 
@@ -32,7 +33,7 @@ class Decoded:
         return self.dissection.data
 
     @property
-    def layout(self) -> Layout | None:
+    def layout(self) -> Message | None:
         return self.dissection.layout
 
     @property
@@ -45,8 +46,7 @@ class Decoded:
 
     @property
     def link(self) -> str:
-        """The query of an address that shows it; empty of one that is too long for that."""
-        return f"?d={self.data.hex()}" if len(self.data) <= LONGEST_LINK else ""
+        return link_of(self.data)
 
     @property
     def hex(self) -> str:
@@ -59,12 +59,41 @@ class Decoded:
 
     @property
     def visible(self) -> str:
-        return visible(self.text)
+        """One line that says what is in it."""
+        return visible(self.lab.summary(self.data))
+
+    @property
+    def form(self) -> str:
+        return form_of(self.lab, self.data)
 
     @property
     def answers(self) -> list[str]:
-        """What the broker of the verdict sends back, as text."""
-        return [answer.decode(errors="replace") for answer in self.verdict.answers]
+        """What the server of the verdict sends back, a line each."""
+        return [self.lab.summary(answer) for answer in self.verdict.answers]
+
+
+def link_of(data: bytes) -> str:
+    """The query of an address that shows it; empty of one that is too long for that."""
+    return f"?d={data.hex()}" if len(data) <= LONGEST_LINK else ""
+
+
+def form_of(lab: Lab, data: bytes) -> str:
+    """The query of the form that composes it; empty if there is none, or it is too long."""
+    given = lab.given(data)
+    if given is None:
+        return ""
+    query = urlencode({"code": lab.code_of(data), **given})
+    return f"?{query}" if len(query) <= LONGEST_FORM else ""
+
+
+def in_line(lab: Lab, data: bytes) -> dict[str, str]:
+    """A datagram in a list, without a verdict."""
+    return {
+        "name": lab.name_of(data),
+        "summary": visible(lab.summary(data)),
+        "link": link_of(data),
+        "form": form_of(lab, data),
+    }
 
 
 def visible(text: str) -> str:
@@ -76,33 +105,29 @@ def now_ms() -> int:
     return int(timezone.now().timestamp() * 1000)
 
 
-def decoded(data: bytes) -> Decoded:
+def decoded(lab: Lab, data: bytes) -> Decoded:
     """What is in ``data``, as of now."""
     now = now_ms()
-    dissection = dissect(data, now)
-    return Decoded(dissection, judge(dissection, now))
+    dissection = lab.decode(data, now)
+    return Decoded(lab, dissection, lab.judge(dissection, now))
 
 
-def examples() -> list[dict[str, Any]]:
+def examples(lab: Lab) -> list[dict[str, Any]]:
     """Every message as it is meant to be, with how to look at it."""
     now = now_ms()
-    return [
-        {"layout": layout, "text": data.decode(), "link": f"?d={data.hex()}"}
-        for layout in LAYOUTS.values()
-        for data in (composing.example(layout, now),)
-    ]
+    return [{"layout": layout, "link": f"?d={lab.compose(layout.code, {}, now).hex()}"} for layout in lab.messages]
 
 
-def send(kind: str, id: str, broker: int, data: bytes, person: int) -> dict[str, Any]:
+def send(lab: Lab, kind: str, id: str, broker: int, data: bytes, person: int) -> dict[str, Any]:
     """Sends, and decodes what came back. Raises as ``sending.send`` does."""
-    sent = sending.send(kind, id, broker, data, person)
-    answers = [{"after_us": one.after_us, "decoded": decoded(one.data)} for one in sent.answers]
-    return {"sent": sent, "answers": answers, "sentence": _sentence(sent)}
+    sent = sending.send(lab, kind, id, broker, data, person)
+    answers = [{"after_us": one.after_us, "decoded": decoded(lab, one.data)} for one in sent.answers]
+    return {"sent": sent, "answers": answers, "sentence": _sentence(lab, sent)}
 
 
-def _sentence(sent: sending.Sent) -> str:
+def _sentence(lab: Lab, sent: sending.Sent) -> str:
     if sent.is_nobody_there:
-        return "No process uses this port; the broker may have ended since the last report."
+        return f"No process uses this port; the {lab.server} may have ended since the last report."
     if not sent.answers:
         return f"No answer within {sending.WAIT_NS / 10**9:g} s."
     if sent.is_cut:
@@ -117,7 +142,7 @@ def field_row(number: int, segment: Segment, data: bytes) -> dict[str, Any]:
         "number": number,
         "tint": number % TINTS,
         "name": segment.name,
-        "kind": segment.kind.value,
+        "kind": str(segment.kind),
         "offset": segment.offset,
         "length": segment.length,
         "hex": data[segment.offset : segment.end].hex(),

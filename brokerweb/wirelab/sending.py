@@ -1,7 +1,7 @@
-"""Sends a datagram to a live broker and collects the answers. The only part of the wire lab with a socket.
+"""Sends a datagram to a live server and collects the answers. The only part of the wire lab with a socket.
 
-Targets are chosen by network or run and broker index among the brokers of this installation; addresses are never
-accepted from clients.
+Targets are chosen by network or run and index among the servers of one system in this installation; addresses are
+never accepted from clients.
 """
 
 from __future__ import annotations
@@ -20,24 +20,13 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ON_BROKERS
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.models import UP, Network
+from brokerweb.wirelab.lab import Lab
 from overlay.core.addresses import Address, is_loopback, parse_address
+from overlay.core.binary import MAX_DATAGRAM
 from overlay.core.engines import LIVE
-from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.errors import InvalidSetting
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.context_broker.system import SYSTEM
-from overlay.systems.context_broker.wire.codec import code_of, parse
-from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM
-from overlay.systems.context_broker.wire.messages import (
-    Ack,
-    ContextResponse,
-    Nack,
-    NeighborsResponse,
-    PingResponse,
-    StatsResponse,
-    Status,
-)
-from overlay.systems.context_broker.wire.table import OPERATIONS, AnyMessage
 
 log = logging.getLogger(__name__)
 
@@ -93,11 +82,11 @@ class Sent:
     """Whether more than ``MOST_ANSWERS`` came."""
 
 
-def places() -> list[Place]:
+def places(system: str) -> list[Place]:
     """Possible targets, networks first."""
-    networks = Network.objects.filter(state__in=UP, system=SYSTEM.name).only("id", "name", "host", "brokers")
+    networks = Network.objects.filter(state__in=UP, system=system).only("id", "name", "host", "brokers")
     networks = networks[:MOST_OFFERED]
-    runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE, system=SYSTEM.name).select_related("experiment")[
+    runs = Run.objects.filter(state__in=ON_BROKERS, engine=LIVE, system=system).select_related("experiment")[
         :MOST_OFFERED
     ]
     live: list[tuple[str, Network | Run]] = [(NETWORK, network) for network in networks]
@@ -110,21 +99,23 @@ def places() -> list[Place]:
     return found
 
 
-def place_of(kind: str, id: str) -> tuple[Place, dict[int, Address]]:
+def place_of(lab: Lab, kind: str, id: str) -> tuple[Place, dict[int, Address]]:
     """A network or run, and its running brokers. Raises ``InvalidSetting`` and ``NotPossible``."""
     if kind not in (NETWORK, RUN):
         raise InvalidSetting("to", f"must be a network or a run, not {kind!r:.40}")
     found: Network | Run | None
     if kind == NETWORK:
-        found = Network.objects.filter(pk=id).first()
+        found = Network.objects.filter(pk=id, system=lab.system).first()
     else:
-        found = Run.objects.filter(pk=id).select_related("experiment").first()
+        found = Run.objects.filter(pk=id, system=lab.system).select_related("experiment").first()
     if found is None:
         raise InvalidSetting("to", f"there is no {kind} with the id {id!r:.40}")
     name, brokers = _told(found)
     up = dict(_up(brokers, found.host))
     if not up:
-        raise NotPossible(f"The {kind} {name} is {found.state}, and none of its brokers can be reached from here.")
+        raise NotPossible(
+            f"The {kind} {name} is {found.state}, and none of its {lab.server}s can be reached from here."
+        )
     return Place(kind, id, name, len(up), kind == RUN), up
 
 
@@ -145,18 +136,18 @@ def _up(brokers: list[dict[str, Any]], host: str) -> Iterator[tuple[int, Address
             yield int(broker["index"]), address
 
 
-def send(kind: str, id: str, broker: int, data: bytes, person: int) -> Sent:
-    """Send ``data`` to a broker and listen, two seconds at most.
+def send(lab: Lab, kind: str, id: str, broker: int, data: bytes, person: int) -> Sent:
+    """Send ``data`` to a server and listen, two seconds at most.
 
     Raises ``InvalidSetting``, ``NotPossible`` and ``TooFast``; then nothing was sent.
     """
     if len(data) > MAX_DATAGRAM:
         raise InvalidSetting("text", f"has {len(data):,} bytes; a datagram holds at most {MAX_DATAGRAM:,}")
-    place, up = place_of(kind, id)
+    place, up = place_of(lab, kind, id)
     if broker not in up:
-        raise InvalidSetting("broker", f"is not a running broker; running: {_listed(sorted(up))}")
+        raise InvalidSetting("broker", f"is not a running {lab.server}; running: {_listed(sorted(up))}")
     _take_turn(person)
-    answers, is_nobody_there = _exchange(up[broker], data)
+    answers, is_nobody_there = _exchange(lab, up[broker], data)
     is_cut = len(answers) > MOST_ANSWERS
     return Sent(place, broker, up[broker], tuple(answers[:MOST_ANSWERS]), is_nobody_there, is_cut)
 
@@ -179,9 +170,10 @@ def _take_turn(person: int) -> None:
         raise TooFast(f"The limit is {MOST_SENT} datagrams in {WINDOW_S} s per user. Wait a moment.")
 
 
-def _exchange(broker: Address, data: bytes) -> tuple[list[Heard], bool]:
+def _exchange(lab: Lab, broker: Address, data: bytes) -> tuple[list[Heard], bool]:
     """The answers, and whether the machine reported a closed port."""
     heard: list[Heard] = []
+    is_followed = False
     with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
         try:
             sock.connect(broker)  # the kernel then drops datagrams of other senders
@@ -193,25 +185,14 @@ def _exchange(broker: Address, data: bytes) -> tuple[list[Heard], bool]:
                 answer = sock.recv(MAX_DATAGRAM_BYTES)
                 now = time.monotonic_ns()
                 heard.append(Heard((now - started) / 1000, answer))
-                if _is_last(data, answer):
+                follow_up = None if is_followed else lab.follow_up(data, answer)
+                if follow_up is not None:
+                    is_followed = True
+                    sock.send(follow_up)
+                elif lab.is_last(data, answer):
                     until = min(until, now + LINGER_NS)
         except TimeoutError:
             pass
-        except OSError:  # refused: a response of the machine, not of a broker
+        except OSError:  # refused: a response of the machine, not of a server
             return heard, not heard
     return heard, False
-
-
-def _is_last(asked: bytes, answer: bytes) -> bool:
-    """Whether nothing more is said to a message after this answer."""
-    try:
-        message: AnyMessage = parse(answer)
-    except WireError:
-        return False
-    if isinstance(message, Nack | PingResponse | NeighborsResponse | StatsResponse):
-        return True
-    code = code_of(asked)
-    if isinstance(message, Ack):
-        is_only = message.operation in (OPERATIONS[0], OPERATIONS[7]) or asked.endswith(b"|*")
-        return message.status == Status.REQ_PROCESSED or is_only
-    return isinstance(message, ContextResponse) and code == 32

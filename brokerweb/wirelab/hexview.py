@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from brokerweb.systems.context_broker.wirelab.dissecting import Dissection
-from overlay.systems.context_broker.wire.kinds import Kind
+from brokerweb.wirelab.lab import SEPARATOR, Dissection
 
 ROW = 16
 HALF = 8
@@ -55,7 +54,7 @@ def _spans(dissection: Dissection) -> list[tuple[int, int, int, str]]:
     """Begin, end, number and tint of each segment that has bytes."""
     made, number = [], -1
     for segment in dissection.segments:
-        is_separator = segment.kind == Kind.SEPARATOR
+        is_separator = segment.kind == SEPARATOR
         number += not is_separator
         if segment.length:
             tint = "none" if is_separator else "wrong" if segment.problem else f"{number % TINTS}"
