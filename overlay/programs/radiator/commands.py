@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import sys
 import threading
 import time
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
-from overlay.core.addresses import format_address
+from overlay.core.addresses import format_address, parse_networks
 from overlay.core.errors import WaxwingError, WireError
 from overlay.programs.arguments import OneLineParser, address
 from overlay.programs.radiator.client import NoAnswer, RadiatorClient, Refused
+from overlay.programs.radiator.limits import Limits
 from overlay.systems.radiator.context import Context
 
 DONE, FAILED, WRONG_USAGE, UNANSWERED, STOPPED = 0, 1, 2, 3, 130
+WEBHOOKS = "WAXWING_WEBHOOKS"
+"""Private networks that callbacks may reach, as for the product's webhooks."""
 EPILOG = "Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no answer, 130 stopped by Ctrl-C."
 
 
@@ -48,6 +53,13 @@ def _add_id(parser: OneLineParser) -> None:
 def _add_listening(parser: OneLineParser) -> None:
     parser.add_argument(
         "--listen", type=address, default=("127.0.0.1", 8003), metavar="ADDRESS", help="for HTTP (127.0.0.1:8003)"
+    )
+    parser.add_argument(
+        "--per-address",
+        type=int,
+        default=Limits.clients_per_source,
+        metavar="N",
+        help="clients of one IP address (100)",
     )
 
 
@@ -106,13 +118,14 @@ def _receive(given: Namespace) -> int:
 
 def _serve(given: Namespace) -> int:
     from overlay.programs.radiator.gateway import Gateway
-    from overlay.programs.radiator.http_front import Front
+    from overlay.programs.radiator.http_front import serve
 
-    gateway = Gateway(given.server, given.deadline)
-    with Front(gateway, given.listen) as front:
-        sys.stderr.write(f"http://{format_address(front.server_address)}\n")  # type: ignore[arg-type]
-        try:
-            front.serve_forever()
-        finally:
-            gateway.close()
+    networks = parse_networks(os.environ.get(WEBHOOKS, ""), WEBHOOKS)
+    limits = Limits(clients_per_source=given.per_address)
+
+    async def run() -> None:
+        gateway = Gateway(given.server, given.deadline, limits, networks)
+        await serve(gateway, given.listen, lambda at: sys.stderr.write(f"http://{format_address(at)}\n"))
+
+    asyncio.run(run())
     return DONE

@@ -143,7 +143,8 @@ class Server:
             request.id,
             request.instance,
             request.attributes,
-            is_p2p=bool(request.flags),
+            is_p2p=bool(request.flags & m.P2P),
+            is_http=bool(request.flags & m.HTTP),
             req=request.req,
             now=now,
         )

@@ -12,6 +12,9 @@ DIRECT = 65_535
 """The chain of a push to one recipient, whose blob is the body alone."""
 WINDOW = 256
 """Segments in flight, and bits in an acknowledgement."""
+P2P, HTTP = 1, 2
+"""Flags of REGISTER."""
+FLAGS = (0, P2P, P2P | HTTP)
 REPORTS = (9, 10, 11)
 """The kinds that are repeated until NOTED."""
 

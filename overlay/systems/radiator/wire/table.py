@@ -50,7 +50,7 @@ LAYOUTS = (
             REQ,
             INSTANCE,
             Field("token", Kind.U64, "From REGISTERED with code 4; 0 in the first request."),
-            Field("flags", Kind.U8, "1: other clients may push to it.", choices=(0, 1)),
+            Field("flags", Kind.U8, "1: other clients may push to it; 3: by HTTP only.", choices=m.FLAGS),
             ID,
             Field("attributes", Kind.JSON16, "Attributes of the client, by name."),
         ),
