@@ -1,4 +1,5 @@
-"""``python -m overlay radiator propagate|receive|gateway ADDRESS``: one client, or HTTP for many, until Ctrl-C."""
+"""``python -m overlay radiator propagate|receive|gateway|clients|pending ADDRESS``: one client, HTTP for many until
+Ctrl-C, or what a server tells its operator (``listing``)."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any
 from overlay.core.addresses import format_address, parse_networks
 from overlay.core.errors import WaxwingError, WireError
 from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.radiator import listing
 from overlay.programs.radiator.client import NoAnswer, RadiatorClient, Refused
 from overlay.programs.radiator.limits import Limits
 from overlay.systems.radiator.context import Context
@@ -21,17 +23,22 @@ from overlay.systems.radiator.context import Context
 DONE, FAILED, WRONG_USAGE, UNANSWERED, STOPPED = 0, 1, 2, 3, 130
 WEBHOOKS = "WAXWING_WEBHOOKS"
 """Private networks that callbacks may reach, as for the product's webhooks."""
+MOST_SECONDS = 3_600
 EPILOG = "Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no answer, 130 stopped by Ctrl-C."
 
 
 def main(name: str, arguments: list[str]) -> int:
     parser = OneLineParser(prog=f"overlay radiator {name}", epilog=EPILOG)
     parser.add_argument("server", type=address, metavar="ADDRESS", help="the network's server, HOST:PORT")
-    parser.add_argument("--deadline", type=float, default=10.0, metavar="S", help="seconds to wait for an answer (10)")
+    parser.add_argument(
+        "--deadline", type=_seconds, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
+    )
     add, run = {
         "propagate": (_add_call, _propagate),
         "receive": (_add_receiving, _receive),
         "gateway": (_add_listening, _serve),
+        "clients": (listing.add_clients, listing.list_clients),
+        "pending": (listing.add_page, listing.list_pending),
     }[name]
     add(parser)
     given = parser.parse_args(arguments)
@@ -76,6 +83,16 @@ def _add_receiving(parser: OneLineParser) -> None:
     parser.add_argument("--attributes", type=_object, default={}, metavar="JSON", help="of the registration")
     parser.add_argument("--count", type=int, metavar="N", help="stop after N contexts")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after S seconds")
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= MOST_SECONDS:
+        raise ArgumentTypeError(f"{text[:40]!r} must be a number of seconds above 0, at most {MOST_SECONDS:,}")
+    return value
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from overlay.topologies import Graph
 
 AUDIENCE = "audience"
+PADDING_BYTES = 400
+"""Of a request for figures, so that the answer has at most three times the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,27 @@ class Radiator(System):
             return isinstance(parse(data), RegisterAgain)
         except WireError:
             return False
+
+    def statistics_request(self, unix_ms: int) -> bytes:
+        from overlay.systems.radiator.wire.messages import Inspect, Subject
+        from overlay.systems.radiator.wire.table import encode
+
+        return encode(Inspect(unix_ms & 0xFFFFFFFF, 0, Subject.FIGURES, padding=bytes(PADDING_BYTES)))
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        from overlay.core.binary import read_untrusted
+        from overlay.systems.radiator.wire.messages import Inspected, Inspection
+        from overlay.systems.radiator.wire.table import parse
+
+        try:
+            message = parse(data)
+            if not isinstance(message, Inspected) or message.code != Inspection.OK:
+                return None
+            found = read_untrusted(message.body)
+        except WireError:
+            return None
+        is_figures = isinstance(found, dict) and all(type(value) is int for value in found.values())
+        return found if is_figures else None
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.radiator.metering import MessageMeter, ServerMeter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
@@ -282,7 +282,7 @@ class Server:
         spared = spared_bytes(accounting, len(transfer.blob), raw, segment, is_repeat=is_repeat)
         self.uplink.put(data, transfer.to, push_bytes(*sizes, is_repeat=is_repeat), now, transfer, spared)
 
-    _HANDLERS: dict[type, Callable[..., None]] = {
+    _HANDLERS: ClassVar[Mapping[type, Callable[..., None]]] = {
         m.Register: _register,
         m.Unregister: _unregister,
         m.Context: _accept,

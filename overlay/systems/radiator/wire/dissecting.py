@@ -100,5 +100,7 @@ def examples() -> dict[str, bytes]:
         m.noted(m.Done(*report)),
         m.Alive(7),
         m.RegisterAgain(1),
+        m.Inspect(4, 9, m.Subject.CLIENTS, limit=100),
+        m.Inspected(4, m.Inspection.OK, body=b'{"clients":0,"offset":0,"reachable":0,"rows":[],"total":0}'),
     ]
     return {FORMAT.layouts[KINDS[type(one)]].short: encode(one) for one in messages}

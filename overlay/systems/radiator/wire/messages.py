@@ -40,6 +40,24 @@ class Acceptance(IntEnum):
     TOO_LARGE = 4
 
 
+class Subject(IntEnum):
+    """What INSPECT asks for."""
+
+    FIGURES = 0
+    CLIENTS = 1
+    PENDING = 2
+
+
+class Inspection(IntEnum):
+    """The code in INSPECTED."""
+
+    OK = 0
+    TOKEN = 1
+    """Repeat the request with this token."""
+    ELSEWHERE = 2
+    """Only programs on the host of the server are answered."""
+
+
 class Register(NamedTuple):
     req: int
     instance: int
@@ -150,6 +168,24 @@ class RegisterAgain(NamedTuple):
     epoch: int
 
 
+class Inspect(NamedTuple):
+    req: int
+    token: int
+    subject: int
+    clients: int = 0
+    """Reachable ones only (1), unreachable ones only (2), all (0)."""
+    offset: int = 0
+    limit: int = 0
+    padding: bytes = b""
+
+
+class Inspected(NamedTuple):
+    req: int
+    code: int
+    token: int = 0
+    body: bytes = b""
+
+
 Report = Failed | Done | Progress
 
 
@@ -160,4 +196,4 @@ def noted(report: Report) -> Noted:
 
 Message = (
     Register | Registered | Unregister | Unregistered | Context | Accepted | Push | Ack | Report | Noted | Alive
-) | RegisterAgain
+) | (RegisterAgain | Inspect | Inspected)

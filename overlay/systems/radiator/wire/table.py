@@ -148,6 +148,40 @@ LAYOUTS = (
     ),
     Layout(13, m.Alive, "alive", TO_SERVER, "The client is there.", (INSTANCE,)),
     Layout(14, m.RegisterAgain, "register again", TO_CLIENT, "The server does not know the client.", (EPOCH,)),
+    Layout(
+        15,
+        m.Inspect,
+        "inspect",
+        "operator → server",
+        "Asks for figures, clients, or what is pending.",
+        (
+            REQ,
+            Field("token", Kind.U64, "From INSPECTED with code 1; 0 in the first request."),
+            Field("subject", Kind.U8, "0 figures, 1 clients, 2 pending.", choices=tuple(m.Subject)),
+            Field("clients", Kind.U8, "0 all, 1 reachable ones, 2 unreachable ones.", choices=(0, 1, 2)),
+            Field("offset", Kind.U32, "Rows to skip."),
+            Field("limit", Kind.U16, "Rows at most."),
+            Field("padding", Kind.REST, "Anything: without a token, at most three times the request is answered."),
+        ),
+    ),
+    Layout(
+        16,
+        m.Inspected,
+        "inspected",
+        "server → operator",
+        "Answers the above.",
+        (
+            REQ,
+            Field(
+                "code",
+                Kind.U8,
+                "0 ok, 1 repeat with this token, 2 only programs on the server's host are answered.",
+                choices=tuple(m.Inspection),
+            ),
+            Field("token", Kind.U64, "Proof that the address receives.", only_with=("code", 1)),
+            Field("body", Kind.REST, "What was asked for, as JSON.", only_with=("code", 0)),
+        ),
+    ),
 )
 
 FORMAT = Format(MAGIC, LAYOUTS)
