@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from brokerweb.systems.contract import Entry, Web
+from collections.abc import Sequence
+
+from brokerweb.networks.models import Network
+from brokerweb.systems.contract import Entry, Part, Rows, Web
+from brokerweb.systems.radiator import inspecting
 
 
 class RadiatorWeb(Web):
@@ -23,3 +27,14 @@ class RadiatorWeb(Web):
             "protocol wire lab bytes hexadecimal",
         ),
     )
+
+    def parts_of_network(self, network: Network) -> Sequence[Part]:
+        return (Part("server", "Server", "radiator/network.html"),)
+
+    def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
+        with inspecting.asked(network) as server:
+            return inspecting.clients(server, offset, limit, reachable)
+
+    def pending_of_network(self, network: Network, offset: int, limit: int) -> Rows:
+        with inspecting.asked(network) as server:
+            return inspecting.pending(server, offset, limit)

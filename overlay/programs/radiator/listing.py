@@ -54,7 +54,7 @@ def waits_for(row: Mapping[str, Any]) -> str:
         what = f"with {counted(row['value'] - row['people'], 'more person', 'more people')}"
     else:
         what = f"with {counted(row['value'] - row['messages'], 'more message')}"
-    return f"{what}, {wait} at most" if wait else what
+    return f"{what}, {wait} at the latest" if wait else what
 
 
 def counted(count: int, one: str, many: str = "") -> str:
