@@ -30,7 +30,7 @@ def asked(network: Network) -> Iterator[Inspector]:
     """Raises ``NotAnswered``; ``NotPossible`` if no server runs, or one that answers only programs elsewhere."""
     address = address_of(network)
     if not address:
-        raise NotPossible(f"This network is {network.state}, and no server runs that could tell its clients.")
+        raise NotPossible(f"This network is {network.state} and has no running server.")
     try:
         with Inspector(parse_address(address), DEADLINE_S) as server:
             yield server

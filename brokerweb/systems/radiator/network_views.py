@@ -15,6 +15,7 @@ from brokerweb.kit.view_guards import PAGE_SIZE
 from brokerweb.networks.models import Network
 from brokerweb.systems.contract import Rows
 from brokerweb.systems.radiator import inspecting
+from overlay.core.addresses import parse_address
 from overlay.programs.radiator.inspection import Inspector
 from overlay.programs.radiator.listing import CLIENTS
 from overlay.systems.radiator.system import SYSTEM
@@ -73,4 +74,7 @@ def _number(text: str) -> int:
 def connect(request: HttpRequest, network_id: str) -> HttpResponse:
     """How applications connect; polled until the server has an address."""
     network = _network(network_id)
-    return render(request, "radiator/connect.html", {"network": network, "address": inspecting.address_of(network)})
+    address = inspecting.address_of(network)
+    host, port = parse_address(address) if address else ("", 0)
+    context = {"network": network, "address": address, "host": host, "port": port}
+    return render(request, "radiator/connect.html", context)

@@ -29,7 +29,10 @@ class RadiatorWeb(Web):
     )
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
-        return (Part("server", "Server", "radiator/network.html"),)
+        return (
+            Part("server", "Clients and pending messages", "radiator/network.html"),
+            Part("connect", "Connect an application", "radiator/connecting.html"),
+        )
 
     def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
         with inspecting.asked(network) as server:
