@@ -124,7 +124,7 @@ def test_what_cannot_be_told_has_a_reason(looking, network, served, name):
     Network.objects.filter(pk=network.pk).update(system=FIRST)
     refused = looking.get(url)
     assert (refused.status_code, "list no " in refused.content.decode()) == (404, True)
-    assert looking.get(f"/radiator/networks/{network.pk}/server/").status_code == 404
+    assert looking.get(f"/radiator/networks/{network.pk}/server/").status_code == 400
     Network.objects.filter(pk=network.pk).update(system="radiator", state="stopped", brokers=[])
     assert looking.get(url).status_code == 409
     assert "Start the network" in words(looking.get(f"/radiator/networks/{network.pk}/server/"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,14 +25,24 @@ from overlay.systems.radiator.system import SYSTEM
 MOST_PAGES = 100_000
 
 
-def _network(id: str) -> Network:
-    return get_object_or_404(Network, pk=id, system=SYSTEM.name)
+def of_a_network(view: Callable[[HttpRequest, Network], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponse]:
+    """Passes the network; refuses those of other systems."""
+
+    @login_required
+    @wraps(view)
+    def wrapper(request: HttpRequest, network_id: str) -> HttpResponse:
+        network = get_object_or_404(Network, pk=network_id)
+        if network.system != SYSTEM.name:
+            sentence = f"{network.name} is no network of {SYSTEM.title}."
+            return HttpResponse(sentence, content_type="text/plain", status=400)
+        return view(request, network)
+
+    return wrapper
 
 
-@login_required
-def server(request: HttpRequest, network_id: str) -> HttpResponse:
+@of_a_network
+def server(request: HttpRequest, network: Network) -> HttpResponse:
     """Figures, clients and queues; polled. ``?only=reachable``, ``?clients=2`` and ``?queues=2`` are kept."""
-    network = _network(network_id)
     only = request.GET.get("only", "all")
     shown: dict[str, Any] = {"only": only if only in CLIENTS else "all"}
     shown |= {name: _number(request.GET.get(name, "")) for name in ("clients", "queues")}
@@ -70,10 +82,9 @@ def _number(text: str) -> int:
     return min(max(1, int(text)), MOST_PAGES) if is_number else 1
 
 
-@login_required
-def connect(request: HttpRequest, network_id: str) -> HttpResponse:
+@of_a_network
+def connect(request: HttpRequest, network: Network) -> HttpResponse:
     """How applications connect; polled until the server has an address."""
-    network = _network(network_id)
     address = inspecting.address_of(network)
     host, port = parse_address(address) if address else ("", 0)
     context = {"network": network, "address": address, "host": host, "port": port}
