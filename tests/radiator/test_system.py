@@ -137,6 +137,9 @@ def test_clients_that_leave_are_not_waited_for_and_those_that_return_receive_aga
         ({"what": "cut", "servers": ["server-0"]}, 0),
         ({"what": "restart", "brokers": [0]}, 0),
         ({"what": "kill", "brokers": [0]}, 0),
+        ({"what": "restart", "clients": 0.2}, 1),
+        ({"what": "slow", "links": "all", "delay_ms": 20}, 0),
+        ({"what": "partition", "islands": [["server", 0, 1, 2, 3, 4], [5, 6, 7]]}, 1),
     ],
 )
 def test_after_a_fault_messages_reach_everyone_again(tmp_path, fault, least):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from overlay.core.links import LinkShape
     from overlay.core.settings import Use
     from overlay.faults.churn import Change
+    from overlay.faults.faults import Fault
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
@@ -124,6 +125,11 @@ class Radiator(System):
         settings = setup.settings
         shape: LinkShape = settings.server_link if isinstance(other, int) else settings.peer_link
         return None if shape.is_clear else shape
+
+    def read_faults(self, setup: Setup, documents: object) -> tuple[Fault, ...]:
+        from overlay.systems.radiator.fault_words import in_own_words
+
+        return super().read_faults(setup, in_own_words(documents))
 
     def _changes(self, setup: Setup) -> Mapping[int, Sequence[Change]]:
         """Departures and returns of clients, by number. Raises ``InvalidSetting``."""

@@ -80,6 +80,8 @@ class Hop:
         self._arrivals = Arrivals(ns(config.chain_wait_s), config.max_blob_bytes)
         self._transfers = Transfers(config, self._send_part)
         self._reports = Reports(config, lambda report, server: self._send(encode(report), server))
+        self.hears: Callable[[str], bool] = lambda id: True
+        """Whether pushes of the client with this id arrive. Only faults say no."""
         self.counts: Counter[str] = Counter()
         """``delivered``, ``duplicates_suppressed``, ``refused``, ``client_to_client_bytes``: pushes and their ACKs."""
 
@@ -117,7 +119,7 @@ class Hop:
 
     def _receive_blob(self, push: m.Push, blob: bytes, source: Address, now: int) -> None:
         try:
-            opened, following = self._open(push, blob)
+            opened, following = self._open(push, blob, source)
             contexts = self._read(opened.body)
         except WireError:
             self.counts["refused"] += 1
@@ -132,7 +134,7 @@ class Hop:
         if push.chain != m.DIRECT:
             self._forward(push, blob, opened.server, following, now)
 
-    def _open(self, push: m.Push, blob: bytes) -> tuple[Opened, Place | None]:
+    def _open(self, push: m.Push, blob: bytes, source: Address) -> tuple[Opened, Place | None]:
         """And the next member. Raises ``WireError`` for a push that is not from the group, or not for this client."""
         if not is_authentic(push.mac, self._key, push.epoch, push.propagation, push.chain, blob):
             raise WireError("wrong MAC")
@@ -141,6 +143,8 @@ class Hop:
             raise WireError(f"a chain of {len(opened.members)}, not {push.length}")
         if push.length and opened.place(push.position).id != self._id:
             raise WireError(f"for {opened.place(push.position).id[:60]}")
+        if push.position and self._is_client(source) and not self.hears(opened.place(push.position - 1).id):
+            raise WireError("cut off from its sender")
         return opened, opened.place(push.position + 1) if push.position + 1 < push.length else None
 
     def _remember(self, push: m.Push, now: int) -> bool:

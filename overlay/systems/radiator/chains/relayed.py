@@ -63,7 +63,7 @@ class RelayedHop(Hop):
         if key in self._held:
             return
         try:
-            opened, _ = self._open(push, blob)
+            opened, _ = self._open(push, blob, source)
             self._read(opened.body)
         except WireError:
             self.counts["refused"] += 1
