@@ -291,6 +291,10 @@ class System(ABC):
         """The configuration of every server, without its place. For a network, ``setup.workload`` is ``None``."""
         return setup.settings
 
+    def derived(self, setup: Setup) -> Mapping[str, Value]:
+        """Values that follow from a setup with its seed, by name, for the manifest of a run."""
+        return {}
+
     def config_document(self, config: Any) -> dict[str, Any]:
         """The configuration as plain values, for a recording."""
         return asdict(config)

@@ -24,7 +24,7 @@ from overlay.systems.roles import UPDATES, ClientRole, Identity, Place, Role
 
 if TYPE_CHECKING:
     from overlay.core.links import LinkShape
-    from overlay.core.settings import Use
+    from overlay.core.settings import Use, Value
     from overlay.faults.churn import Change
     from overlay.faults.faults import Fault
     from overlay.journal.facts import Fact
@@ -152,6 +152,11 @@ class Radiator(System):
             rate = uplink_bytes_per_s(settings, setup.workload, setup.seed)
             settings = replace(settings, uplink_share=0.0, uplink_bytes_per_s=rate)
         return ServerConfig(settings, setup.workload.audience)
+
+    def derived(self, setup: Setup) -> Mapping[str, Value]:
+        if not setup.settings.uplink_share:
+            return {}
+        return {"uplink_bytes_per_s": self.config_of(setup).settings.uplink_bytes_per_s}
 
     def config_document(self, config: ServerConfig) -> dict[str, Any]:
         return {**asdict(config.settings), AUDIENCE: config.audience}
