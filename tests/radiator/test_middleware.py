@@ -414,6 +414,16 @@ def test_a_chain_whose_first_push_has_not_left_is_not_repaired():
     assert (desk.node.propagations.counts["pushes"], desk.node.propagations.counts["repairs"]) == (1, 0)
 
 
+def test_a_chain_is_not_silent_while_its_segments_leave():
+    desk = Desk(Transport(chain_percent=100, codec="none", uplink_bytes_per_s=500, segment_bytes=200, chain_wait_s=1))
+    desk.register()
+    desk.pass_time(1)
+    desk.ask(m.Context(2, 1, 0, 0, canonical({"d": "x" * 2_000})))
+    sent = [message for message, _ in desk.pass_time(5) if isinstance(message, m.Push)]
+    assert len(sent) >= 8
+    assert ({message.attempt for message in sent}, desk.node.propagations.counts["repairs"]) == ({0}, 0)
+
+
 def test_leaving_accounts_for_everything():
     desk = Desk()
     desk.register()

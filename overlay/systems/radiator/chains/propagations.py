@@ -181,12 +181,11 @@ class Propagations:
         self._close_if_settled(propagation)
 
     def left(self, transfer: Transfer, now: int) -> None:
-        """A datagram of a push has left the uplink."""
+        """A datagram of a push has left the uplink. A chain can be silent from its last one on, repeats excepted."""
         target: Target = transfer.tag
-        is_first = not transfer.has_left
         self._transfers.left(transfer, now)
         propagation = self._open.get(target.propagation)
-        if propagation is None or target.chain is None or not is_first:
+        if propagation is None or target.chain is None or transfer.tries > 1:
             return
         chain = propagation.chains[target.chain]
         if chain.heard_at is None:

@@ -10,7 +10,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, SECOND, NodeEvent
-from overlay.systems.radiator.accounting import other_bytes, push_bytes, spared_bytes
+from overlay.systems.radiator.accounting import HEADERS, other_bytes, push_bytes, spared_bytes
 from overlay.systems.radiator.chains.chain import Member
 from overlay.systems.radiator.chains.cutting import Chainability
 from overlay.systems.radiator.chains.propagation import Outcome
@@ -78,7 +78,7 @@ class Server:
                 self._refuse(data, source, now)
                 continue
             handle = self._HANDLERS.get(type(message))
-            if handle is not None:
+            if handle:
                 handle(self, message, source, now)
         self.uplink.handle_timer(now)
 
@@ -88,8 +88,7 @@ class Server:
         if kind is m.Register:
             self._answer(m.Registered(req, m.Registration.MALFORMED, self._identity.epoch), source, now)
         elif kind is m.Context:
-            is_known = self._hear(instance, source, now) is not None
-            code = m.Acceptance.MALFORMED if is_known else m.Acceptance.UNKNOWN
+            code = m.Acceptance.MALFORMED if self._hear(instance, source, now) else m.Acceptance.UNKNOWN
             self._answer(m.Accepted(req, code, 0), source, now)
 
     def _handle_earlier(self, now: int) -> None:
@@ -297,4 +296,6 @@ class Server:
         self.clients.check_invariants()
         self.propagations.check_invariants()
         self.uplink.check_invariants()
+        if self._config.accounting == "datagram":
+            assert self.uplink.bytes_sent == self.uplink.bytes_given + HEADERS * self.uplink.datagrams_sent
         self._aggregator.check_invariants()
