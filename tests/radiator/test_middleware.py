@@ -451,3 +451,17 @@ def test_an_aggregate_that_is_too_large_is_halved_and_one_that_cannot_be_has_fai
     aggregator.body = lambda messages: bytes(2_000)
     desk.ask(m.Context(9, 1, 0, 0, b"{}"))
     assert desk.node.events()[-1].missed == (("10.0.0.2", "a", "failed"),)
+
+
+@pytest.mark.parametrize("percent", [0, 50])
+def test_what_is_under_way_to_a_client_does_not_go_on_to_the_next_owner_of_its_address(percent):
+    desk = Desk(Transport(codec="none", chain_percent=percent))
+    desk.register("a", 1, HOME)
+    desk.register("c", 3, OTHER)
+    desk.ask(m.Context(2, 1, 0, 0, b"{}"))
+    desk.register("b", 2, HOME)
+    desk.node.handle_timer(desk.node.next_timer())
+    [(repeat, to)] = [(parse(data), to) for data, to in desk.node.datagrams_to_send()]
+    assert (type(repeat), to) == (m.Push, OTHER), "HOME is the address of b"
+    desk.ask(m.Ack(9, 1, repeat.chain, repeat.attempt, 1, bytes(32)), OTHER)
+    assert desk.node.events()[-1].missed == (("10.0.0.2", "a", "failed"),)

@@ -180,6 +180,20 @@ class Propagations:
                 self._inject(propagation, chain, target.position + 1, now)
         self._close_if_settled(propagation)
 
+    def withdraw(self, address: Address, instance: int, now: int) -> None:
+        """Another client has this address now: what is under way to earlier ones fails, so that it is not taken for
+        one of them."""
+        for transfer in self._transfers.to(address):
+            target: Target = transfer.tag
+            if target.member.instance == instance:
+                continue
+            self._transfers.cancel(transfer)
+            propagation = self._open.get(target.propagation)
+            if propagation is None:
+                continue
+            if target.chain is None or target.position > propagation.chains[target.chain].known:
+                self._pass_over(propagation, target, Outcome.FAILED, now)
+
     def left(self, transfer: Transfer, now: int) -> None:
         """A datagram of a push has left the uplink. A chain can be silent from its last one on, repeats excepted."""
         target: Target = transfer.tag

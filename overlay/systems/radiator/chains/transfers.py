@@ -20,7 +20,7 @@ TransferKey = tuple[Address, int, int, int, int]
 """Destination, epoch, propagation, chain and attempt: what an ACK and its source say."""
 
 MOST_BEGINNINGS = 10
-"""A receiver that begins anew more often is not listened to, so that every transfer ends."""
+"""A receiver that starts over more often is not listened to, so that every transfer ends."""
 ALL = (1 << (8 * BITMAP_BYTES)) - 1
 
 
@@ -47,7 +47,7 @@ class Transfer:
     has_left: bool = False
     is_over: bool = False
     beginnings: int = 0
-    """How often the receiver has begun anew."""
+    """How often the receiver has started over."""
 
     @property
     def key(self) -> TransferKey:
@@ -65,7 +65,7 @@ class Transfer:
         """Returns whether a segment is new.
 
         What a receiver has only grows, unless it has dropped a blob of which nothing came for long. An ACK that has
-        a new segment and lacks a known one is of a receiver that began anew, so it replaces all that is known.
+        a new segment and lacks a known one is of a receiver that started over, so it replaces all that is known.
         """
         if ack.base > self.push.segments:
             return False
@@ -115,8 +115,8 @@ class Transfers:
     def __init__(self, config: Transport, send: Send) -> None:
         self._config, self._send = config, send
         self._open: dict[TransferKey, Transfer] = {}
-        self._unsent: dict[Address, dict[TransferKey, Transfer]] = {}
-        """By destination, those of which nothing has left."""
+        self._open_to: dict[Address, dict[TransferKey, Transfer]] = {}
+        """The same by destination."""
         self._timers = Timers()
 
     def __len__(self) -> int:
@@ -128,12 +128,16 @@ class Transfers:
         transfer = Transfer(push._replace(segments=max(1, -(-len(blob) // size))), blob, to, tag, size)
         if transfer.key not in self._open:
             self._open[transfer.key] = transfer
-            self._unsent.setdefault(to, {})[transfer.key] = transfer
+            self._open_to.setdefault(to, {})[transfer.key] = transfer
             self._advance(transfer, now)
+
+    def to(self, address: Address) -> list[Transfer]:
+        """Those that are open to this address."""
+        return list(self._open_to.get(address, {}).values())
 
     def unsent(self, to: Address) -> list[Transfer]:
         """Those to an address of which nothing has left."""
-        return list(self._unsent.get(to, {}).values())
+        return [one for one in self.to(to) if not one.has_left]
 
     def acknowledge(self, ack: Ack, source: Address, now: int) -> Any:
         """The tag of the transfer that is complete now, or ``None``."""
@@ -151,9 +155,7 @@ class Transfers:
     def left(self, transfer: Transfer, now: int) -> None:
         """A datagram of it has left."""
         transfer.queued -= 1
-        if not transfer.has_left:
-            transfer.has_left = True
-            self._note_sent(transfer)
+        transfer.has_left = True
         self._wait(transfer, now)
 
     def cancel(self, transfer: Transfer) -> None:
@@ -195,18 +197,16 @@ class Transfers:
 
     def _end(self, transfer: Transfer) -> None:
         transfer.is_over = True
-        self._open.pop(transfer.key, None)
+        if self._open.pop(transfer.key, None) is not None:
+            others = self._open_to[transfer.to]
+            del others[transfer.key]
+            if not others:
+                del self._open_to[transfer.to]
         self._timers.cancel(transfer.key)
-        self._note_sent(transfer)
-
-    def _note_sent(self, transfer: Transfer) -> None:
-        others = self._unsent.get(transfer.to, {})
-        if others.pop(transfer.key, None) is not None and not others:
-            del self._unsent[transfer.to]
 
     def check_invariants(self) -> None:
-        unsent = {key: one for ones in self._unsent.values() for key, one in ones.items()}
-        assert unsent == {key: one for key, one in self._open.items() if not one.has_left}
+        assert {key: one for ones in self._open_to.values() for key, one in ones.items()} == self._open
+        assert all(self._open_to.values())
         for key, transfer in self._open.items():
             assert key == transfer.key
             assert not transfer.is_over

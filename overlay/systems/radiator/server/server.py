@@ -150,6 +150,8 @@ class Server:
         for gone, reason in ((admission.replaced, Outcome.TAKEN_OVER), (admission.displaced, Outcome.UNREACHABLE)):
             if gone is not None:
                 self._drop(gone, reason, now)
+        if admission.is_changed:
+            self.propagations.withdraw(source, request.instance, now)
         if admission.entry is not None and (admission.is_changed or not was_reachable):
             self._aggregator.change(admission.entry, now)
         key = self._identity.key if admission.code is m.Registration.OK else b""
