@@ -138,7 +138,7 @@ def draw_transport(random: Random) -> dict[str, Any]:
         "chain_percent": random.choice([0, 10, 30, 50, 100, 100]),
         "chain_base": random.choice(["clients", "recipients"]),
         "report_every": random.choice([0, 1, 2, 3, 64]),
-        "chain_wait_s": random.choice([1.0, 3.0]),
+        "chain_wait_s": random.choice([0.3, 3.0]),
         "chain_attempts": random.choice([1, 2]),
         "rto_ms": random.choice([50, 200]),
         "tries": random.choice([2, 4]),
