@@ -114,9 +114,8 @@ def _of_code(lab: Lab, found: Iterable[Datagram], code: int | None) -> Iterator[
 
 def capture(run: Run) -> Iterator[bytes]:
     """All datagrams as pcapng. Raises ``NotPossible``."""
-    files = files_of(run)
     try:
-        return telemetry_of(files.read_manifest()).capture(files)
+        return telemetry_of({"system": run.system}).capture(files_of(run))
     except TelemetryError as error:
         raise NotPossible(str(error)) from None
 

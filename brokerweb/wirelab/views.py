@@ -217,7 +217,7 @@ def wireshark(request: HttpRequest, lab: Lab) -> HttpResponse:
 @login_required
 def capture(request: HttpRequest, lab: Lab, run_id: str) -> HttpResponseBase:
     """The messages of a recorded run as pcapng."""
-    run = get_object_or_404(Run.objects.only("id", "engine"), pk=run_id, system=lab.system)
+    run = get_object_or_404(Run.objects.only("id", "engine", "system"), pk=run_id, system=lab.system)
     try:
         pieces = recorded.capture(run)
     except NotPossible as error:
