@@ -78,7 +78,7 @@ def test_any_bytes_are_taken_apart_without_a_gap(data):
     [
         (b"RD\1\x0d\0\0", ["instance at byte 4: is cut off"]),
         (b"RD\1\x03\0\0\0\7", ["instance, id are missing after byte 8"]),
-        (b"RD\1\x0f", ["kind at byte 3: no message has this kind"]),
+        (b"RD\1\x11", ["kind at byte 3: no message has this kind"]),
         (b"RX\1\x0d" + bytes(8), ["magic at byte 0: is not 524401, the beginning of a message"]),
         (b"RD\1\x0d" + bytes(9), ["Surplus at byte 12: not a field of this message"]),
         (b"RD\1\x06" + bytes(4) + b"\x09\0\0", ["code at byte 8: must not be 9"]),
