@@ -7,12 +7,16 @@ import hashlib
 import hmac
 import json
 import queue
+import subprocess
+import sys
 import threading
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
+from overlay.core.addresses import format_address
 from overlay.core.binary import canonical
 from overlay.programs.radiator import phone as phones_module
 from overlay.programs.radiator.client import RadiatorClient
@@ -23,6 +27,7 @@ from tests.radiator.gatewayed import standing
 from tests.waiting import BOUND_S, wait_for
 
 STEADY = {"rto_ms": 500, "tries": 8, "chain_wait_s": 600}
+ROOT = Path(__file__).resolve().parents[2]
 PAIRS = {"aggregability": "{volume: 2}", **STEADY}
 EACH = {"aggregability": "{volume: 1}", **STEADY}
 
@@ -251,6 +256,23 @@ def test_a_callback_is_signed_and_tried_again():
         alice.propagate(["alice"], {"speed": 4}, 1_000)
         found = [received.get(timeout=BOUND_S) for _ in range(3)]
         assert json.loads(found[-1][2])["blob"]["a"] == {"speed": 4}
+
+
+def test_the_command_serves_until_it_is_stopped_and_unregisters_its_clients():
+    with standing(**EACH) as found:
+        command = [sys.executable, "-m", "overlay", "radiator", "gateway", format_address(found.server)]
+        serving = subprocess.Popen([*command, "--listen", "127.0.0.1:0"], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        try:
+            with Phone(serving.stderr.readline().strip(), "phone", has_port=False) as phone:
+                phone.propagate(["alice"], {"speed": 50})
+                assert (found.core.counts["accepted"], len(found.core.clients)) == (1, 1)
+                serving.terminate()
+                assert serving.wait(BOUND_S) == 0, serving.stderr.read()
+                assert len(found.core.clients) == 0
+        finally:
+            serving.kill()
+            serving.wait()
+            serving.stderr.close()
 
 
 def test_after_a_restart_of_the_server_a_phone_goes_on():

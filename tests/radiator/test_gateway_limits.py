@@ -57,6 +57,11 @@ def test_a_wrong_registration_is_said_and_changes_nothing(gateway, changes, sent
     assert gateway.status()["clients"] == 0
 
 
+def test_a_port_behind_a_proxy_is_refused(gateway):
+    status, said = gateway.ask("POST", "/clients", registration(2_000), X_Forwarded_For="192.0.2.7")
+    assert (status, "direct connection" in said["error"]) == (400, True)
+
+
 def test_wrong_contexts_and_reports_are_said(gateway):
     assert gateway.ask("POST", "/clients", {"id": "phone", "instance": 7})[0] == 201
     report = {"client": "phone", "instance": 7, "epoch": 1, "propagation": 1, "chain": 0, "attempt": 0, "position": 0}
@@ -126,7 +131,7 @@ def test_clients_are_limited_in_all_and_by_address():
         status, said = gateway.ask("POST", "/clients", {"id": "c", "instance": 1})
         assert (status, gateway.headers["Retry-After"]) == (429, "30")
         assert said["error"] == "there are 2 clients of this address"
-        gateway.gateway.limits = Limits(clients=2)
+        gateway.gateway.clients._limits = Limits(clients=2)
         status, said = gateway.ask("POST", "/clients", {"id": "c", "instance": 1})
         assert (status, gateway.headers["Retry-After"], said["error"]) == (503, "30", "there are 2 clients")
         assert gateway.ask("POST", "/clients", {"id": "a", "instance": 1})[0] == 201, "a known one"
@@ -171,7 +176,7 @@ def test_calls_of_a_client_are_limited():
         first = gateway.connect()
         stack.callback(first.close)
         first.request("POST", "/radiator/v1/contexts", json.dumps(call(1, context())))
-        wait_for(lambda: gateway.gateway._clients["phone"].calls == 1, "the first call waits")
+        wait_for(lambda: gateway.gateway.clients.get("phone").calls == 1, "the first call waits")
         assert gateway.ask("POST", "/contexts", call(2, context()))[0] == 429
         gateway.is_deaf = False
         assert first.getresponse().status == 202, "once the server hears a repeat"
@@ -189,7 +194,7 @@ def test_a_slow_phone_delays_no_other_and_its_pushes_are_bounded():
         found = {json.loads(received.get(timeout=BOUND_S)[2])["blob"]["a"]["speed"] for _ in range(6)}
         assert found == set(range(6))
         assert gateway.status()["waiting_pushes"] == 2
-        assert gateway.gateway._clients["slow"].middleware.relayed.held == 2
+        assert gateway.gateway.clients.get("slow").middleware.relayed.held == 2
 
 
 def test_streams_are_limited_and_a_slow_reader_is_cut_off():
@@ -230,6 +235,6 @@ def test_events_are_not_kept_for_ever_for_a_client_that_does_not_come():
 def test_a_client_that_is_not_heard_of_is_unregistered():
     with standing(Limits(lease_s=0.1), **EACH) as gateway:
         assert gateway.ask("POST", "/clients", {"id": "phone", "instance": 7})[0] == 201
-        wait_for(lambda: not gateway.gateway._clients, "its lease is over")
+        wait_for(lambda: not len(gateway.gateway.clients), "its lease is over")
         wait_for(lambda: len(gateway.core.clients) == 0, "the server is told")
         assert gateway.status()["counters"]["leases_over"] == 1

@@ -12,7 +12,7 @@ import time
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
-from overlay.core.addresses import format_address, parse_networks
+from overlay.core.addresses import Address, format_address, parse_networks
 from overlay.core.errors import WaxwingError, WireError
 from overlay.programs.arguments import OneLineParser, address
 from overlay.programs.radiator import listing
@@ -59,7 +59,11 @@ def _add_id(parser: OneLineParser) -> None:
 
 def _add_listening(parser: OneLineParser) -> None:
     parser.add_argument(
-        "--listen", type=address, default=("127.0.0.1", 8003), metavar="ADDRESS", help="for HTTP (127.0.0.1:8003)"
+        "--listen",
+        type=_listening,
+        default=("127.0.0.1", 8003),
+        metavar="ADDRESS",
+        help="for HTTP (127.0.0.1:8003); port 0: any",
     )
     parser.add_argument(
         "--per-address",
@@ -68,6 +72,11 @@ def _add_listening(parser: OneLineParser) -> None:
         metavar="N",
         help="clients of one IP address (100)",
     )
+
+
+def _listening(text: str) -> Address:
+    host, _, port = text.rpartition(":")
+    return (address(f"{host}:1")[0], 0) if port == "0" else address(text)
 
 
 def _add_call(parser: OneLineParser) -> None:

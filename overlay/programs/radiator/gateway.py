@@ -1,71 +1,34 @@
-"""The clients of an HTTP gateway: each is one of the server's, with a UDP port of its own. Counterpart: ``http_front``.
-
-Everything runs in one event loop. ``outlets`` are the ways in which clients receive.
+"""The clients of an HTTP gateway: each is one of the server's, with a UDP port of its own. Everything runs in
+one event loop. ``outlets`` are the ways in which clients receive; ``routes`` has the requests.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from overlay.core.address_policy import Network
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WireError
-from overlay.core.node import NodeEvent
-from overlay.programs.radiator.limits import Limits, source_of
-from overlay.programs.radiator.line import Line
-from overlay.programs.radiator.outlets import Callback, Outlet, Port, Stream
+from overlay.programs.radiator.clients import RETRY_S, Client, Clients
+from overlay.programs.radiator.limits import Limits
+from overlay.programs.radiator.outlets import Callback, Port, Stream
 from overlay.programs.radiator.posting import Callbacks
 from overlay.programs.radiator.remembered import Bodies
 from overlay.programs.radiator.requests import Call, Registration, Reported, Wrong
-from overlay.programs.radiator.translation import NOWHERE, push_document
+from overlay.programs.radiator.translation import push_document
 from overlay.systems.radiator.chains.blobs import Opened, Place
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.calls import Result
 from overlay.systems.radiator.middleware.membership import State
-from overlay.systems.radiator.middleware.middleware import Misuse, RegistrationEnded
-from overlay.systems.radiator.middleware.relayed import RelayedMiddleware
+from overlay.systems.radiator.middleware.middleware import Misuse
 from overlay.systems.radiator.wire import messages as m
 
 SWEEP_S = 5.0
-FULL_RETRY_S = 30
-
-
-class Client:
-    """A client of the gateway."""
-
-    def __init__(self, gateway: Gateway, wanted: Registration, host: str) -> None:
-        self.id, self.instance, self.source = wanted.id, wanted.instance, source_of(host)
-        self.middleware = RelayedMiddleware(gateway.transport, inner_instance(wanted), partial(gateway.relay, self))
-        self.middleware.setup(gateway.server)
-        self.line = Line(gateway.server, self.middleware, partial(gateway.note, self))
-        self.outlet: Outlet | None = None
-        self.home = NOWHERE
-        self.code: int | None = None
-        """Of the last registration that has ended; ``None`` while one is under way."""
-        self.is_admitted = False
-        self.lock = asyncio.Lock()
-        self.calls = 0
-        self.heard_at = time.monotonic()
-
-    def hear(self) -> None:
-        """It has made a request, reads its events, or has taken a push."""
-        self.heard_at = time.monotonic()
-        self.middleware.hear(time.monotonic_ns())
-        if self.outlet is not None:
-            self.outlet.is_silent = False
-
-    def settle(self, push: m.Push, is_received: bool) -> None:
-        if is_received and isinstance(self.outlet, Port):
-            self.hear()
-        self.middleware.settle(push, time.monotonic_ns(), is_received=is_received)
-        self.line.step()
 
 
 class Gateway:
@@ -82,36 +45,29 @@ class Gateway:
         """``callback_networks`` are the private networks that callbacks may reach."""
         self.transport = transport or Transport()
         self.server, self.limits, self._deadline_s = server, limits or Limits(), deadline_s
-        self._clients: dict[str, Client] = {}
-        self._by_source: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.clients = Clients(self.limits, deadline_s, self.counts)
         self._bodies = Bodies(self.limits.body_bytes)
         self._callbacks = Callbacks(callback_networks)
-        self._leaving: set[asyncio.Task[None]] = set()
-        self.counts: Counter[str] = Counter()
 
     async def close(self) -> None:
         """Unregister all clients, and wait until the server has answered or does not."""
-        for client in list(self._clients.values()):
-            self._drop(client)
-        await asyncio.gather(*self._leaving)
+        await self.clients.close()
         self._callbacks.close()
 
     async def keep(self) -> None:
-        """Unregister clients whose lease is over, for ever."""
+        """End leases, for ever."""
         while True:
             await asyncio.sleep(min(SWEEP_S, self.limits.lease_s / 2))
-            over = time.monotonic() - self.limits.lease_s
-            for client in [one for one in self._clients.values() if one.heard_at < over and not one.lock.locked()]:
-                self.counts["leases_over"] += 1
-                self._drop(client)
+            self.clients.end_leases()
 
     def status(self) -> dict[str, Any]:
         """Current numbers and counters."""
-        outlets = [client.outlet for client in self._clients.values()]
+        outlets = [client.outlet for client in self.clients]
         kinds = {"ports": Port, "event_streams": Stream, "callbacks": Callback}
         return {
             "server": format_address(self.server),
-            "clients": len(self._clients),
+            "clients": len(self.clients),
             "clients_by_outlet": {name: sum(type(one) is kind for one in outlets) for name, kind in kinds.items()},
             "open_streams": self._open_streams(),
             "silent": sum(one is not None and one.is_silent for one in outlets),
@@ -126,48 +82,37 @@ class Gateway:
         """``host`` registers, and reached the gateway at ``home``."""
         if wanted.callback is not None and (why := self._callbacks.refusal(wanted.callback)):
             raise Wrong(HTTPStatus.BAD_REQUEST, f"callback: {why}")
-        known = self._clients.get(wanted.id)
-        if known is not None and known.instance != wanted.instance:
-            if known.outlet is None or not known.outlet.is_silent:
-                raise Wrong(HTTPStatus.CONFLICT, "another client has this id")
-            await self._leave(known)
-            known = self._clients.get(wanted.id)
-        client = self._new(wanted, host) if known is None else self._moved(known, host)
+        client = await self._client(wanted, host)
         async with client.lock:
-            if client.instance != wanted.instance or self._clients.get(client.id) is not client:
+            if not self.clients.has(client):
                 raise Wrong(HTTPStatus.CONFLICT, "another client has this id")
             await self._admit(client, wanted, host, home)
         return self._admission(client)
 
-    def _new(self, wanted: Registration, host: str) -> Client:
-        if len(self._clients) >= self.limits.clients:
-            self.counts["clients_refused"] += 1
-            raise Wrong(HTTPStatus.SERVICE_UNAVAILABLE, f"there are {self.limits.clients:,} clients", FULL_RETRY_S)
-        self._check_source(source_of(host))
+    async def _client(self, wanted: Registration, host: str) -> Client:
+        """The known one of this instance, or a new one. One that is not there any more gives up its id."""
+        known = self.clients.get(wanted.id)
+        if known is not None and known.instance != wanted.instance and known.outlet and known.outlet.is_silent:
+            await self.clients.leave(known)
+            known = self.clients.get(wanted.id)
+        if known is not None and known.instance != wanted.instance:
+            raise Wrong(HTTPStatus.CONFLICT, "another client has this id")
+        if known is None:
+            self.clients.check_room()
+        client = known or self._new(wanted)
         try:
-            client = Client(self, wanted, host)
+            self.clients.place(client, host)
+        except Wrong:
+            if known is None:
+                client.line.close()
+            raise
+        return client
+
+    def _new(self, wanted: Registration) -> Client:
+        try:
+            return Client(self.server, self.transport, wanted, self._relay, self._ended)
         except OSError as error:
-            raise Wrong(
-                HTTPStatus.SERVICE_UNAVAILABLE, f"no socket for another client: {error}", FULL_RETRY_S
-            ) from None
-        self._clients[wanted.id] = client
-        self._by_source[client.source] += 1
-        return client
-
-    def _moved(self, client: Client, host: str) -> Client:
-        source = source_of(host)
-        if source != client.source:
-            self._check_source(source)
-            self._leave_source(client)
-            client.source = source
-            self._by_source[source] += 1
-        return client
-
-    def _check_source(self, source: str) -> None:
-        if self._by_source[source] >= self.limits.clients_per_source:
-            self.counts["clients_refused"] += 1
-            sentence = f"there are {self.limits.clients_per_source:,} clients of this address"
-            raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, sentence, FULL_RETRY_S)
+            raise Wrong(HTTPStatus.SERVICE_UNAVAILABLE, f"no socket for another client: {error}", RETRY_S) from None
 
     async def _admit(self, client: Client, wanted: Registration, host: str, home: Address) -> None:
         """Register with the server. A new client that it does not admit is forgotten."""
@@ -182,7 +127,7 @@ class Gateway:
                 raise self._refusal(client.code)
         except Wrong:
             if not client.is_admitted:
-                self._forget(client)
+                self.clients.forget(client)
             raise
         client.is_admitted = True
         self._connect(client, wanted, host)
@@ -201,7 +146,7 @@ class Gateway:
         if code == m.Registration.COLLISION:
             return Wrong(HTTPStatus.CONFLICT, "another client at the gateway's address has this id")
         if code == m.Registration.FULL:
-            return Wrong(HTTPStatus.SERVICE_UNAVAILABLE, "the server's table of clients is full", FULL_RETRY_S)
+            return Wrong(HTTPStatus.SERVICE_UNAVAILABLE, "the server's table of clients is full", RETRY_S)
         if code == m.Registration.MALFORMED:
             return Wrong(HTTPStatus.BAD_REQUEST, "the server refused the registration as malformed")
         return self._unanswered("a registration")
@@ -225,57 +170,19 @@ class Gateway:
         secret = {"secret": client.outlet.secret} if isinstance(client.outlet, Callback) else {}
         return {"epoch": epoch, "key": key.hex(), "lease_s": self.limits.lease_s, **secret}
 
-    def note(self, client: Client, event: NodeEvent) -> None:
-        """The server has admitted or refused a client, also when the middleware renewed its registration."""
-        if isinstance(event, RegistrationEnded):
-            client.code = event.code
-            if event.code > 0 and client.is_admitted and not client.lock.locked():
-                self.counts["refused_again"] += 1
-                self._forget(client)
-
-    # ---- leaving
+    def _ended(self, client: Client) -> None:
+        """The server has answered a registration, perhaps one that the middleware has renewed."""
+        if client.code and client.code > 0 and client.is_admitted and not client.lock.locked():
+            self.counts["refused_again"] += 1
+            self.clients.forget(client)
 
     async def unregister(self, id: str, instance: int) -> None:
-        await self._leave(self.known(id, instance))
-
-    def _drop(self, client: Client) -> None:
-        task = asyncio.create_task(self._leave(client))
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
-
-    async def _leave(self, client: Client) -> None:
-        """Its id is free at once; the server is told."""
-        if self._clients.get(client.id) is not client:
-            return
-        self._remove(client)
-        try:
-            client.middleware.unregister_client(client.id, time.monotonic_ns())
-            await client.line.until(lambda: client.middleware.is_closed, self._deadline_s)
-        except Misuse:
-            return  # the server has refused it meanwhile
-        finally:
-            client.line.close()
-
-    def _forget(self, client: Client) -> None:
-        if self._clients.get(client.id) is client:
-            self._remove(client)
-        client.line.close()
-
-    def _remove(self, client: Client) -> None:
-        del self._clients[client.id]
-        self._leave_source(client)
-        if client.outlet is not None:
-            client.outlet.close()
-
-    def _leave_source(self, client: Client) -> None:
-        self._by_source[client.source] -= 1
-        if not self._by_source[client.source]:
-            del self._by_source[client.source]
+        await self.clients.leave(self.known(id, instance))
 
     # ---- requests of clients
 
     def known(self, id: str, instance: int) -> Client:
-        client = self._clients.get(id)
+        client = self.clients.get(id)
         if client is None or client.instance != instance or not client.is_admitted:
             raise Wrong(HTTPStatus.NOT_FOUND, f"there is no client {id!r:.60} of this instance")
         client.hear()
@@ -328,11 +235,11 @@ class Gateway:
             raise Wrong(HTTPStatus.CONFLICT, "this client registered with a port or a callback")
         if not client.outlet.is_open and self._open_streams() >= self.limits.streams:
             self.counts["streams_refused"] += 1
-            raise Wrong(HTTPStatus.SERVICE_UNAVAILABLE, f"there are {self.limits.streams:,} streams", FULL_RETRY_S)
+            raise Wrong(HTTPStatus.SERVICE_UNAVAILABLE, f"there are {self.limits.streams:,} streams", RETRY_S)
         return client, client.outlet.frames(last_event_id)
 
     def _open_streams(self) -> int:
-        return sum(isinstance(one.outlet, Stream) and one.outlet.is_open for one in self._clients.values())
+        return sum(isinstance(one.outlet, Stream) and one.outlet.is_open for one in self.clients)
 
     def _unanswered(self, what: str) -> Wrong:
         self.counts["unanswered"] += 1
@@ -340,7 +247,7 @@ class Gateway:
 
     # ---- pushes
 
-    def relay(self, client: Client, push: m.Push, opened: Opened) -> bool:
+    def _relay(self, client: Client, push: m.Push, opened: Opened) -> bool:
         """Hand a push to the client's outlet. Returns whether it was taken."""
         if client.outlet is None:
             return False
@@ -351,16 +258,10 @@ class Gateway:
             return False
 
     def _place_of(self, place: Place) -> Address | None:
-        client = self._clients.get(place.id)
+        client = self.clients.get(place.id)
         if client is None or not isinstance(client.outlet, Port) or client.line.port != place.port:
             return None
         return client.outlet.address
-
-
-def inner_instance(wanted: Registration) -> int:
-    """As the server knows it, for which instances at one IP address must differ, also those of clients that take 1."""
-    text = f"{wanted.instance}:{wanted.id}".encode()
-    return int.from_bytes(hashlib.blake2s(text, digest_size=8).digest(), "big")
 
 
 def _ignore(context: Any, _: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +17,7 @@ from overlay.programs.radiator.limits import source_of
 from overlay.programs.radiator.routes import Routes
 
 READ_BYTES = 16_384
+SOCKETS = 16_384
 
 
 class Front:
@@ -68,6 +70,7 @@ class Front:
 
 async def serve(gateway: Gateway, listen: Address, ready: Callable[[Address], object]) -> None:
     """Serve until SIGINT or SIGTERM; then unregister all clients. ``ready`` is called with the address."""
+    _allow_many_sockets()
     is_over, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, is_over.set)
@@ -79,3 +82,11 @@ async def serve(gateway: Gateway, listen: Address, ready: Callable[[Address], ob
     finally:
         keeper.cancel()
         await gateway.close()
+
+
+def _allow_many_sockets() -> None:
+    """Each client has a socket, each connection and each push on its way one more."""
+    few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = SOCKETS if most == resource.RLIM_INFINITY else min(SOCKETS, most)
+    if few != resource.RLIM_INFINITY and few < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

@@ -24,12 +24,15 @@ from overlay.core.addresses import Address
 from overlay.core.binary import canonical, read_untrusted
 from overlay.core.errors import WireError
 from overlay.programs.radiator import requests
-from overlay.programs.radiator.gateway import Client, Gateway
+from overlay.programs.radiator.clients import Client
+from overlay.programs.radiator.gateway import Gateway
 from overlay.programs.radiator.requests import Wrong
 from overlay.systems.radiator.context import MAX_DEPTH
 from overlay.systems.radiator.wire.compression import GZIP, NONE, TooLarge, inflate
 
 BASE = "/radiator/v1"
+FORWARDED = frozenset(("forwarded", "via", "x-forwarded-for", "x-real-ip"))
+"""Headers of proxies. Pushes would go to the proxy's address, where others may listen."""
 MOST_DEEP = MAX_DEPTH + 2
 """Of a request: a context is in a document."""
 _CODECS = {"": NONE, "identity": NONE, "gzip": GZIP, "x-gzip": GZIP}
@@ -109,6 +112,9 @@ class Routes:
 
     async def _register(self, request: Request) -> Answer:
         wanted = requests.read_registration(self._document(request))
+        if wanted.port is not None and not FORWARDED.isdisjoint(request.headers):
+            sentence = "port needs a direct connection, not one through a proxy; use events or a callback"
+            raise Wrong(HTTPStatus.BAD_REQUEST, sentence)
         return Answer(HTTPStatus.CREATED, await self._gateway.register(wanted, request.source, request.home))
 
     async def _unregister(self, request: Request) -> Answer:
