@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overlay.core.binary import canonical
 from overlay.core.errors import WireError
-from overlay.programs.radiator.limits import source_of
+from overlay.programs.radiator import requests
+from overlay.programs.radiator.limits import Limits, Rates, source_of
 from overlay.programs.radiator.outlets import signature
 from overlay.programs.radiator.remembered import Bodies, Body, Events
+from overlay.programs.radiator.routes import read_document
 from overlay.programs.radiator.translation import push_document
 from overlay.systems.radiator.chains.blobs import Opened
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.proofs import is_authentic
+from tests.thorough import examples
 
 KEY = b"k" * 16
 BODY = '{"a":{"x":"é"},"n":1,"p":["alice"],"t":[1,2]}'.encode()
@@ -103,6 +109,47 @@ def test_a_source_is_an_address_or_the_network_of_one_owner():
     assert source_of("192.0.2.7") == "192.0.2.7"
     assert source_of("2001:db8::7") == source_of("2001:db8::8") == "2001:db8::/64"
     assert source_of("fe80::1%eth0") == "fe80::/64"
+
+
+def test_requests_of_a_source_are_limited_in_each_second():
+    rates = Rates(2)
+    assert [rates.allows("a", 5.1) for _ in range(3)] == [True, True, False]
+    assert rates.allows("b", 5.9)
+    assert len(rates) == 2
+    assert rates.allows("a", 6.0)
+    assert len(rates) == 1
+    assert Limits().with_clients_per_source(800).connections_per_source == 1_000
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 1 << 65) | st.floats() | st.text(max_size=3) | st.just("DONE"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("antp"), inner, max_size=4),
+    max_leaves=8,
+)
+NAMES = "id client instance attributes port callback p2p req context kind epoch propagation chain attempt position"
+
+
+@settings(max_examples=examples(80))
+@given(st.dictionaries(st.sampled_from(NAMES.split()), JSON, max_size=15))
+def test_any_document_is_read_or_refused_with_a_sentence(document):
+    for read in (requests.read_registration, requests.read_call, requests.read_report):
+        try:
+            read(document)
+        except requests.Wrong as wrong:
+            assert wrong.status in (400, 413)
+            assert str(wrong)
+
+
+@settings(max_examples=examples(80))
+@given(st.binary(max_size=40) | JSON.map(lambda value: json.dumps(value).encode()), st.booleans())
+def test_any_body_is_an_object_or_refused(data, is_zipped):
+    headers = {"content-encoding": "gzip"} if is_zipped else {}
+    try:
+        document = read_document(gzip.compress(data) if is_zipped else data, headers, 200)
+    except requests.Wrong as wrong:
+        assert wrong.status in (400, 413)
+    else:
+        assert document == json.loads(data)
 
 
 def test_a_signature_is_that_of_the_products_webhooks():

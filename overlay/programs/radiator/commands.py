@@ -147,7 +147,7 @@ def _serve(given: Namespace) -> int:
     from overlay.programs.radiator.http_front import serve
 
     networks = parse_networks(os.environ.get(WEBHOOKS, ""), WEBHOOKS)
-    limits = Limits(clients_per_source=given.per_address)
+    limits = Limits().with_clients_per_source(given.per_address)
 
     async def run() -> None:
         gateway = Gateway(given.server, given.deadline, limits, networks)

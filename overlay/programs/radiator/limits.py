@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Self
 
 from overlay.systems.radiator.context import MAX_BYTES
 
@@ -14,10 +16,12 @@ class Limits:
 
     clients: int = 1_000
     clients_per_source: int = 100
-    connections: int = 1_024
+    requests_per_source: int = 200
+    """Per second."""
+    connections: int = 1_536
     """More than ``streams``, so that requests have room."""
     connections_per_source: int = 128
-    streams: int = 512
+    streams: int = 1_024
     calls: int = 16
     """Contexts of one client that wait for the server."""
     waiting: int = 16
@@ -46,6 +50,34 @@ class Limits:
     """Events are kept for so long for a client without an open stream."""
     lease_s: float = 600.0
     """A client that is not heard of for so long is unregistered."""
+
+    def with_clients_per_source(self, clients: int) -> Self:
+        """And as many requests and connections as these need."""
+        return replace(
+            self,
+            clients_per_source=clients,
+            requests_per_source=max(self.requests_per_source, 2 * clients),
+            connections_per_source=max(self.connections_per_source, clients + clients // 4),
+        )
+
+
+class Rates:
+    """Requests of each source in the current second."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._second = most, 0
+        self._counts: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def allows(self, source: str, now_s: float) -> bool:
+        """Whether one more is within the limit; it is counted."""
+        if int(now_s) != self._second:
+            self._second = int(now_s)
+            self._counts.clear()
+        self._counts[source] += 1
+        return self._counts[source] <= self._most
 
 
 def source_of(host: str) -> str:

@@ -14,6 +14,7 @@ Requests may have ``Content-Encoding: gzip``. Errors are ``{"error": sentence}``
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -26,6 +27,7 @@ from overlay.core.errors import WireError
 from overlay.programs.radiator import requests
 from overlay.programs.radiator.clients import Client
 from overlay.programs.radiator.gateway import Gateway
+from overlay.programs.radiator.limits import Rates, source_of
 from overlay.programs.radiator.requests import Wrong
 from overlay.systems.radiator.context import MAX_DEPTH
 from overlay.systems.radiator.wire.compression import GZIP, NONE, TooLarge, inflate
@@ -80,10 +82,13 @@ class Routes:
 
     def __init__(self, gateway: Gateway, status: Callable[[], Mapping[str, Any]] = dict) -> None:
         self._gateway, self._status = gateway, status
+        self._rates = Rates(gateway.limits.requests_per_source)
 
     async def answer(self, request: Request) -> Answer | Streaming:
         path = request.target.partition("?")[0]
         methods = self._find(path)
+        if not self._rates.allows(source_of(request.source), time.monotonic()):
+            return error(Wrong(HTTPStatus.TOO_MANY_REQUESTS, "too many requests from this address in a second", 1))
         handle = methods.get(request.method)
         try:
             if not methods:
