@@ -8,6 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -26,7 +27,7 @@ class Front:
     def __init__(self, gateway: Gateway) -> None:
         self._limits = gateway.limits
         self._routes = Routes(gateway, self.status)
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._by_source: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
 
@@ -45,26 +46,30 @@ class Front:
     def status(self) -> dict[str, Any]:
         return {"connections": len(self._tasks), "http": dict(sorted(self.counts.items()))}
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        limits, task = self._limits, asyncio.current_task()
-        host = writer.get_extra_info("peername")[0]
-        source = source_of(host)
-        is_full = len(self._tasks) >= limits.connections or self._by_source[source] >= limits.connections_per_source
-        if is_full or task is None:
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Not a coroutine, because Python 3.11 reports each one that is cancelled as an error."""
+        limits, source = self._limits, source_of(writer.get_extra_info("peername")[0])
+        if len(self._tasks) >= limits.connections or self._by_source[source] >= limits.connections_per_source:
             self.counts["connections_refused"] += 1
             writer.transport.abort()
             return
+        task = asyncio.create_task(self._serve(reader, writer))
         self._tasks.add(task)
         self._by_source[source] += 1
+        task.add_done_callback(partial(self._ended, source))
+
+    def _ended(self, source: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._by_source[source] -= 1
+        if not self._by_source[source]:
+            del self._by_source[source]
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await Connection(self._routes, limits, self.counts, reader, writer).serve()
+            await Connection(self._routes, self._limits, self.counts, reader, writer).serve()
         except (OSError, TimeoutError):
             self.counts["connections_lost"] += 1
         finally:
-            self._tasks.discard(task)
-            self._by_source[source] -= 1
-            if not self._by_source[source]:
-                del self._by_source[source]
             writer.close()
 
 
