@@ -1,7 +1,7 @@
 """A push as the document that clients receive by HTTP. Pure.
 
 In the blob of a chain each member has the address where it receives, and the server that of the gateway. A member that
-has left has port 0: nobody can reach it, and the one before it reports FAILED. The MAC is over the canonical form.
+has left has port 0: it cannot be reached, and the one before it reports FAILED. The MAC is over the canonical form.
 """
 
 from __future__ import annotations
