@@ -16,11 +16,13 @@ from overlay.core.node import SECOND
 from overlay.programs.radiator.gateway import Gateway
 from overlay.programs.radiator.http_front import Front
 from overlay.programs.radiator.limits import Limits
+from overlay.systems.radiator.chains import relayed
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from tests.waiting import BOUND_S
 
+PATIENT = dict.fromkeys(("push_s", "callback_s", "request_s", "write_s"), BOUND_S)
 LOOPBACK = [ip_network("127.0.0.0/8")]
 
 
@@ -122,8 +124,10 @@ class Standing:
 
 @contextmanager
 def standing(limits=None, **settings):
-    made = Standing(limits or Limits(), **settings)
-    thread = threading.Thread(target=made.run)
+    """``limits`` are those that differ from the patient ones of a busy machine."""
+    made = Standing(Limits(**{**PATIENT, **(limits or {})}), **settings)
+    thread, hold = threading.Thread(target=made.run), relayed.HOLD
+    relayed.HOLD = BOUND_S * SECOND
     thread.start()
     try:
         assert made._ready.wait(BOUND_S) and made.address
@@ -131,3 +135,4 @@ def standing(limits=None, **settings):
     finally:
         made.loop.call_soon_threadsafe(made._is_over.set)
         thread.join()
+        relayed.HOLD = hold

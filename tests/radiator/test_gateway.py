@@ -20,7 +20,6 @@ from overlay.core.addresses import format_address
 from overlay.core.binary import canonical
 from overlay.programs.radiator import phone as phones_module
 from overlay.programs.radiator.client import RadiatorClient
-from overlay.programs.radiator.limits import Limits
 from overlay.programs.radiator.phone import Phone
 from overlay.systems.radiator.wire.proofs import is_authentic
 from tests.radiator.gatewayed import standing
@@ -143,8 +142,7 @@ def test_an_unreachable_client_loses_its_id_and_is_not_said_to_be_alive():
 
 
 def test_the_server_refuses_and_does_not_answer():
-    limits, settings = Limits(), {**PAIRS, "retained_max": 1}
-    with standing(limits, **settings) as gateway, listening() as (port, _):
+    with standing(**PAIRS, retained_max=1) as gateway, listening() as (port, _):
         assert gateway.ask("POST", "/clients", registration(port, p2p=True))[0] == 201
         assert gateway.ask("POST", "/clients", {"id": "other", "instance": 1})[0] == 201
         assert gateway.ask("POST", "/contexts", call(1, context()))[0] == 202
@@ -199,7 +197,7 @@ def test_three_phones_are_a_chain_that_is_repaired_when_one_dies(monkeypatch):
 
 
 def test_events_are_streamed_and_resumed():
-    with standing(Limits(events=3), **EACH) as gateway, RadiatorClient(gateway.server, "alice") as alice:
+    with standing({"events": 3}, **EACH) as gateway, RadiatorClient(gateway.server, "alice") as alice:
         received = queue.Queue()
         with Phone(gateway.url, "phone", received.put, has_port=False) as phone:
             for speed in range(3):
@@ -210,6 +208,7 @@ def test_events_are_streamed_and_resumed():
             first = phone._last_event[:-1] + "1"
             alice.propagate(["alice"], {"speed": 3}, 1_000)
             assert received.get(timeout=BOUND_S)["a"]["speed"] == 3
+            phone.stop()  # it would open a stream again
             connection = gateway.connect()
             path = f"/radiator/v1/clients/phone/events?instance={instance}"
             connection.request("GET", path, headers={"Last-Event-ID": first})
@@ -232,7 +231,7 @@ def lines(stream, prefix, count):
 
 
 def test_a_callback_is_signed_and_tried_again():
-    limits = Limits(callback_wait_s=0.01, callback_tries=2)
+    limits = {"callback_wait_s": 0.01, "callback_tries": 2}
     with (
         standing(limits, **EACH) as gateway,
         listening(500, 204, 500, 500) as (port, received),
@@ -254,8 +253,8 @@ def test_a_callback_is_signed_and_tried_again():
         wait_for(lambda: gateway.status()["counters"].get("left_out"), "nothing is taken for it any more")
         assert gateway.ask("POST", "/clients", wanted)[0] == 201
         alice.propagate(["alice"], {"speed": 4}, 1_000)
-        found = [received.get(timeout=BOUND_S) for _ in range(3)]
-        assert json.loads(found[-1][2])["blob"]["a"] == {"speed": 4}
+        while json.loads(received.get(timeout=BOUND_S)[2])["blob"]["a"] != {"speed": 4}:
+            pass  # both tries, and perhaps what the server has repeated meanwhile
 
 
 def test_the_command_serves_until_it_is_stopped_and_unregisters_its_clients():

@@ -125,7 +125,7 @@ def test_a_connection_has_many_requests(gateway):
 
 
 def test_clients_are_limited_in_all_and_by_address():
-    with standing(Limits(clients=3, clients_per_source=2), **EACH) as gateway:
+    with standing({"clients": 3, "clients_per_source": 2}, **EACH) as gateway:
         assert gateway.ask("POST", "/clients", {"id": "a", "instance": 1})[0] == 201
         assert gateway.ask("POST", "/clients", {"id": "b", "instance": 1})[0] == 201
         status, said = gateway.ask("POST", "/clients", {"id": "c", "instance": 1})
@@ -141,7 +141,7 @@ def test_clients_are_limited_in_all_and_by_address():
 
 
 def test_connections_are_limited_and_their_places_free_again():
-    with standing(Limits(connections_per_source=1, request_s=BOUND_S), **EACH) as gateway:
+    with standing({"connections_per_source": 1}, **EACH) as gateway:
         first = gateway.connect()
         first.request("GET", "/radiator/v1/status")
         first.getresponse().read()
@@ -159,7 +159,7 @@ def test_connections_are_limited_and_their_places_free_again():
 
 
 def test_a_request_that_does_not_arrive_ends():
-    with standing(Limits(request_s=0.05), **EACH) as gateway:
+    with standing({"request_s": 0.05}, **EACH) as gateway:
         head = b"POST /radiator/v1/contexts HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
         for begun in (head[:30], head):  # on a busy machine the time is over before these bytes arrive
             wait_for(lambda begun=begun: raw(gateway, begun).startswith(b"HTTP/1.1 408"), "it is refused")
@@ -169,7 +169,7 @@ def test_a_request_that_does_not_arrive_ends():
 
 
 def test_calls_of_a_client_are_limited():
-    with standing(Limits(calls=1), **EACH) as gateway, ExitStack() as stack:
+    with standing({"calls": 1}, **EACH) as gateway, ExitStack() as stack:
         assert gateway.ask("POST", "/clients", {"id": "phone", "instance": 7})[0] == 201
         gateway.is_deaf = True
         stack.callback(setattr, gateway, "is_deaf", False)
@@ -183,7 +183,7 @@ def test_calls_of_a_client_are_limited():
 
 
 def test_a_slow_phone_delays_no_other_and_its_pushes_are_bounded():
-    with standing(Limits(waiting=2, posts=1, push_s=BOUND_S), **EACH) as gateway, ExitStack() as stack:
+    with standing({"waiting": 2, "posts": 1}, **EACH) as gateway, ExitStack() as stack:
         hole = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         port, received = stack.enter_context(listening())
         assert gateway.ask("POST", "/clients", registration(hole.getsockname()[1], "slow", 1))[0] == 201
@@ -198,7 +198,7 @@ def test_a_slow_phone_delays_no_other_and_its_pushes_are_bounded():
 
 
 def test_streams_are_limited_and_a_slow_reader_is_cut_off():
-    limits = Limits(streams=1, write_s=0.1, heartbeat_s=0.01)
+    limits = {"streams": 1, "write_s": 0.1, "heartbeat_s": 0.01}
     with standing(limits, **EACH) as gateway, RadiatorClient(gateway.server, "alice") as alice:
         for name in ("one", "two"):
             assert gateway.ask("POST", "/clients", {"id": name, "instance": 7})[0] == 201
@@ -224,7 +224,7 @@ def test_streams_are_limited_and_a_slow_reader_is_cut_off():
 
 
 def test_events_are_not_kept_for_ever_for_a_client_that_does_not_come():
-    with standing(Limits(resume_s=0, lease_s=BOUND_S), **EACH) as gateway:
+    with standing({"resume_s": 0}, **EACH) as gateway:
         assert gateway.ask("POST", "/clients", {"id": "phone", "instance": 7})[0] == 201
         with RadiatorClient(gateway.server, "alice") as alice:
             alice.propagate(["alice"], {}, 1_000)
@@ -233,7 +233,7 @@ def test_events_are_not_kept_for_ever_for_a_client_that_does_not_come():
 
 
 def test_a_client_that_is_not_heard_of_is_unregistered():
-    with standing(Limits(lease_s=0.1), **EACH) as gateway:
+    with standing({"lease_s": 0.1}, **EACH) as gateway:
         assert gateway.ask("POST", "/clients", {"id": "phone", "instance": 7})[0] == 201
         wait_for(lambda: not len(gateway.gateway.clients), "its lease is over")
         wait_for(lambda: len(gateway.core.clients) == 0, "the server is told")
