@@ -32,6 +32,7 @@ class Standing:
     def __init__(self, limits, **settings):
         self.loop = asyncio.new_event_loop()
         self._limits, self._settings = limits, settings
+        self._transport = Transport(tries=8, alive_s=settings.get("alive_s", 30))
         self._ready, self._is_over = threading.Event(), asyncio.Event()
         self.address = self.core = self.gateway = self.front = self.server = None
         self.is_deaf = False
@@ -51,7 +52,7 @@ class Standing:
         self.server, self._timer = self._sock.getsockname(), None
         self.loop.add_reader(self._sock, self._step)
         self.restart()
-        self.gateway = Gateway(self.server, BOUND_S, self._limits, LOOPBACK, Transport(tries=8))
+        self.gateway = Gateway(self.server, BOUND_S, self._limits, LOOPBACK, self._transport)
         self.front = Front(self.gateway)
         keeper = asyncio.create_task(self.gateway.keep())
         async with self.front.serving(("127.0.0.1", 0)) as self.address:

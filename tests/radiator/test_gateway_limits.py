@@ -223,6 +223,18 @@ def test_streams_are_limited_and_a_slow_reader_is_cut_off():
         assert gateway.status()["http"]["slow_readers"] == 1
 
 
+def test_a_client_that_reads_its_events_is_said_to_be_alive():
+    with standing({"heartbeat_s": 0.01}, **EACH, alive_s=0.1) as gateway:
+        assert gateway.ask("POST", "/clients", {"id": "phone", "instance": 7})[0] == 201
+        connection = gateway.connect()
+        connection.request("GET", "/radiator/v1/clients/phone/events?instance=7")
+        assert connection.getresponse().status == 200
+        entry = gateway.core.clients.get(("127.0.0.1", "phone"))
+        before = entry.heard_at
+        wait_for(lambda: entry.heard_at > before, "ALIVE arrives")
+        connection.close()
+
+
 def test_events_are_not_kept_for_ever_for_a_client_that_does_not_come():
     with standing({"resume_s": 0}, **EACH) as gateway:
         assert gateway.ask("POST", "/clients", {"id": "phone", "instance": 7})[0] == 201

@@ -58,6 +58,7 @@ class Client:
         """It has made a request, reads its events, or has taken a push."""
         self.heard_at = time.monotonic()
         self.middleware.hear(time.monotonic_ns())
+        self.line.step_soon()
         if self.outlet is not None:
             self.outlet.is_silent = False
 
@@ -65,7 +66,7 @@ class Client:
         if is_received and isinstance(self.outlet, Port):
             self.hear()
         self.middleware.settle(push, time.monotonic_ns(), is_received=is_received)
-        self.line.step()
+        self.line.step_soon()
 
     def _note(self, event: NodeEvent) -> None:
         if isinstance(event, RegistrationEnded):

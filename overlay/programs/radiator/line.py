@@ -24,6 +24,7 @@ class Line:
         self._server, self._middleware, self._on_event = server, middleware, on_event
         self._loop = asyncio.get_running_loop()
         self._waiting: list[asyncio.Future[None]] = []
+        self._is_stepping_soon = False
         self._timer: asyncio.TimerHandle | None = None
         self._sock = socket.socket(socket.AF_INET6 if ":" in server[0] else socket.AF_INET, socket.SOCK_DGRAM)
         try:
@@ -45,6 +46,7 @@ class Line:
 
     def step(self) -> None:
         """Do what is due, and send what there is. To be called after each call of the middleware."""
+        self._is_stepping_soon = False
         if self._sock.fileno() < 0:
             return
         now = time.monotonic_ns()
@@ -61,6 +63,12 @@ class Line:
         timer = self._middleware.next_timer()
         if timer is not None:
             self._timer = self._loop.call_later(max(0, timer - time.monotonic_ns()) / SECOND, self.step)
+
+    def step_soon(self) -> None:
+        """After what is being done now, which may be a call of the middleware."""
+        if not self._is_stepping_soon:
+            self._is_stepping_soon = True
+            self._loop.call_soon(self.step)
 
     async def until(self, is_it: Callable[[], bool], seconds: float) -> bool:
         """Wait until something is so. Returns whether it was within ``seconds``."""
