@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.chance import Stream, derive_seed
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.faults.faults import Direction, Ends
 
 SERVERS = "servers"
@@ -132,10 +132,6 @@ class Targets:
 
     def _wrong(self, name: str, sentence: str) -> InvalidSetting:
         return InvalidSetting(f"{self.field}.{name}", sentence)
-
-
-def shown(value: object) -> str:
-    return f"{value!r:.60}"
 
 
 def _texts(value: object) -> Iterator[str]:

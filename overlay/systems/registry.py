@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import SettingInfo
 from overlay.systems.absent import absent
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
@@ -119,7 +119,7 @@ def system_of(name: str) -> System:
     if not name:
         return SYSTEMS[FIRST]
     if name not in SYSTEMS:
-        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {name!r:.60}")
+        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {shown(name)}")
     return SYSTEMS[name]
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from overlay.core.errors import shown
 from telemetry.errors import TelemetryError
 from telemetry.lake.configurations import ChosenRun, choose, without_repeats
 from telemetry.lake.parquet import check_complete
@@ -39,7 +40,7 @@ def read_choice(path: Path, lake: Lake) -> list[ChosenRun]:
 def _known(row: Any, lake: Lake) -> Path:
     run = row.get("run") if isinstance(row, dict) else None
     if not isinstance(run, str):
-        raise TelemetryError(f'Each entry of the list of runs must be an object like {{"run": ID}}, not {row!r:.60}.')
+        raise TelemetryError(f'Each entry of the list of runs must be an object like {{"run": ID}}, not {shown(row)}.')
     if not lake.holds(run):
         raise TelemetryError(f"Run {run[:60]!r} is not in the lake {lake.directory}: it was never collected.")
     return lake.manifest_path(run)
