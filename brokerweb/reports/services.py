@@ -35,9 +35,9 @@ def create(
         raise InvalidSetting("kind", f"must be one of {', '.join(ReportKind.values)}, not {shown(kind, 40)}")
     if not runs and not experiments:
         raise InvalidSetting("runs", "a report needs runs or experiments")
-    unfinished = [run.id for run in runs if run.state != RunState.DONE]
-    if unfinished:
-        raise InvalidSetting("runs", f"only finished runs can be compared; unfinished: {', '.join(unfinished[:5])}")
+    others = [f"{run.id} is {run.state}" for run in runs if run.state != RunState.DONE]
+    if others:
+        raise InvalidSetting("runs", f"only finished runs can be compared; {', '.join(others[:5])}")
     without = [run.id for run in runs if run.files_removed]
     if without:
         raise InvalidSetting("runs", f"retention deleted the samples of {', '.join(without[:5])}")
