@@ -70,7 +70,7 @@ class Deployment:
         positions = _positions(topology.get("positions"), brokers)
         links = _links(topology["links"], brokers, ENGINES[engine])
         system = SYSTEMS[_one_of(document, "system", tuple(SYSTEMS))]
-        setup = _setup(system, document, kind, Graph(brokers, links, positions))
+        setup, servers = _setup(system, document, kind, Graph(brokers, links, positions))
         return cls(
             id=_identifier(document["id"]),
             kind=kind,
@@ -80,9 +80,7 @@ class Deployment:
             setup=setup,
             lease_s=_lease(document["lease_s"], kind),
             faults=_faults(document.get("faults", []), system, setup),
-            record_mb=_record_mb(
-                document.get(RECORD.name, RECORD.default), kind, len(server_names(system.roles(setup)))
-            ),
+            record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, servers),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -208,7 +206,8 @@ def _directory(value: object) -> str:
     return value
 
 
-def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph) -> Setup:
+def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph) -> tuple[Setup, int]:
+    """The setup, checked, and its number of servers."""
     settings, workload = document["settings"], document["workload"]
     _require_object(settings, "settings")
     if kind == RUN:
@@ -216,8 +215,7 @@ def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph)
     elif workload is not None:
         raise InvalidSetting("workload", "a network has none; it must be null")
     setup = system.setup(settings, workload, graph, _whole(document["seed"], "seed", 0, 2**64 - 1))
-    system.check(setup)
-    return setup
+    return setup, system.check(setup)
 
 
 def _faults(documents: object, system: System, setup: Setup) -> tuple[Fault, ...]:
