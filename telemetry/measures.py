@@ -20,6 +20,12 @@ SUFFIXES = {"us": "us", "ms": "ms", "s": "s", "bytes": "bytes", "J": "j"}
 Better = Literal["lower", "higher", ""]
 
 
+def with_unit(name: str, unit: str) -> str:
+    """A name that contains its unit: ``p95`` in µs is ``p95_us``."""
+    suffix = SUFFIXES.get(unit, "")
+    return name if not suffix or suffix in name.split("_") else f"{name}_{suffix}"
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One figure of a run."""
@@ -61,8 +67,7 @@ class Measure:
     @property
     def declared(self) -> str:
         """Its name in ``/api/systems/`` and in a summary's ``measures``, which contains its unit: ``mean_us``."""
-        suffix = SUFFIXES.get(self.unit, "")
-        return self.name if not suffix or suffix in self.name.split("_") else f"{self.name}_{suffix}"
+        return with_unit(self.name, self.unit)
 
     @property
     def mean(self) -> str:

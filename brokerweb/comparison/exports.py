@@ -7,8 +7,7 @@ from typing import Any
 
 from brokerweb.comparison.services import Comparison, Group
 from brokerweb.kit.tables import Table
-from brokerweb.runlist.columns import with_unit
-from telemetry.measures import Measure
+from telemetry.measures import Measure, with_unit
 
 
 def entry(found: Comparison, group: Group) -> dict[str, Any]:

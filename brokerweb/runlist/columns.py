@@ -16,7 +16,7 @@ from overlay.experiment.whatif import in_words
 from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.filters import did_you_mean
 from telemetry.formatting import shortened, sig3, words
-from telemetry.measures import SUFFIXES
+from telemetry.measures import with_unit
 from telemetry.systems.registry import listed_figures, measures
 
 Value = str | int | float | bool | None
@@ -98,12 +98,6 @@ def _annotation(path: str) -> str:
 
 def _of_document(path: str) -> Read:
     return _attribute(_annotation(path))
-
-
-def with_unit(name: str, unit: str) -> str:
-    """Export name with unit: ``p95`` in µs is ``p95_us``."""
-    suffix = f"_{SUFFIXES[unit]}" if unit in SUFFIXES else ""
-    return name.removesuffix(suffix) + suffix
 
 
 CLIENTS = {
