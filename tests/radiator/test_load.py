@@ -8,6 +8,7 @@ from statistics import fmean
 
 import pytest
 
+from overlay.core.chance import Stream
 from overlay.core.node import SECOND
 from overlay.systems.radiator.context import parse_context
 from overlay.systems.radiator.language.aggregability import aggregability
@@ -28,6 +29,13 @@ def test_friendships_are_symmetric_and_as_many_as_asked():
     assert fmean(map(len, friends.values())) == 6
     assert all(name in friends[other] and other != name for name, others in friends.items() for other in others)
     assert people(clients=3, friends=1_000).friends(0) == ["client-00001", "client-00002"]
+
+
+def test_nobody_is_drawn_as_a_friend_of_oneself():
+    everyone = people(clients=4, friends=9, moving=True)
+    for client in range(4):
+        others = [f"client-{number:05d}" for number in range(4) if number != client]
+        assert everyone.draw_friends(client, Stream(client)) == others
 
 
 def test_attributes_depend_on_the_seed_alone():

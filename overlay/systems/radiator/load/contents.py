@@ -46,9 +46,9 @@ class Contents:
         attributes: dict[str, Any] = {"location": place, "speed": round(120 * chance.random(), 1)}
         if self._scenario == "4":
             attributes |= {"object": OBJECTS[chance.randrange(len(OBJECTS))], "likes": 1}
-            attributes["friends"] = people.draw_friends(chance) if is_moving else people.friends(client)
+            attributes["friends"] = people.draw_friends(client, chance) if is_moving else people.friends(client)
         elif is_moving and self._scenario in ("3", CUSTOM):
-            attributes["friends"] = people.draw_friends(chance)
+            attributes["friends"] = people.draw_friends(client, chance)
         if self._scenario == "6":
             attributes |= {"share": STOCKS[chance.randrange(len(STOCKS))], "values": round(1000 * chance.random(), 2)}
         if is_moving and self._scenario in ("6", CUSTOM):

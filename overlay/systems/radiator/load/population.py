@@ -57,10 +57,11 @@ class Population:
         latitude, longitude = (low + (high - low) * chance.random() for low, high in (LATITUDES, LONGITUDES))
         return {"latitude": round(latitude, 6), "longitude": round(longitude, 6)}
 
-    def draw_friends(self, chance: Chance) -> list[str]:
-        """As many as the mean, drawn for one message."""
-        wanted = min(round(self._workload.friends), self._workload.clients)
-        return [client_id(other) for other in sorted(chance.sample(range(self._workload.clients), wanted))]
+    def draw_friends(self, client: int, chance: Chance) -> list[str]:
+        """As many as the mean, drawn for one message of a client among the others."""
+        others = self._workload.clients - 1
+        drawn = sorted(chance.sample(range(others), min(round(self._workload.friends), others)))
+        return [client_id(other + (other >= client)) for other in drawn]
 
 
 @lru_cache(maxsize=4)
