@@ -270,6 +270,17 @@ def test_the_uplink_keeps_its_rate_and_sends_everything_else_before_pushes():
     assert (uplink.bytes_sent, uplink.queued_bytes) == (1_750, 0)
 
 
+def test_a_late_driver_does_not_hold_up_pushes_by_what_came_later():
+    left = []
+    uplink = Uplink(1_000, lambda transfer, now: True, lambda transfer, now: left.append(now))
+    transfers = Transfers(Transport(), lambda t, s, r, now: uplink.put(b"push", TO, 500, now, t))
+    for number in range(2):
+        transfers.begin(PUSH._replace(propagation=number), b"x", TO, None, 0)
+    uplink.put(b"answer", TO, 500, 2 * SECOND)
+    assert left == [SECOND // 2, SECOND]
+    assert uplink.next_timer() == 5 * SECOND // 2
+
+
 def test_without_a_limit_everything_leaves_at_once():
     uplink = Uplink(0, lambda transfer, now: True, lambda transfer, now: None)
     uplink.put(b"a", TO, 29, 5)

@@ -66,8 +66,8 @@ class Uplink:
             return None
         if self._current is not None:
             return self._current[0]
-        waiting = next((queue[0] for queue in self._queues if queue), None)
-        return None if waiting is None else max(self._free_at, waiting.at)
+        found = self._next()
+        return None if found is None else found[0]
 
     def cut(self, now: int) -> None:
         """Nothing leaves until ``mend``. The wait for what is in the queue goes on."""
@@ -96,17 +96,24 @@ class Uplink:
 
     def _begin(self, now: int) -> bool:
         """Begin to send the next datagram, if there is one."""
-        for queue in self._queues:
-            while queue and max(self._free_at, queue[0].at) <= now:
-                waiting = queue.popleft()
-                transfer = waiting.transfer
-                if transfer is not None and (transfer.is_over or not self._may_leave(transfer, now)):
-                    self.queued_bytes -= waiting.size
-                    continue
-                begins_at = max(self._free_at, waiting.at)
-                self._current = (begins_at + (waiting.size * SECOND // self._rate if self._rate else 0), waiting)
-                return True
+        while (found := self._next()) is not None and found[0] <= now:
+            begins_at, queue = found
+            waiting = queue.popleft()
+            transfer = waiting.transfer
+            if transfer is not None and (transfer.is_over or not self._may_leave(transfer, now)):
+                self.queued_bytes -= waiting.size
+                continue
+            self._current = (begins_at + (waiting.size * SECOND // self._rate if self._rate else 0), waiting)
+            return True
         return False
+
+    def _next(self) -> tuple[int, deque[Waiting]] | None:
+        """The queue whose turn is next, and when. A push that waits when the uplink becomes free is not held up by what
+        comes later, though a late driver knows of both."""
+        others, pushes = self._queues
+        if others and (not pushes or max(self._free_at, others[0].at) <= max(self._free_at, pushes[0].at)):
+            return max(self._free_at, others[0].at), others
+        return (max(self._free_at, pushes[0].at), pushes) if pushes else None
 
     def _leave(self, waiting: Waiting, at: int) -> None:
         self.queued_bytes -= waiting.size
