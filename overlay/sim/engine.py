@@ -215,13 +215,17 @@ class _Run:
         self._enter(phases.DRAINING)
         simulator = self._world.simulator
         limit = simulator.now + round(self._deployment.schedule.drain_s * SECOND)
-        while self._has_unfinished() and simulator.now < limit:
+        while self._has_unfinished() and simulator.now < limit and not self._is_drained():
             self._advance(min(limit, simulator.now + SLICE))
         for client in self._world.clients:
             if not client.client.is_finished:
                 client.client.abandon(simulator.now)
                 client.facts += client.client.facts()
         self._enter(phases.FINISHED)
+
+    def _is_drained(self) -> bool:
+        world = self._world
+        return world.system.is_drained(map(world.server, world.brokers), self._unfinished)
 
     def _has_unfinished(self) -> bool:
         self._unfinished = [client for client in self._unfinished if not client.is_finished]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # imported for annotations only, to save memory in broker pro
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
-    from overlay.systems.cores import Assembly, Fleet, Introduction, Plan, Server
+    from overlay.systems.cores import Assembly, Client, Fleet, Introduction, Plan, Server
     from overlay.systems.roles import ClientRole, Identity, Place, Role
     from overlay.topologies import Graph
     from overlay.topologies.walks import WalkEstimate
@@ -248,6 +248,13 @@ class System(ABC):
         from overlay.load.windows import Schedule
 
         return Schedule(setup.workload.ramp_s(), setup.workload.duration_s)
+
+    def is_drained(self, servers: Iterable[Any], clients: Iterable[Client]) -> bool:
+        """Whether nothing is under way any more, so that a simulated run may end before the whole of its drain.
+
+        Live, nobody sees all servers and clients, and a run of clients that only receive drains as long as it may.
+        """
+        return False
 
     def churn(self, setup: Setup) -> tuple[Change, ...]:
         """Departures and returns of servers during measuring, in chronological order. Raises ``InvalidSetting``."""

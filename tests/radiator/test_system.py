@@ -65,13 +65,24 @@ def test_links_of_clients_have_their_shape(tmp_path):
     assert found["lag_transport_us"] == pytest.approx(10_000 + 9 * 5_000, rel=0.05), "18 hops after the first"
 
 
+def test_a_simulated_run_ends_when_nothing_is_in_flight_and_no_deadline_is_set(tmp_path):
+    workload = {"clients": 5, "duration_s": 3, "drain_s": 600}
+    retaining, facts = ran(
+        tmp_path / "a", {"aggregability": "{volume: 1000}", "flush": "arrival", "retain_max_s": 0}, workload
+    )
+    flushed, others = ran(tmp_path / "b", {"aggregability": "{volume: 1000}", "retain_max_s": 40}, workload)
+    assert retaining.simulated_s < 10 < 40 < flushed.simulated_s < 60
+    assert measures(facts)["pairs_retained"] == measures(facts)["pairs_due"] > 0
+    assert measures(others)["pairs_delivered"] == measures(others)["pairs_due"] > 0
+
+
 def test_ticks_are_whole_seconds_of_measuring(tmp_path):
     """Registrations are not part of the traffic of measuring, however late the last tick before it was."""
     _, facts = ran(tmp_path, {}, {"clients": 4, "stagger_ms": 33, "duration_s": 2.5, "messages_per_s": 0.001})
     phases = Facts.of(facts).phases
     begin, end = phases["measuring"], phases["draining"]
     times = [fact.at_us for fact in facts if isinstance(fact, Tick) and fact.process == "server-0"]
-    assert [at - begin for at in times if begin <= at <= end] == [0, 1_000_000, 2_000_000, 2_500_000]
+    assert {at - begin for at in times if begin <= at <= end} == {0, 1_000_000, 2_000_000, 2_500_000}
 
 
 def test_a_saturated_uplink_delays_and_a_short_queue_refuses(tmp_path):

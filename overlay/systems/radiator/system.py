@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
     from overlay.systems.cores import Meter
+    from overlay.systems.radiator.load.caller import Caller
     from overlay.systems.radiator.load.fleet import Fleet
     from overlay.systems.radiator.server.service import Service
     from overlay.topologies import Graph
@@ -139,6 +140,10 @@ class Radiator(System):
         for change in schedule(setup.workload, setup.workload.clients, setup.seed):
             found.setdefault(change.broker, []).append(change)
         return found
+
+    def is_drained(self, servers: Iterable[Service], clients: Iterable[Caller]) -> bool:  # type: ignore[override]
+        """What is retained without a deadline stays so."""
+        return all(server.is_idle for server in servers) and all(client.is_idle for client in clients)
 
     # ---- cores
 

@@ -88,7 +88,7 @@ class Workload:
         help="Time between the registrations of clients, which determines the ramp.",
     )
     drain_s: float = setting(
-        30.0, unit="s", low=0, high=3_600, help="Time after measuring in which messages may still be delivered."
+        30.0, unit="s", low=0, high=3_600, help="Most time after measuring in which messages may still be delivered."
     )
     churn: str = setting(
         "none",

@@ -72,6 +72,12 @@ class Caller:
         """Not before the end of draining: it cannot know whether the server retains messages for it."""
         return self._is_over
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has no call open and forwards nothing."""
+        is_quiet = not self._open and self._impairments.next_timer() is None
+        return is_quiet and (self._middleware is None or self._middleware.hop.is_idle)
+
     def _first_call(self) -> int | None:
         shared = self._shared
         if shared.workload.loop == "open":

@@ -50,6 +50,12 @@ class Service(Server):
         return self._identity.epoch
 
     @property
+    def is_idle(self) -> bool:
+        """Whether nothing is in flight or queued, and no deadline is set."""
+        is_empty = not self.propagations.in_flight and not self.uplink.queued_bytes
+        return is_empty and self._retention.next_timer() is None
+
+    @property
     def knows(self) -> Callable[[Address], bool]:
         return self.clients.knows
 
