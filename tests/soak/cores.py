@@ -17,7 +17,7 @@ AT_ONCE = 4
 
 def over_cores(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], processes: int) -> Iterator[Any]:
     """Results as they come. Whoever stops listening stops what is under way: Ctrl-C ends it within a seed."""
-    with ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
+    with ProcessPoolExecutor(processes, initializer=leave_signals_to_the_parent) as pool:
         waiting: set[Future[Any]] = set()
         rest = iter(arguments)
         try:
@@ -30,6 +30,11 @@ def over_cores(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]
                     yield future.result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def leave_signals_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def commit() -> str:

@@ -20,7 +20,7 @@ HEAD = """\
 
 def soak(subject: Subject, seeds: range, processes: int) -> int:
     """How many seeds failed. Interrupted, it still prints those that are done."""
-    progress = Progress(len(seeds))
+    progress, at = Progress(len(seeds)), commit()
     delivered, simulated = 0, 0.0
     try:
         for told in over_cores(try_seed, ((subject.system, seed) for seed in seeds), processes):
@@ -29,11 +29,11 @@ def soak(subject: Subject, seeds: range, processes: int) -> int:
             if not is_failed:
                 delivered, simulated = delivered + told.delivered, simulated + told.simulated_s
             elif progress.failed <= MOST_SHOWN:
-                show(subject, told)
+                show(subject, told, at)
     finally:
         cells = (
             subject.system,
-            commit(),
+            at,
             f"{seeds[0]:,} to {seeds[-1]:,}",
             f"{progress.done:,}",
             str(progress.failed),
@@ -45,8 +45,8 @@ def soak(subject: Subject, seeds: range, processes: int) -> int:
     return progress.failed
 
 
-def show(subject: Subject, failure: Failure) -> None:
-    print(f"FAILED {subject.system}, seed {failure.seed} at {commit()}: {failure.said}")
+def show(subject: Subject, failure: Failure, at: str) -> None:
+    print(f"FAILED {subject.system}, seed {failure.seed} at {at}: {failure.said}")
     print(f"       faults: {', '.join(failure.faults) or 'none'}")
     print(f"       again: {subject.command(failure.seed)}", flush=True)
 

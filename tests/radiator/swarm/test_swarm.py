@@ -13,7 +13,7 @@ from tests.soak.cores import commit
 from tests.soak.subject import Failure
 from tests.thorough import examples
 
-TRIED = examples(120)
+TRIED = examples(96)
 DRAWN = 200
 
 

@@ -19,8 +19,8 @@ from overlay.systems.radiator.wire.table import BITMAP_BYTES, encode
 TransferKey = tuple[Address, int, int, int, int]
 """Destination, epoch, propagation, chain and attempt: what an ACK and its source say."""
 
-MOST_BEGINNINGS = 10
-"""A receiver that starts over more often is not listened to, so that every transfer ends."""
+MOST_RESTARTS = 10
+"""A receiver that starts again more often is not listened to, so that every transfer ends."""
 ALL = (1 << (8 * BITMAP_BYTES)) - 1
 
 
@@ -46,8 +46,8 @@ class Transfer:
     """Datagrams that have not left yet."""
     has_left: bool = False
     is_over: bool = False
-    beginnings: int = 0
-    """How often the receiver has started over."""
+    restarts: int = 0
+    """How often the receiver has started again."""
 
     @property
     def key(self) -> TransferKey:
@@ -65,24 +65,24 @@ class Transfer:
         """Returns whether a segment is new.
 
         What a receiver has only grows, unless it has dropped a blob of which nothing came for long. An ACK that has
-        a new segment and lacks a known one is of a receiver that started over, so it replaces all that is known.
+        a new segment and lacks a known one is of a receiver that started again, so it replaces all that is known.
         """
         if ack.base > self.push.segments:
             return False
         said = self._beyond(ack)
         if ack.base <= self.base and not any(one >= self.base and one not in self.beyond for one in said):
             return False
-        has_begun_anew = ack.base < self.base or any(one >= ack.base and one not in said for one in self.beyond)
-        if has_begun_anew:
-            self.beginnings += 1
-            if self.beginnings > MOST_BEGINNINGS:
+        has_restarted = ack.base < self.base or any(one >= ack.base and one not in said for one in self.beyond)
+        if has_restarted:
+            self.restarts += 1
+            if self.restarts > MOST_RESTARTS:
                 return False
         self.base, self.beyond = ack.base, said
         while self.base in self.beyond:
             self.beyond.remove(self.base)
             self.base += 1
         self.next = max(self.base, min(self.next, self.base + WINDOW))
-        return not has_begun_anew
+        return not has_restarted
 
     def _beyond(self, ack: Ack) -> set[int]:
         """The segments in the bitmap of an ACK."""
