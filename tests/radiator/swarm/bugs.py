@@ -323,25 +323,6 @@ def any_ack_acknowledges_all(real: Function) -> Function:
     return lambda self, ack: real(self, ack._replace(base=self.push.segments))
 
 
-@plant(Transfer, "acknowledge", seed=0)
-def what_a_receiver_dropped_counts_as_there(real: Function) -> Function:
-    """ACKs before and after a receiver dropped its half are joined (a real one, ``docs/bugs.md``)."""
-
-    def acknowledge(self, ack):
-        said = self._beyond(ack)
-        before = self.base + len(self.beyond)
-        if ack.base > self.base:
-            self.base = ack.base
-        self.beyond = {one for one in self.beyond | said if one >= self.base}
-        while self.base in self.beyond:
-            self.beyond.remove(self.base)
-            self.base += 1
-        self.next = max(self.next, self.base)
-        return self.base + len(self.beyond) > before
-
-    return acknowledge
-
-
 @plant(Chain, "first_after", seed=5)
 def a_member_is_passed_over(real: Function) -> Function:
     """A repair begins one member too late."""
@@ -375,34 +356,22 @@ def silence_is_ignored(real: Function) -> Function:
     return lambda self, propagation, chain, now: None
 
 
-@plant(Propagations, "_is_too_late", seed=0)
-def repaired_too_late(real: Function) -> Function:
-    """A chain is repaired when clients may have forgotten its propagation."""
-    return lambda self, chain, now: False
-
-
-@plant(Propagations, "_pass_over", seed=0)
+@plant(Propagations, "_pass_over", seed=83)
 def a_push_that_may_not_leave_is_lost(real: Function) -> Function:
     """The members after an absent one get nothing."""
     return lambda self, propagation, target, outcome, now: None
 
 
-@plant(Propagations, "withdraw", seed=0)
+@plant(Propagations, "withdraw", seed=158)
 def pushes_go_on_to_the_next_owner(real: Function) -> Function:
     """What is under way to a client goes on to another one that has its address now (a real one, ``docs/bugs.md``)."""
     return lambda self, address, instance, now: None
 
 
-@plant(Propagations, "may_leave", seed=0)
-def pushes_leave_for_absent_clients(real: Function) -> Function:
-    """Pushes that have not left are not dropped with their client."""
-    return lambda self, transfer, now: True
-
-
 # ---- bytes
 
 
-@plant(Uplink, "_leave", seed=0)
+@plant(Uplink, "_leave", seed=3)
 def answers_count_nothing(real: Function) -> Function:
     """Datagrams that are no pushes are not counted."""
 
@@ -413,19 +382,19 @@ def answers_count_nothing(real: Function) -> Function:
     return leave
 
 
-@plant(Uplink, "__init__", seed=0)
+@plant(Uplink, "__init__", seed=122)
 def the_uplink_is_too_fast(real: Function) -> Function:
     """By half."""
     return lambda self, rate, may_leave, left: real(self, rate * 3 // 2, may_leave, left)
 
 
-@plant(Uplink, "mend", seed=0)
+@plant(Uplink, "mend", seed=3)
 def a_cut_never_ends(real: Function) -> Function:
     """The uplink stays cut."""
     return lambda self, now: None
 
 
-@plant(Hop, "_send_part", seed=0)
+@plant(Hop, "_send_part", seed=46)
 def forwarded_repeats_count_nothing(real: Function) -> Function:
     """Segments that a client repeats are not counted."""
 

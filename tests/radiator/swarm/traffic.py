@@ -17,9 +17,10 @@ from overlay.systems.radiator.wire.table import parse
 class Uplink:
     """Of one life of a server."""
 
-    def __init__(self, server: Service, settings: Settings, *, is_punctual: bool) -> None:
+    def __init__(self, server: Service, settings: Settings, *, is_punctual: bool, may_be_cut: bool) -> None:
         """A driver that is not punctual sends late what should have left before."""
         self._server, self._settings, self._is_punctual = server, settings, is_punctual
+        self._may_be_cut = may_be_cut
         self._last: deque[tuple[int, int]] = deque()
         """What left within the last second: when, and its bytes."""
         self._second = self._bytes = self._datagrams = self._largest = 0
@@ -39,18 +40,20 @@ class Uplink:
             while self._last[0][0] <= now - SECOND:
                 self._second -= self._last.popleft()[1]
             assert self._second <= rate + self._largest, f"{self._second} bytes within a second, not {rate}"
+            self._check_push(data, to, now - size * SECOND // rate)
         elif not rate:
             self._check_push(data, to, now)
 
-    def _check_push(self, data: bytes, to: Address, now: int) -> None:
-        """Without a queue, a push that has not left before leaves for a reachable client only."""
+    def _check_push(self, data: bytes, to: Address, began: int) -> None:
+        """A push that has not left before is sent to a client that is reachable when its turn comes."""
         message = parse(data)
-        if isinstance(message, Push):
+        if isinstance(message, Push) and not self._may_be_cut:
             transfer = to, message.propagation, message.chain, message.attempt
             if transfer not in self._pushed:
                 self._pushed.add(transfer)
-                lost_now = [one for one in self._server.clients if one.address == to and one.lost_at == now]
-                assert lost_now or self._server.clients.knows(to), f"a push left for {to}, where no reachable client is"
+                there = [one for one in self._server.clients if one.address == to]
+                is_lost = there and all(one.lost_at is not None and one.lost_at < began for one in there)
+                assert not is_lost, f"a push left for {to}, where no reachable client is"
 
     def check(self) -> None:
         assert self._server.uplink.datagrams_sent == self._datagrams

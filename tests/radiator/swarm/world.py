@@ -149,9 +149,9 @@ class World:
         ledger = retention.ledger = Ledger(server.epoch, self.deliveries, is_honest=self.is_honest)
         Cutting(server, self.settings, ledger)
         actor = self.actor(SERVER, server)
-        self.lives.append(
-            Life(server, actor, retention, ledger, Uplink(server, self.settings, is_punctual=not self.plan.late_ms))
-        )
+        is_punctual, may_be_cut = not self.plan.late_ms, "cut" in self.plan.faults
+        uplink = Uplink(server, self.settings, is_punctual=is_punctual, may_be_cut=may_be_cut)
+        self.lives.append(Life(server, actor, retention, ledger, uplink))
         self.simulator.listen(SERVER, actor)
 
     def stop_server(self, *, in_peace: bool = False) -> None:
