@@ -69,7 +69,7 @@ def last_messages(world: World, storm: Storm) -> None:
 
 
 def right_results(world: World) -> set[Result]:
-    """Of a call with nothing in the way. At a slow uplink the answer may wait for a push longer than the caller does."""
+    """Of a call with nothing in the way. At a slow uplink the answer may wait for a push too long for the caller."""
     found = {Result.ACCEPTED}
     if max(world.plan.paddings) > MOST_PADDING:
         found.add(Result.TOO_LARGE)
