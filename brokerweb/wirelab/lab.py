@@ -163,6 +163,8 @@ class Lab(ABC):
     """Examples of Wireshark's filters, and what each shows."""
     verdict_note: str
     """Of what server the verdict is."""
+    send_note: str = ""
+    """What the lab does by itself while it sends."""
 
     @property
     @abstractmethod

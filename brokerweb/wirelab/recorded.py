@@ -15,6 +15,7 @@ from brokerweb.wirelab.lab import Lab
 from brokerweb.wirelab.services import link_of, visible
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import InvalidSetting
+from overlay.journal.recording import recordings_in
 from telemetry.errors import TelemetryError
 from telemetry.lake.datagrams import Datagram, datagrams, recordings_of
 from telemetry.lake.runs import RunFiles
@@ -79,6 +80,11 @@ def runs(system: str) -> QuerySet[Run]:
 def recent(system: str) -> QuerySet[Run]:
     """The newest of them."""
     return runs(system).select_related("experiment").defer("configuration", "summary", "observed")[:RUNS_OFFERED]
+
+
+def is_there(run: Run) -> bool:
+    """Whether it has recordings."""
+    return bool(recordings_in(files_of(run).journal_directory))
 
 
 def row_of(lab: Lab, number: int, at_us: int, ends: tuple[Address, Address], data: bytes) -> Row:

@@ -9,9 +9,10 @@ from brokerweb.wirelab.lab import Lab
 
 
 def pages(lab: Lab, at: str) -> list[URLPattern]:
-    """Decoding, composing, conversations, sending and Wireshark, below ``at``, as in ``wire/``."""
+    """Decoding, composing, conversations, sending, captures and Wireshark, below ``at``, as in ``wire/``."""
     return [
         path(at, views.index, {"lab": lab}, name=lab.urls),
+        path(f"{at}messages.pcapng", views.capture, {"lab": lab}, name=f"{lab.urls}-capture"),
         *(
             path(f"{at}{name}/", view, {"lab": lab}, name=f"{lab.urls}-{name}")
             for name, view in (
@@ -26,9 +27,6 @@ def pages(lab: Lab, at: str) -> list[URLPattern]:
     ]
 
 
-def recordings(lab: Lab, at: str, capture: str) -> list[URLPattern]:
-    """The messages of recorded runs, for a system without pages of its own for them; ``capture`` has ``run_id``."""
-    return [
-        path(f"{at}messages/", views.messages, {"lab": lab}, name=f"{lab.urls}-messages"),
-        path(capture, views.capture, {"lab": lab}, name=f"{lab.urls}-capture"),
-    ]
+def recordings(lab: Lab, at: str) -> list[URLPattern]:
+    """The messages of recorded runs, for a system without a page of its own for them."""
+    return [path(f"{at}messages/", views.messages, {"lab": lab}, name=f"{lab.urls}-messages")]

@@ -115,7 +115,7 @@ def composed(request: HttpRequest, lab: Lab) -> HttpResponse:
     form = _Form(lab, request.POST.dict())
     context = {"keys": [blank.key for blank in form.blanks], "errors": form.errors, "others": form.others}
     if form.errors:
-        return render(request, "wirelab/decoded.html", {"lab": lab, "unfit": True, **context})
+        return render(request, "wirelab/decoded.html", {"unfit": True, **context, **shown(request, lab, None)})
     return render(request, "wirelab/decoded.html", {**context, **shown(request, lab, form.found)})
 
 
@@ -208,16 +208,19 @@ def runs(request: HttpRequest, lab: Lab) -> HttpResponse:
 @login_required
 def wireshark(request: HttpRequest, lab: Lab) -> HttpResponse:
     """How captures are opened, and the dissector."""
-    done = recorded.runs(lab.system).filter(state="done").select_related("experiment")[:CAPTURES_OFFERED]
+    done = [run for run in recorded.recent(lab.system) if recorded.is_there(run)][:CAPTURES_OFFERED]
     return render(
         request, "wirelab/wireshark.html", {"lab": lab, "tab": "wireshark", "runs": done, "known": len(lab.messages)}
     )
 
 
 @login_required
-def capture(request: HttpRequest, lab: Lab, run_id: str) -> HttpResponseBase:
-    """The messages of a recorded run as pcapng."""
-    run = get_object_or_404(Run.objects.only("id", "engine", "system"), pk=run_id, system=lab.system)
+def capture(request: HttpRequest, lab: Lab) -> HttpResponseBase:
+    """The messages of a recorded run (``?run=``) as pcapng."""
+    if not request.GET.get("run"):
+        return HttpResponse("run: is missing, the id of a run", status=400, content_type="text/plain; charset=utf-8")
+    chosen = {"pk": request.GET["run"], "system": lab.system}
+    run = get_object_or_404(Run.objects.only("id", "engine", "system"), **chosen)
     try:
         pieces = recorded.capture(run)
     except NotPossible as error:

@@ -102,7 +102,7 @@ def test_a_recorded_run_is_listed_opened_and_taken_to_wireshark(olga, settings, 
     assert "has no recordings" in olga.get(here).content.decode()
     simulate(deployed(tmp_path / run.id, workload={"clients": 3, "duration_s": 1}, record_mb=1))
     assert here in olga.get(f"{URL}messages/").content.decode()
-    capture = olga.get(f"/runs/{run.id}/radiator.pcapng")
+    capture = olga.get(f"{URL}messages.pcapng?run={run.id}")
     assert capture["Content-Disposition"].endswith(f'messages-{run.id}-simulated.pcapng"')
     found = read(b"".join(capture.streaming_content), 10_000).datagrams
     kinds = {one.data[3] for one in found}
@@ -114,4 +114,6 @@ def test_a_recorded_run_is_listed_opened_and_taken_to_wireshark(olga, settings, 
     opened = olga.get(f"{here}&message=0").content.decode()
     assert "Register</h2>" in opened
     assert olga.get(f"{here}&message=999999").status_code == 404
+    assert olga.get(f"{URL}messages.pcapng").status_code == 400
+    assert olga.get(f"/wire/messages.pcapng?run={run.id}").status_code == 404, "of another system"
     assert "must be a whole number" in olga.get(f"{here}&code=x").content.decode()

@@ -11,5 +11,5 @@ urlpatterns = [
     path("radiator/networks/<str:network_id>/server/", network_views.server, name="radiator-server"),
     path("radiator/networks/<str:network_id>/connect/", network_views.connect, name="radiator-connect"),
     *pages(LAB, "radiator/wire/"),
-    *recordings(LAB, "radiator/wire/", "runs/<str:run_id>/radiator.pcapng"),
+    *recordings(LAB, "radiator/wire/"),
 ]

@@ -37,14 +37,14 @@ def abbreviations(format: Format) -> dict[tuple[int, str], str]:
 
     A field that is the same wherever it has this name has its name alone; others begin with their message's.
     """
-    alike: dict[str, set[tuple[object, ...]]] = defaultdict(set)
+    forms: dict[str, set[tuple[object, ...]]] = defaultdict(set)
     for name in _HEADER:
-        alike[name].add(())
+        forms[name].add(())
     for layout in format.layouts.values():
         for field in layout.fields:
-            alike[field.name].add((field.kind, field.size, field.words, field.unit))
+            forms[field.name].add((field.kind, field.size, field.words, field.unit))
     return {
-        (layout.code, field.name): field.name if len(alike[field.name]) == 1 else f"{_word(layout)}.{field.name}"
+        (layout.code, field.name): field.name if len(forms[field.name]) == 1 else f"{_word(layout)}.{field.name}"
         for layout in format.layouts.values()
         for field in layout.fields
     }

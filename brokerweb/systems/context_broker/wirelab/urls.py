@@ -9,5 +9,5 @@ from brokerweb.wirelab.urls import pages
 urlpatterns = [
     *pages(LAB, "wire/"),
     path("wire/messages/", views.messages, name="wire-messages"),
-    path("runs/<str:run_id>/messages.pcapng", views.capture, name="wire-capture"),
+    path("runs/<str:run_id>/messages.pcapng", views.capture, name="wire-run-capture"),
 ]

@@ -131,8 +131,13 @@ def _text(data: bytes) -> str:
     if hasattr(message, "position"):
         return f"{name}: position {message.position}, attempt {message.attempt}"
     said = {"epoch": "epoch", "key": "key", "token": "token"}
-    fields = {key: said.get(key, value) for key, value in message._asdict().items() if value not in (b"", 0)}
+    values = {key: _shown(value) for key, value in message._asdict().items() if value not in (b"", 0)}
+    fields = {key: said.get(key, value) for key, value in values.items()}
     return f"{name}: {', '.join(f'{key} {value}'.replace(f'{key} {key}', key) for key, value in fields.items())}"
+
+
+def _shown(value: Any) -> Any:
+    return canonical(value).decode() if isinstance(value, dict) else value
 
 
 def _shortened(text: str) -> str:

@@ -27,6 +27,7 @@ class RadiatorLab(BinaryLab):
     verdict_note = (
         "Verdict of a server with the default settings and one client, which sends the datagram from this machine now."
     )
+    send_note = "A registration is repeated with the token that the server asks for."
     dissector, protocol = "radiator/radiator.lua", "Radiator"
     filters = (
         ("radiator.kind == 7", "pushes"),
