@@ -182,9 +182,9 @@ class _Coder:
         if not self._is_present(field, values):
             return self.layout.message._field_defaults[field.name], at
         try:
-            return read_field(field, data, at)
-        except WireError as error:
-            raise WireError(f"{self.layout.short}: {error}") from None
+            return _READERS[field.kind](field, data, at)
+        except (IndexError, StructError, UnicodeDecodeError, WireError) as error:
+            raise WireError(f"{self.layout.short}: {_wrong(field, error)}") from None
 
 
 # ---- single fields
@@ -194,10 +194,14 @@ def read_field(field: Field, data: bytes, at: int) -> tuple[Any, int]:
     """The value of a field at ``at``, and the place after it. Raises ``WireError``."""
     try:
         return _READERS[field.kind](field, data, at)
-    except (IndexError, StructError):
-        raise WireError(f"{field.name} is cut off") from None
-    except UnicodeDecodeError:
-        raise WireError(f"{field.name} is not UTF-8") from None
+    except (IndexError, StructError, UnicodeDecodeError, WireError) as error:
+        raise WireError(_wrong(field, error)) from None
+
+
+def _wrong(field: Field, error: Exception) -> str:
+    if isinstance(error, WireError):
+        return str(error)
+    return f"{field.name} is {'not UTF-8' if isinstance(error, UnicodeDecodeError) else 'cut off'}"
 
 
 def canonical(value: Any) -> bytes:

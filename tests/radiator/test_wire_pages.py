@@ -14,7 +14,9 @@ from django.test import Client
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
 from brokerweb.topologies import services as topologies
+from brokerweb.wirelab import sending
 from overlay.core.chance import Chances
+from overlay.core.node import SECOND
 from overlay.sim.engine import simulate
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import ServerConfig, Settings
@@ -51,7 +53,8 @@ def address():
 
 
 @pytest.fixture
-def olga(db, settings, django_user_model):
+def olga(db, settings, django_user_model, monkeypatch):
+    monkeypatch.setattr(sending, "WAIT_NS", BOUND_S * SECOND)  # the last answer ends it
     settings.HOST_NAME = "here"
     cache.clear()
     browser = Client()
