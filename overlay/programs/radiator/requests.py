@@ -18,11 +18,13 @@ _KINDS = {str: "a text", int: "a whole number", dict: "an object", bool: "true o
 
 
 class Wrong(WaxwingError):
-    """A request that is answered with an error. ``retry_s`` becomes ``Retry-After``."""
+    """A request that is answered with an error, ``retry_s`` as ``Retry-After`` and ``allow`` as ``Allow``."""
 
-    def __init__(self, status: HTTPStatus, sentence: str, retry_s: int | None = None) -> None:
+    def __init__(
+        self, status: HTTPStatus, sentence: str, retry_s: int | None = None, allow: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(sentence)
-        self.status, self.retry_s = status, retry_s
+        self.status, self.retry_s, self.allow = status, retry_s, allow
 
 
 class Registration(NamedTuple):

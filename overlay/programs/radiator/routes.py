@@ -72,9 +72,15 @@ class Streaming(NamedTuple):
     frames: AsyncGenerator[bytes, None]
 
 
+Handle = Callable[[Request], Awaitable[Answer | Streaming]]
+
+
 def error(wrong: Wrong, **headers: str) -> Answer:
-    retry = {} if wrong.retry_s is None else {"Retry-After": str(max(1, wrong.retry_s))}
-    return Answer(wrong.status, {"error": str(wrong)}, {**retry, **headers})
+    if wrong.retry_s is not None:
+        headers["Retry-After"] = str(max(1, wrong.retry_s))
+    if wrong.allow:
+        headers["Allow"] = ", ".join(wrong.allow)
+    return Answer(wrong.status, {"error": str(wrong)}, headers)
 
 
 class Routes:
@@ -85,23 +91,23 @@ class Routes:
         self._rates = Rates(gateway.limits.requests_per_source)
 
     async def answer(self, request: Request) -> Answer | Streaming:
-        path = request.target.partition("?")[0]
-        methods = self._find(path)
-        if not self._rates.allows(source_of(request.source), time.monotonic()):
-            return error(Wrong(HTTPStatus.TOO_MANY_REQUESTS, "too many requests from this address in a second", 1))
-        handle = methods.get(request.method)
         try:
-            if not methods:
-                raise Wrong(HTTPStatus.NOT_FOUND, f"there is nothing at {path[:100]}; see {BASE}/status")
-            if handle is None:
-                return error(
-                    Wrong(HTTPStatus.METHOD_NOT_ALLOWED, f"use {' or '.join(methods)}"), Allow=", ".join(methods)
-                )
-            return await handle(request)
+            if not self._rates.allows(source_of(request.source), time.monotonic()):
+                raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, "too many requests from this address in a second", 1)
+            return await self._handler(request)(request)
         except Wrong as wrong:
             return error(wrong)
 
-    def _find(self, path: str) -> Mapping[str, Callable[[Request], Awaitable[Answer | Streaming]]]:
+    def _handler(self, request: Request) -> Handle:
+        path = request.target.partition("?")[0]
+        methods = self._find(path)
+        if not methods:
+            raise Wrong(HTTPStatus.NOT_FOUND, f"there is nothing at {path[:100]}; see {BASE}/status")
+        if request.method not in methods:
+            raise Wrong(HTTPStatus.METHOD_NOT_ALLOWED, f"use {' or '.join(methods)}", allow=tuple(methods))
+        return methods[request.method]
+
+    def _find(self, path: str) -> Mapping[str, Handle]:
         fixed = {
             f"{BASE}/clients": {"POST": self._register},
             f"{BASE}/contexts": {"POST": self._call},
