@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from overlay.core.addresses import Address, format_address, parse_address
+from overlay.core.addresses import Address, parse_address
 from overlay.core.errors import WaxwingError, WireError, describe_full_disk, describe_os_error
 from overlay.core.node import SECOND
 from overlay.core.silence import Silence
@@ -29,6 +29,7 @@ from overlay.faults.faults import Course
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
 from overlay.runtime.clock import unix_ms, wall_offset_ns
+from overlay.runtime.deployment_status import Observed
 from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import DISK_FULL, Child, Work, describe_exit_code, fork_all, last_words
@@ -40,18 +41,6 @@ from overlay.systems.cores import Exchange, Order
 Forked = Callable[[str, Child], None]
 STARTS_AT_ONCE = 32
 """Maximum forks per turn. A fork takes about 2 ms, and clients of the supervisor wait meanwhile."""
-NOT_ANSWERING = "not answering"
-"""The displayed state of a broker whose process runs without any sign of life."""
-AWAY = "away"
-"""The displayed state of a broker that is away by churn."""
-SHOWN_STATES = {
-    fleet.WAITING: "restarting",
-    fleet.STARTING: "starting",
-    fleet.UP: "up",
-    fleet.STOPPING: "stopped",
-    fleet.KILLED: "restarting",
-    fleet.GIVEN_UP: "failed",
-}
 
 
 class DeploymentRunner:
@@ -361,7 +350,13 @@ class DeploymentRunner:
 
     def status(self) -> dict[str, Any]:
         """The status, as returned by the supervisor's socket."""
-        names = self.deployment.server_names
+        found = Observed(
+            processes=self._processes,
+            pids={name: child.pid for name, child in self._children.items()},
+            is_alive=phases.is_alive(self.deployment, self.phase),
+            away=self._course.away,
+            silent=self._watch.silent,
+        )
         return {
             "id": self.deployment.id,
             "epoch": self.deployment.epoch,
@@ -373,41 +368,6 @@ class DeploymentRunner:
             "measuring_unix_ms": None,
             "ends_unix_ms": None,
             **self._times,
-            "brokers": [
-                {
-                    "index": index,
-                    "name": name,
-                    "address": format_address(self.addresses[index]),
-                    **self._broker_status(index, name),
-                }
-                for index, name in enumerate(names)
-            ],
-            "clients": [
-                {"name": name, **self._process_status(name)}
-                for name in self.deployment.fleet_names
-                if name in self._processes
-            ],
+            "brokers": found.servers(self.deployment.server_names, self.addresses),
+            "clients": found.fleets(self.deployment.fleet_names),
         }
-
-    def _broker_status(self, index: int, name: str) -> dict[str, Any]:
-        status = self._process_status(name)
-        if index in self._course.away and phases.is_alive(self.deployment, self.phase):
-            return status | {"state": AWAY}
-        return status | {"state": NOT_ANSWERING} if name in self._watch.silent else status
-
-    def _process_status(self, name: str) -> dict[str, Any]:
-        process, child = self._processes[name], self._children.get(name)
-        return {
-            "pid": child.pid if child else None,
-            "state": self._shown_state(process),
-            "reason": process.reason,
-            "restarts": process.restarted,
-            "since_unix_ms": unix_ms(process.since),
-        }
-
-    def _shown_state(self, process: fleet.Process) -> str:
-        if process.state == fleet.WAITING:
-            if process.ended_well or not phases.is_alive(self.deployment, self.phase):
-                return "stopped"
-            return "starting" if process.launches == 0 else "restarting"
-        return SHOWN_STATES[process.state]
