@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
+from overlay.systems.radiator.load import contents, population
+from overlay.systems.radiator.wire import dictionary
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import CODECS, TooLarge, deflate, inflate
 from overlay.systems.radiator.wire.dictionary import DICTIONARY
@@ -148,7 +150,7 @@ def test_a_bomb_is_not_inflated_and_compressed_data_end_where_they_end():
 
 
 def test_the_dictionary_has_these_bytes_and_compresses_a_context_to_half_of_gzip():
-    assert sha256(DICTIONARY).hexdigest()[:16] == "ea7ced99c3b969cc"
+    assert sha256(DICTIONARY).hexdigest()[:16] == "5e7f8817aa870e26"
     context = (
         b'{"a":{"events":[{"latitude":38.712345,"longitude":-9.134567,"type":"bump"},{"latitude":38.715432,'
         b'"longitude":-9.138765,"type":"swerve"}],"hazards":2,"location":{"latitude":38.71,"longitude":-9.13},'
@@ -156,6 +158,17 @@ def test_the_dictionary_has_these_bytes_and_compresses_a_context_to_half_of_gzip
     )
     none, gzip, dictionary = (len(deflate(context, codec)) for codec in range(len(CODECS)))
     assert dictionary < gzip / 2 < none
+
+
+def test_the_dictionary_has_the_words_of_the_workload():
+    assert set(dictionary.EVENTS) == set(contents.EVENTS)
+    assert set(dictionary.LATITUDES) == _first_digits(*population.LATITUDES)
+    assert set(dictionary.LONGITUDES) == _first_digits(*population.LONGITUDES)
+
+
+def _first_digits(low, high):
+    """Of numbers between them: all before the second digit after the point."""
+    return {f"{low + share * (high - low):.2f}"[:-1] for share in (0.1, 0.5, 0.9)}
 
 
 def test_a_mac_is_of_the_key_the_numbers_and_the_blob():

@@ -12,6 +12,8 @@ CODECS = ("none", "gzip", "dictionary")
 NONE, GZIP, WITH_DICTIONARY = range(3)
 LEVEL = 6
 GZIP_BITS, RAW_BITS = 31, -15
+MEMORY = 8
+"""zlib's default."""
 
 
 class TooLarge(WireError):
@@ -24,7 +26,8 @@ def deflate(data: bytes, codec: int) -> bytes:
         return data
     if codec == GZIP:
         return zlib.compress(data, LEVEL, GZIP_BITS)
-    compressor = zlib.compressobj(LEVEL, zlib.DEFLATED, RAW_BITS, zdict=DICTIONARY)
+    # Z_FILTERED copies nothing of less than six bytes: in random digits a copy is longer than the digits themselves.
+    compressor = zlib.compressobj(9, zlib.DEFLATED, RAW_BITS, MEMORY, zlib.Z_FILTERED, DICTIONARY)
     return compressor.compress(data) + compressor.flush()
 
 
