@@ -145,7 +145,7 @@ def combine(contexts: Sequence[Context], attributes: Attributes) -> Context:
 
 def _load(data: bytes) -> Json:
     try:
-        return json.loads(data.decode(), parse_constant=_refuse_constant)
+        return _DECODER.decode(data.decode())
     except UnicodeDecodeError as error:
         _refuse(f"byte {error.start} is not UTF-8")
     except json.JSONDecodeError as error:
@@ -186,3 +186,6 @@ def _is_within(value: Json, levels: int) -> bool:
 
 def _refuse(reason: str) -> NoReturn:
     raise MalformedContext(f"Malformed context: {reason}.")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

@@ -6,8 +6,7 @@ acknowledgement begins when the last segment has left the sender's uplink.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -20,66 +19,97 @@ TransferKey = tuple[Address, int, int, int, int]
 """Destination, epoch, propagation, chain and attempt: what an ACK and its source say."""
 
 ALL = (1 << (8 * BITMAP_BYTES)) - 1
+NONE: frozenset[int] = frozenset()
 
 
-@dataclass(slots=True, eq=False)
-class Transfer:
-    """A blob on its way to one address."""
+class Parcel:
+    """A blob and the header of its segments, for one address or, with equal datagrams, for many.
 
-    push: Push
-    """The header of all its segments."""
-    blob: bytes
-    to: Address
-    tag: Any
-    """The caller's."""
-    segment_bytes: int
-    base: int = 0
-    """All segments before it are acknowledged."""
-    next: int = 0
-    """The first segment that has never been sent."""
-    beyond: set[int] = field(default_factory=set)
-    """Acknowledged segments after ``base``."""
-    tries: int = 1
-    queued: int = 0
-    """Datagrams that have not left yet."""
-    has_left: bool = False
-    is_over: bool = False
+    ``push`` is the header of the first segment, without its part.
+    """
 
-    @property
-    def key(self) -> TransferKey:
-        push = self.push
-        return self.to, push.epoch, push.propagation, push.chain, push.attempt
+    __slots__ = ("_datagrams", "blob", "push", "segment_bytes")
+
+    def __init__(self, push: Push, blob: bytes, segment_bytes: int) -> None:
+        self.push = push._replace(segments=max(1, -(-len(blob) // segment_bytes)))
+        self.blob, self.segment_bytes = blob, segment_bytes
+        self._datagrams: dict[int, bytes] = {}
 
     def datagram(self, segment: int) -> bytes:
-        at = segment * self.segment_bytes
-        return encode(self.push._replace(segment=segment, part=self.blob[at : at + self.segment_bytes]))
+        """Encoded once for all that are sent."""
+        data = self._datagrams.get(segment)
+        if data is None:
+            at = segment * self.segment_bytes
+            part = self.blob[at : at + self.segment_bytes]
+            data = self._datagrams[segment] = encode(self.push._replace(segment=segment, part=part))
+        return data
 
     def part_bytes(self, segment: int) -> int:
         return min(self.segment_bytes, len(self.blob) - segment * self.segment_bytes)
 
+
+class Transfer:
+    """A parcel on its way to one address. ``tag`` is the caller's."""
+
+    __slots__ = ("base", "beyond", "has_left", "is_over", "key", "next", "parcel", "queued", "tag", "to", "tries")
+
+    def __init__(self, parcel: Parcel, to: Address, tag: Any) -> None:
+        self.parcel, self.to, self.tag = parcel, to, tag
+        push = parcel.push
+        self.key: TransferKey = (to, push.epoch, push.propagation, push.chain, push.attempt)
+        self.base = 0
+        """All segments before it are acknowledged."""
+        self.next = 0
+        """The first segment that has never been sent."""
+        self.beyond: Set[int] = NONE
+        """Acknowledged segments after ``base``."""
+        self.tries = 1
+        self.queued = 0
+        """Datagrams that have not left yet."""
+        self.has_left = self.is_over = False
+
+    @property
+    def push(self) -> Push:
+        """The header of all its segments."""
+        return self.parcel.push
+
+    @property
+    def blob(self) -> bytes:
+        return self.parcel.blob
+
+    def datagram(self, segment: int) -> bytes:
+        return self.parcel.datagram(segment)
+
+    def part_bytes(self, segment: int) -> int:
+        return self.parcel.part_bytes(segment)
+
     def acknowledge(self, ack: Ack) -> bool:
         """Returns whether a segment is new."""
-        before = self.base + len(self.beyond)
-        if ack.base > self.push.segments:
+        segments, before = self.parcel.push.segments, self.base + len(self.beyond)
+        if ack.base > segments:
             return False
-        if ack.base > self.base:
-            self.base = ack.base
-            self.beyond = {segment for segment in self.beyond if segment >= ack.base}
+        if ack.base == segments:
+            self.base = self.next = segments
+            self.beyond = NONE
+            return segments > before
+        self.base = max(self.base, ack.base)
+        beyond = {segment for segment in self.beyond if segment >= self.base}
         bits = int.from_bytes(ack.bitmap, "big")
         while bits:
             segment = ack.base + WINDOW - bits.bit_length()
             bits &= ALL >> (segment - ack.base + 1)
-            if self.base <= segment < self.push.segments:
-                self.beyond.add(segment)
-        while self.base in self.beyond:
-            self.beyond.remove(self.base)
+            if self.base <= segment < segments:
+                beyond.add(segment)
+        while self.base in beyond:
+            beyond.remove(self.base)
             self.base += 1
+        self.beyond = beyond
         self.next = max(self.next, self.base)
-        return self.base + len(self.beyond) > before
+        return self.base + len(beyond) > before
 
     def fresh(self) -> Iterator[int]:
         """Segments to send for the first time."""
-        while self.next < min(self.push.segments, self.base + WINDOW):
+        while self.next < min(self.parcel.push.segments, self.base + WINDOW):
             self.next += 1
             if self.next - 1 not in self.beyond:
                 yield self.next - 1
@@ -104,9 +134,12 @@ class Transfers:
         return len(self._open)
 
     def begin(self, push: Push, blob: bytes, to: Address, tag: Any, now: int) -> None:
-        """``push`` is the header of its first segment, without its part. What is being sent already goes on."""
-        size = self._config.segment_bytes
-        transfer = Transfer(push._replace(segments=max(1, -(-len(blob) // size))), blob, to, tag, size)
+        """Send a parcel of its own."""
+        self.send(Parcel(push, blob, self._config.segment_bytes), to, tag, now)
+
+    def send(self, parcel: Parcel, to: Address, tag: Any, now: int) -> None:
+        """What is being sent already goes on."""
+        transfer = Transfer(parcel, to, tag)
         if transfer.key not in self._open:
             self._open[transfer.key] = transfer
             self._advance(transfer, now)
@@ -116,7 +149,7 @@ class Transfers:
         transfer = self._open.get((source, ack.epoch, ack.propagation, ack.chain, ack.attempt))
         if transfer is None or not transfer.acknowledge(ack):
             return None
-        if transfer.base == transfer.push.segments:
+        if transfer.base == transfer.parcel.push.segments:
             self._end(transfer)
             return transfer.tag
         transfer.tries = 1
@@ -140,8 +173,7 @@ class Transfers:
     def handle_timer(self, now: int) -> list[Any]:
         """The tags of transfers that have failed."""
         failed = []
-        for key in self._timers.due(now):
-            transfer = self._open[key]
+        for transfer in self._timers.due(now):
             if transfer.tries >= self._config.tries:
                 self._end(transfer)
                 failed.append(transfer.tag)
@@ -160,17 +192,18 @@ class Transfers:
 
     def _emit(self, transfer: Transfer, segment: int, now: int, *, is_repeat: bool) -> None:
         transfer.queued += 1
-        self._timers.cancel(transfer.key)
+        if transfer.has_left:
+            self._timers.cancel(transfer)
         self._send(transfer, segment, is_repeat, now)
 
     def _wait(self, transfer: Transfer, now: int) -> None:
         if not transfer.queued and not transfer.is_over:
-            self._timers.set(transfer.key, now + self._config.repeat_after(transfer.tries))
+            self._timers.set(transfer, now + self._config.repeat_after(transfer.tries))
 
     def _end(self, transfer: Transfer) -> None:
         transfer.is_over = True
         self._open.pop(transfer.key, None)
-        self._timers.cancel(transfer.key)
+        self._timers.cancel(transfer)
 
     def check_invariants(self) -> None:
         for key, transfer in self._open.items():
@@ -180,4 +213,4 @@ class Transfers:
             assert transfer.next - transfer.base <= WINDOW
             assert transfer.base not in transfer.beyond
             assert 1 <= transfer.tries <= self._config.tries
-            assert (key in self._timers) == (not transfer.queued), "it waits for its uplink or for an ACK"
+            assert (transfer in self._timers) == (not transfer.queued), "it waits for its uplink or for an ACK"
