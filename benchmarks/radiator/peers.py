@@ -100,10 +100,10 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
 
 def _figures(what: str, results: list[Result]) -> Iterator[Figure]:
     yield make(f"{what}: delivered", "%", [100 * each.delivered_share for each in results], "higher")
-    yield make(f"{what}: sent", "bytes", [each.bytes for each in results], "lower")
+    yield make(f"{what}: sent", "bytes/delivery", [each.bytes for each in results], "lower")
     yield make(f"{what}: lag, p50", "ms", [each.p50_ms for each in results], "lower")
     yield make(f"{what}: lag, p95", "ms", [each.p95_ms for each in results], "lower")
-    yield make(f"{what}: server", "µs", [each.server_us for each in results], "lower")
+    yield make(f"{what}: server, processor", "µs/delivery", [each.server_us for each in results], "lower")
 
 
 def _named(clients: int, volume: int, who: str) -> str:

@@ -53,13 +53,15 @@ def test_all_rows_are_measured_of_a_tiny_size(monkeypatch):
     monkeypatch.setattr(peers, "live", live)
     monkeypatch.setattr(peers, "supervisor", nullcontext)
     said = []
-    figures = {each.name: each for each in radiator.measure(1, said.append)}
+    measured = list(radiator.measure(1, said.append))
+    figures = {each.name: each for each in measured}
 
+    assert len(figures) == len(measured), "names are unique, for comparisons"
     assert {each.section for each in figures.values()} == {"radiator"}
     assert figures["an arrival, 5 recipients, 3 retained: literal"].value > 0
     assert figures["a message of 20 in a body, dictionary"].goal == "<= 53"
     assert figures["push and acknowledgement, 5 clients, processor: server / C"].unit == "ratio"
-    assert figures["30 pushes/s: server"].value > 0
+    assert figures["30 pushes/s: server, processor"].value > 0
     assert known[0]["pairs_delivered"] > 0
     assert figures["20 clients, 20 a batch: Radiator, chains of 10: sent"].value > 0
     assert "20 clients, 100 messages/s: Radiator, 20 a batch or 100 ms: lag, p95" in figures
