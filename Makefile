@@ -42,8 +42,8 @@ check: test-environment ## format, lint, types, import contracts, words, OpenAPI
 accelerator: runtime-environment ## compile the extension for batched system calls, and print the variant in use
 	@$(BIN)/python -c "from overlay.runtime.datagrams import choose; print('datagrams:', choose())"
 
-soak: runtime-environment ## run SEEDS (10000) random fault scenarios in virtual time, then check every planted bug
-	@exec $(BIN)/python -m tests.swarm $(if $(SEEDS),--seeds $(SEEDS))
+soak: runtime-environment ## run SEEDS (10000) random fault scenarios of each system in virtual time, then find every planted bug (SYSTEM=radiator FIRST=seed)
+	@exec $(BIN)/python -m tests.soak $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) $(if $(SYSTEM),--system $(SYSTEM))
 
 fuzz: test-environment ## fuzz parsers, state machines and forms with Hypothesis for MINUTES (10)
 	@exec $(BIN)/python -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES))

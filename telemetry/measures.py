@@ -60,9 +60,9 @@ class Measure:
 
     @property
     def declared(self) -> str:
-        """Its name in ``/api/systems/`` and in a summary's ``measures``, which ends in its unit: ``mean_us``."""
-        suffix = f"_{SUFFIXES[self.unit]}" if self.unit in SUFFIXES else ""
-        return self.name.removesuffix(suffix) + suffix
+        """Its name in ``/api/systems/`` and in a summary's ``measures``, which contains its unit: ``mean_us``."""
+        suffix = SUFFIXES.get(self.unit, "")
+        return self.name if not suffix or suffix in self.name.split("_") else f"{self.name}_{suffix}"
 
     @property
     def mean(self) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
-from brokerweb.api.paging import part_of
+from brokerweb.api.paging import links, part_of, whole
 from brokerweb.api.resources import Resource, chosen
 from brokerweb.api.shapes import networks as shapes
 from brokerweb.api.shapes.brokers import NetworkBrokerSerializer, RunBrokerListSerializer
@@ -18,8 +20,13 @@ from brokerweb.networks import broker_index, history, live_data, probing
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
+from brokerweb.systems.contract import Rows
+from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
+
+PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="Maximum 1,000")]
+_YES_OR_NO = {"": None, "true": True, "false": False}
 
 
 class NetworkViewSet(Resource):
@@ -50,7 +57,7 @@ class NetworkViewSet(Resource):
 
     @extend_schema(
         operation_id="networks_brokers_list",
-        parameters=[OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="Maximum 1,000")],
+        parameters=PAGED,
         responses=RunBrokerListSerializer,
         filters=False,
     )
@@ -118,6 +125,44 @@ class NetworkViewSet(Resource):
         found = probing.probe_file(network).read(tier, broker, time.time())
         return Response({"step_s": tier.step_s, "broker": broker, **found})
 
+    @extend_schema(
+        operation_id="networks_clients_list",
+        parameters=[OpenApiParameter("reachable", bool, description="Only those that are, or are not"), *PAGED],
+        responses=shapes.NetworkClientListSerializer,
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None)
+    def clients(self, request: Request, pk: str) -> Response:
+        """Clients that the servers of the network know, in order of registration.
+
+        404 if servers of this system do not list them, 409 if the network does not run, 504 if no server answers.
+        """
+        network, only = self.get_object(), _reachable(request)
+
+        def ask(offset: int, limit: int) -> Rows | None:
+            return web_of(network.system).clients_of_network(network, offset, limit, only)
+
+        return _rows(request, "clients", ask, shapes.NetworkClientSerializer, reachable=only)
+
+    @extend_schema(
+        operation_id="networks_pending_list",
+        parameters=PAGED,
+        responses=shapes.NetworkQueueListSerializer,
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None)
+    def pending(self, request: Request, pk: str) -> Response:
+        """Messages that the servers of the network retain, by queue; those that leave first come first.
+
+        404 if servers of this system do not list them, 409 if the network does not run, 504 if no server answers.
+        """
+        network = self.get_object()
+
+        def ask(offset: int, limit: int) -> Rows | None:
+            return web_of(network.system).pending_of_network(network, offset, limit)
+
+        return _rows(request, "pending messages", ask, shapes.NetworkQueueSerializer)
+
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
         networks.delete(self.get_object())
@@ -130,6 +175,30 @@ class HostViewSet(Resource):
     lookup_value_regex = "[^/]+"
     filterset_fields = {"name": ["exact", "icontains"]}
     ordering_fields = ["name", "heartbeat"]
+
+
+def _reachable(request: Request) -> bool | None:
+    text = request.query_params.get("reachable", "")
+    if text not in _YES_OR_NO:
+        raise InvalidSetting("reachable", f"must be true or false, not {text!r:.40}")
+    return _YES_OR_NO[text]
+
+
+def _rows(
+    request: Request,
+    what: str,
+    ask: Callable[[int, int], Rows | None],
+    shape: type[Serializer],
+    **query: bool | None,
+) -> Response:
+    """A page of what servers list. Raises ``NotFound`` if they do not."""
+    page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
+    found = ask((page - 1) * size, size)
+    if found is None:
+        raise NotFound(f"Servers of this network's system list no {what}.")
+    kept = {name: str(value).lower() for name, value in query.items() if value is not None}
+    page_links = links(request, {**kept, "page_size": size}, page, -(-found.count // size))
+    return Response({"count": found.count, **page_links, "results": shape(found.rows, many=True).data})
 
 
 def _broker(network: Network, request: Request) -> int | None:

@@ -104,7 +104,7 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "radiator-faults",
             "Radiator: faults",
-            "Chains with loss, crashed clients, a restart of the server and a cut of its uplink.",
+            "Chains with loss, crashed clients and a restart of the server.",
         ),
     )
 }

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 
-from brokerweb.notices.address_policy import refusal
+from overlay.core.address_policy import refusal
 
 MAIL_EXAMPLE = "EMAIL_URL=smtp://user:password@host:587?tls=1&from=waxwing@example.org"
 READ_BYTES = 300

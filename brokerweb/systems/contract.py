@@ -6,7 +6,7 @@ any code here. It adds more with a subclass of ``Web`` in its own Django applica
 Applications of systems may import all other packages; no other package imports them.
 
 Methods are called in the web process for each view of a page, of runs in any state, so they read what is there and
-raise nothing. ``index`` is that of a server among all servers of its run or network, and is valid.
+raise nothing unless they say so. ``index`` is that of a server among all servers of its run or network, and is valid.
 """
 
 from __future__ import annotations
@@ -63,6 +63,16 @@ class ServerDetail:
     context: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """One page of a list that the servers of a network report."""
+
+    count: int
+    """Of all rows."""
+    rows: Sequence[Mapping[str, Any]]
+    """With the fields of the serializers of ``brokerweb.api.shapes.networks``."""
+
+
 class Web:
     """The web part of a system. Subclasses override what they add; by default nothing."""
 
@@ -86,6 +96,17 @@ class Web:
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         """Below the table of servers."""
         return ()
+
+    def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows | None:
+        """Clients that its servers know; with ``reachable`` only those that are, or are not. ``None``: they list none.
+
+        Raises ``NotPossible`` and ``NotAnswered``, as does the next one.
+        """
+        return None
+
+    def pending_of_network(self, network: Network, offset: int, limit: int) -> Rows | None:
+        """Messages that its servers retain, by queue; ``None``: they list none."""
+        return None
 
     def server_of_run(self, run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:
         """Reports of one server, for REST and the panel: ``traced_one_in`` (one query in this many is traced; 0: none),

@@ -38,6 +38,10 @@ class Kind(StrEnum):
 
 
 CODES = {Kind.U8: "B", Kind.U16: "H", Kind.U32: "I", Kind.U64: "Q"}
+SIZES = {Kind.U8: 1, Kind.U16: 2, Kind.U32: 4, Kind.U64: 8}
+"""Bytes of a number."""
+LENGTHS = {Kind.TEXT8: 1, Kind.JSON16: 2}
+"""Bytes of the length before the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,11 @@ class Field:
     """The permitted values of a number; empty if all are."""
     only_with: tuple[str, int] | None = None
     """A field and its value with which this one is present. Otherwise the message has the attribute's default."""
+    words: tuple[str, ...] = ()
+    """The meaning of each of ``choices``."""
+    unit: str = ""
+    example: str = ""
+    """What a form begins with: a number, hexadecimal digits of bytes, a text, JSON."""
 
     @property
     def code(self) -> str:
@@ -76,23 +85,34 @@ class Layout:
     fields: tuple[Field, ...]
     check: Callable[[Any], str] | None = None
     """The first error of fields taken together; empty if there is none."""
+    changes: str = ""
+    """What sending it does to a network; empty of one that only asks."""
+
+    @property
+    def name(self) -> str:
+        return self.message.__name__
 
 
 class Format:
     """The messages of a protocol, each with a fixed ``magic`` and the code of its layout at the beginning."""
 
     def __init__(self, magic: bytes, layouts: Iterable[Layout]) -> None:
-        self._magic = magic
+        self.magic = magic
         self.layouts = {layout.code: layout for layout in layouts}
         self._coders = {layout.code: _Coder(layout, magic) for layout in self.layouts.values()}
         self._by_class = {coder.layout.message: coder for coder in self._coders.values()}
+
+    def layout_of(self, data: bytes) -> Layout | None:
+        """The layout that ``data`` claims to have, readable or not."""
+        at = len(self.magic)
+        return self.layouts.get(data[at]) if len(data) > at and data.startswith(self.magic) else None
 
     def parse(self, data: bytes) -> Any:
         """Raises ``WireError`` and nothing else."""
         if len(data) > MAX_DATAGRAM:
             raise WireError(f"{len(data)} bytes are more than a datagram can have")
-        at = len(self._magic)
-        if len(data) <= at or not data.startswith(self._magic):
+        at = len(self.magic)
+        if len(data) <= at or not data.startswith(self.magic):
             raise WireError(f"{data[: at + 1]!r} is not the beginning of a known message")
         coder = self._coders.get(data[at])
         if coder is None:
@@ -170,14 +190,22 @@ class _Coder:
         if not self._is_present(field, values):
             return self.layout.message._field_defaults[field.name], at
         try:
-            return _READERS[field.kind](field, data, at)
-        except (IndexError, StructError):
-            raise WireError(f"{self.layout.short}: {field.name} is cut off") from None
-        except UnicodeDecodeError:
-            raise WireError(f"{self.layout.short}: {field.name} is not UTF-8") from None
+            return read_field(field, data, at)
+        except WireError as error:
+            raise WireError(f"{self.layout.short}: {error}") from None
 
 
 # ---- single fields
+
+
+def read_field(field: Field, data: bytes, at: int) -> tuple[Any, int]:
+    """The value of a field at ``at``, and the place after it. Raises ``WireError``."""
+    try:
+        return _READERS[field.kind](field, data, at)
+    except (IndexError, StructError):
+        raise WireError(f"{field.name} is cut off") from None
+    except UnicodeDecodeError:
+        raise WireError(f"{field.name} is not UTF-8") from None
 
 
 def canonical(value: Any) -> bytes:

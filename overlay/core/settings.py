@@ -88,7 +88,9 @@ class SettingInfo:
     """Parses such a text. Raises ``InvalidText``."""
 
     def read(self, value: object) -> object:
-        """``value`` with the word for 0 replaced; unchecked."""
+        """``value`` with the word for 0 replaced, and a number that is one of the choices as text; unchecked."""
+        if self.kind == "text" and type(value) is int and str(value) in self.choices:
+            return str(value)
         return 0 if self.zero and value == self.zero else value
 
     def check(self, value: object) -> None:

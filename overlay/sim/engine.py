@@ -206,6 +206,8 @@ class _Run:
 
     def _measure(self) -> None:
         self._enter(phases.MEASURING)
+        if self._deployment.system.ticks_from_measuring:
+            self._next_tick = self._world.simulator.now + self._journal.interval_s * SECOND
         self._advance(phases.schedule(self._deployment, self._start)[1])
 
     def _drain(self) -> None:

@@ -66,7 +66,8 @@ class RunJournal:
 
     def enter(self, phase: str, reason: str) -> None:
         """Write the start of a phase."""
-        if not self._are_told_apart and phase in (MEASURING, DRAINING):
+        is_exact = not self._are_told_apart or self._world.system.ticks_from_measuring
+        if is_exact and phase in (MEASURING, DRAINING):
             self.tick()  # other ticks may be far apart, compared with a short measuring phase
         self.tell("phase", {"phase": phase, "reason": reason})
 

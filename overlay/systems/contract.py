@@ -291,6 +291,10 @@ class System(ABC):
         """The configuration of every server, without its place. For a network, ``setup.workload`` is ``None``."""
         return setup.settings
 
+    def derived(self, setup: Setup) -> Mapping[str, Value]:
+        """Values that follow from a setup with its seed, by name, for the manifest of a run."""
+        return {}
+
     def config_document(self, config: Any) -> dict[str, Any]:
         """The configuration as plain values, for a recording."""
         return asdict(config)
@@ -407,6 +411,9 @@ class System(ABC):
     measure_names: ClassVar[tuple[str, ...]] = ()
     """The keys of ``Telemetry.measures`` (``Measure.declared``, with the unit: ``age_ms``), for commands that do not
     load the telemetry."""
+
+    ticks_from_measuring: ClassVar[bool] = False
+    """Whether simulated ticks are at whole seconds from the start of measuring, for exact figures per second."""
 
     @abstractmethod
     def expected(self, configuration: Mapping[str, Any]) -> Expected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -16,8 +17,9 @@ from typing import Any
 import psutil
 
 import overlay
-from overlay.experiment.definition import schedule_of
+from overlay.experiment.definition import graph_of, schedule_of
 from overlay.runtime.datagrams import choose
+from overlay.systems.registry import SYSTEMS
 
 LIBRARIES = ("hdrhistogram", "msgpack", "networkx", "numpy", "psutil", "pyarrow", "pyspark")
 """The libraries whose version can affect a figure."""
@@ -38,7 +40,8 @@ def make_manifest(
     """The manifest of ``run``. Call it at the start of the run, because it contains the current load and governor.
 
     ``topology`` has ``name``, ``kind``, ``brokers`` and ``links`` ({a, b, delay_ms, jitter_ms, loss}); ``more`` are
-    further values by name, such as ``replicate`` and ``configuration_hash``.
+    further values by name, such as ``replicate`` and ``configuration_hash``. ``derived`` are the system's own, such as
+    a computed capacity.
     """
     return {
         "run": run,
@@ -56,6 +59,7 @@ def make_manifest(
         "python": platform.python_version(),
         "libraries": library_versions(),
         "machine": machine(),
+        "derived": dict(SYSTEMS[system].derived(SYSTEMS[system].setup(settings, workload, graph_of(topology), seed))),
         **more,
     }
 
@@ -82,7 +86,7 @@ def _git(*arguments: str) -> str | None:
 @cache
 def library_versions() -> dict[str, str | None]:
     """Versions by name, ``None`` if not installed."""
-    return {name: _library_version(name) for name in LIBRARIES}
+    return {**{name: _library_version(name) for name in LIBRARIES}, "zlib": zlib.ZLIB_RUNTIME_VERSION}
 
 
 def _library_version(name: str) -> str | None:

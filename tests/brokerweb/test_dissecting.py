@@ -10,9 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from brokerweb.systems.context_broker.wirelab import composing, hexview, pasted
-from brokerweb.systems.context_broker.wirelab.dissecting import Dissection, dissect
-from brokerweb.systems.context_broker.wirelab.verdicts import Judgement, judge
+from brokerweb.systems.context_broker.wirelab import composing
+from brokerweb.systems.context_broker.wirelab.dissecting import dissect
+from brokerweb.systems.context_broker.wirelab.verdicts import judge
+from brokerweb.wirelab import hexview, pasted
+from brokerweb.wirelab.lab import Dissection, Judgement
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.kinds import Field, Kind, Tail

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from brokerweb.notices import services, transport
-from brokerweb.notices.address_policy import refusal
+from overlay.core.address_policy import refusal
 from overlay.core.errors import InvalidSetting
 
 Says = Callable[[socket.socket], None]

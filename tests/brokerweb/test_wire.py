@@ -13,8 +13,8 @@ from rest_framework.test import APIClient
 
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
-from brokerweb.systems.context_broker.wirelab import sending
 from brokerweb.topologies import services as topologies
+from brokerweb.wirelab import sending
 from overlay.programs.context_broker.client import ContextClient
 from tests.pages.recorded import make_run
 from tests.pages.test_wire_lab import REQUEST
@@ -147,13 +147,13 @@ def test_the_brokers_of_a_live_run_are_reached_too(api: APIClient, network: Netw
         host="here",
         observed={"brokers": [{"index": 5, "address": broker.text, "state": "up"}]},
     )
-    assert [(place.name, place.is_measured) for place in sending.places()] == [("e, run 1", True)]
+    assert [(place.name, place.is_measured) for place in sending.places("context-broker")] == [("e, run 1", True)]
     body = {"run": run.id, "broker": 5, "hex": b"1|5".hex()}
     assert [one["name"] for one in api.post("/api/wire/send/", body, format="json").json()["answers"]] == [
         "PingResponse"
     ]
     Run.objects.update(state="done")
-    assert sending.places() == []
+    assert sending.places("context-broker") == []
 
 
 def test_who_sends_too_much_waits_and_who_may_look_does_not_send(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -20,13 +19,14 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, StorageState, expect, sync_playwright
 
+from brokerweb.up.environment import find_browser
 from overlay.runtime.lifeline import die_with_parent
 from tests.conftest import Stack
 from tests.thorough import THOROUGH
 from tests.waiting import BOUND_MS, BOUND_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+CHROMIUM = find_browser()
 QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
 QUIETER = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
 CUT_OFF = "htmx:sendError"

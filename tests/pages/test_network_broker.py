@@ -114,6 +114,19 @@ def test_of_a_stopped_network_nobody_is_asked(olga: Client, house: House) -> Non
     assert "every 2s" not in closed
 
 
+def test_actions_follow_the_state_of_the_network(olga: Client, viktor: Client, house: House) -> None:
+    network = house.network.id
+    page = olga.get(f"/networks/{network}/").content.decode()
+    (poll,) = re.findall(r'id="network-brokers" hx-get="([^"]+)"', page)
+    assert 'id="stop-network"' in page
+    assert "network-actions" not in olga.get(poll).content.decode(), "they have not changed"
+    Network.objects.filter(pk=network).update(state="stopped", desired="stopped", brokers=[])
+    part = olga.get(poll).content.decode()
+    assert 'id="network-actions" hx-swap-oob="true"' in part
+    assert re.findall(r'id="(\w+)-network"', part) == ["start", "delete"]
+    assert "network-actions" not in viktor.get(poll).content.decode(), "an account that is read-only has none"
+
+
 def test_one_that_does_not_answer_says_so_and_one_there_is_not_is_404(olga: Client, house: House) -> None:
     network = house.network.id
     Network.objects.filter(pk=network).update(state="starting")

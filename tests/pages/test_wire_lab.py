@@ -13,6 +13,7 @@ from django.test import Client
 
 from brokerweb.experiments.models import Run
 from brokerweb.systems.context_broker.wirelab import recorded
+from telemetry.lake import pcapng
 from tests.pages.recorded import make_run
 from tests.telemetry.test_pcapng import read
 
@@ -89,6 +90,31 @@ def test_a_file_is_taken_apart_and_one_that_is_none_is_refused(viktor: Client) -
     assert len(page) < 600_000
     assert [status for status, page in (sent(b"x" * 65_537), sent(b""))] == [400, 400]
     assert "has 65,537 bytes" in sent(b"x" * 65_537)[1].lower()
+
+
+def test_an_uploaded_capture_is_listed_and_its_messages_open(viktor: Client) -> None:
+    ends = ("10.0.0.1", 7000), ("10.0.0.2", 7001)
+    packets = [pcapng.packet(at, *ends, data, pcapng.INBOUND) for at, data in ((0, REQUEST), (9000, b"noise"))]
+    whole = pcapng.section("", "") + pcapng.interface("i") + b"".join(packets)
+    page = viktor.post("/wire/", {"file": SimpleUploadedFile("a.pcapng", whole)}).content.decode()
+    assert f'<a href="/wire/?d={REQUEST.hex()}">0</a>' in page
+    told = text_of(page)
+    assert "1 message; times are relative to the first. 1 other UDP datagram omitted." in told
+    assert "10.0.0.1:7000 10.0.0.2:7001 request" in told
+    for data, sentence in (
+        (whole[:-2], "where"),
+        (b"\xd4\xc3\xb2\xa1", "is a pcap file"),
+        (whole + bytes(4_000_000), "at most"),
+    ):
+        answer = viktor.post("/wire/", {"file": SimpleUploadedFile("a.pcapng", data)})
+        assert (answer.status_code, sentence in answer.content.decode().lower()) == (400, True)
+
+
+def test_conversations_are_drawn_and_each_datagram_opens(viktor: Client) -> None:
+    page = viktor.get("/wire/conversations/").content.decode()
+    assert "A request is answered over three brokers" in page
+    assert "│────── 3 ───────&gt;│" in page
+    assert len(re.findall(r'href="/wire/\?d=[0-9a-f]+"', page)) > 40
 
 
 def test_what_does_not_print_is_spelled_out(viktor: Client) -> None:

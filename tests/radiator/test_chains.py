@@ -174,6 +174,35 @@ def test_at_most_256_segments_are_in_flight_and_only_missing_ones_are_repeated()
     assert 301 <= line.sent < 301 + 32, "those since the last acknowledgement are missing to the sender"
 
 
+def acked(*segments):
+    """The ACK of a receiver that has these."""
+    base = next(one for one in range(300) if one not in segments)
+    bits = sum(1 << (m.WINDOW - 1 - (one - base)) for one in segments if one > base)
+    return m.Ack(1, 1, 0, 0, base, bits.to_bytes(32, "big"))
+
+
+def test_a_receiver_that_dropped_its_half_gets_all_of_it_again():
+    line = Line(bytes(600))
+    for segments in ((0,), (0, 2), (0,)):  # the last one was overtaken
+        assert line.transfers.acknowledge(acked(*segments), TO, 0) is None
+    assert line.transfers.acknowledge(acked(1), TO, 0) is None, "it has this one only, since it dropped the others"
+    line.on_the_way.clear()
+    line.run()
+    assert line.arrived == [bytes(600)]
+
+
+def test_a_transfer_ends_whatever_its_receiver_says():
+    line = Line(bytes(600), tries=3)
+    for _ in range(50):
+        for segments in ((0,), (0, 2), (1,)):
+            line.transfers.acknowledge(acked(*segments), TO, 0)
+            line.transfers.check_invariants()
+    line.on_the_way.clear()
+    line.loss = 1.0
+    line.run()
+    assert line.failed == ["tag"]
+
+
 def test_a_transfer_without_an_answer_fails_after_its_tries_with_doubling_waits():
     line = Line(b"x", loss=1.0, tries=3)
     line.run()

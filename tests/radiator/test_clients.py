@@ -108,6 +108,16 @@ def test_256_answers_are_remembered_and_older_requests_are_malformed():
     assert entry.recall(MAX_ANSWERS + 3) is None
 
 
+def test_a_request_is_not_taken_if_its_answer_could_not_be_remembered():
+    """It is older than the 256 that are, though none was forgotten yet."""
+    entry = register(Clients(100)).entry
+    for req in range(10, MAX_ANSWERS + 9):
+        entry.remember(Accepted(req, Acceptance.OK, 0))
+    assert entry.recall(9) is None
+    entry.remember(Accepted(MAX_ANSWERS + 9, Acceptance.OK, 0))
+    assert entry.recall(9) == Accepted(9, Acceptance.MALFORMED, 0)
+
+
 STEPS = st.tuples(st.sampled_from(["register", "lose", "hear", "unregister", "forget"]), *[st.integers(0, 3)] * 3)
 
 

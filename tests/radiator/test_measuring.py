@@ -29,9 +29,9 @@ def propagated(number, originals, at_us, recipients=2, epoch=1):
     return Row("server-0", at_us, "propagations", [name, f"{epoch:016x}", originals, recipients, recipients, 0])
 
 
-def missed(originals, client, outcome, propagation="", epoch=E1):
+def missed(originals, client, outcome, propagation="", epoch=E1, at_us=0):
     row = [epoch, originals, f"client-{client:05d}", outcome, propagation]
-    return Row("server-0", 0, "missed", row)
+    return Row("server-0", at_us, "missed", row)
 
 
 def delivered(number, client, at_us, epoch=1):
@@ -83,7 +83,7 @@ def test_every_pair_due_is_in_one_state():
             tick(4_000_000, pairs_retained=4, pairs_in_flight=1),
         ]
     )
-    assert (found["messages"], found["accepted"], found["refused_messages"]) == (4, 3, 1)
+    assert (found["messages"], found["accepted"], found["refused"]) == (4, 3, 1)
     states = [found[f"pairs_{state}"] for state in ("delivered", "retained", "dropped", "failed")]
     assert states == [1, 4, 2, 2], "what was delivered is delivered, whatever the server knows"
     assert sum(states) == found["pairs_due"] == 9
@@ -108,6 +108,37 @@ def test_what_was_pending_when_a_server_crashed_is_dropped():
     assert (found["pairs_due"], found["pairs_delivered"], found["pairs_dropped"], found["pairs_failed"]) == (4, 2, 2, 0)
 
 
+def test_what_was_pending_when_a_server_crashed_is_dropped_although_the_next_one_accepted_nothing():
+    ended = Event("supervisor", 2_500, "process_ended", {"process": "server-0"})
+    waiting = [*PHASES, call(0, 1_000), accepted(0, 1_100, due=3)]
+    alive, dead = measures([*waiting, tick(4_000_000)]), measures([*waiting, ended, tick(4_000_000)])
+    assert (alive["pairs_retained"], alive["pairs_dropped"]) == (3, 0)
+    assert (dead["pairs_retained"], dead["pairs_dropped"], dead["pairs_failed"]) == (0, 3, 0)
+
+
+def test_the_shutdown_after_draining_drops_nothing():
+    """As live servers do when their run is over."""
+    found = measures(
+        [
+            *PHASES,
+            phase("finished", 3_500_000),
+            call(0, 1_000),
+            accepted(0, 1_100, due=2),
+            call(1, 1_000),
+            accepted(1, 1_200, due=2),
+            propagated(1, [1], 1_200),
+            delivered(1, 0, 1_300),
+            missed([0], 0, "shut down", at_us=3_600_000),
+            missed([0], 1, "shut down", at_us=3_600_000),
+            missed([1], 1, "shut down", propagation_name(1, 1), at_us=3_600_000),
+            Event("supervisor", 3_600_000, "process_ended", {"process": "server-0"}),
+            tick(3_600_000),
+        ]
+    )
+    states = [found[f"pairs_{state}"] for state in ("delivered", "retained", "dropped", "failed", "in_flight")]
+    assert states == [1, 2, 0, 1, 1]
+
+
 def test_bytes_are_counted_from_the_start_of_measuring_over_restarts():
     ticks = [tick(at * 1_000_000, outbound_bytes=sent) for at, sent in ((0, 70), (1, 100), (2, 150), (3, 40), (4, 50))]
     found = measures([*PHASES, *ticks])
@@ -116,11 +147,28 @@ def test_bytes_are_counted_from_the_start_of_measuring_over_restarts():
     assert found["bytes_per_pair"] is None
 
 
+def test_traffic_varies_over_the_whole_seconds_of_measuring():
+    """Neither the part before its begin nor that before its end counts."""
+    sent = ((0, 70), (500, 100), (1_500, 300), (2_500, 400), (2_800, 900), (3_800, 999))
+    ticks = [tick(at * 1_000, outbound_bytes=total) for at, total in sent]
+    found = measures([phase("measuring", 500_000), phase("draining", 2_800_000), *ticks])
+    assert (found["outbound_bytes"], found["outbound_cv"]) == (899, pytest.approx(50 / 150))
+
+
 def test_a_second_callback_with_the_same_message_is_a_duplicate():
     emitted = [propagated(1, [0], 1_100), propagated(2, [0], 1_300)]
     arrived = [delivered(1, 0, 1_200), delivered(2, 0, 1_400)]
     found = measures([*PHASES, call(0, 1_000), accepted(0, 1_100), *emitted, *arrived])
     assert (found["duplicates"], found["pairs_delivered"], found["lag_mean_us"]) == (1, 1, 200)
+
+
+def test_names_are_those_of_the_contract():
+    """As scripts of others read them: ``measures`` of ``simulate --json`` and of a summary."""
+    assert {
+        *("messages", "accepted", "refused", "pairs_due", "pairs_delivered", "pairs_retained", "pairs_dropped"),
+        *("pairs_failed", "duplicates", "lag_mean_us", "lag_p95_us", "outbound_bytes", "outbound_bytes_uncompressed"),
+        *("bytes_per_pair", "pushes", "chains", "repairs", "aggregation_factor", "client_to_client_bytes"),
+    } <= set(MEASURES)
 
 
 def test_a_run_without_facts_has_no_values():

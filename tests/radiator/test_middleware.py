@@ -8,6 +8,7 @@ from overlay.core.binary import canonical
 from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.radiator.chains.blobs import Place, chain_blob
+from overlay.systems.radiator.chains.chain import Member
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.middleware import Middleware, Misuse
 from overlay.systems.radiator.server.facts import Identity
@@ -211,6 +212,16 @@ def test_a_hop_forwards_once_per_attempt_and_says_who_does_not_answer():
     assert client.wait(10) == []
 
 
+@pytest.mark.parametrize(("accounting", "acknowledged"), [("datagram", 28 + 58), ("http", 611)])
+def test_acknowledgements_to_clients_are_traffic_between_clients(accounting, acknowledged):
+    """Those to the server are not."""
+    client = Client(Transport(codec="none", accounting=accounting)).registered()
+    client.hear(push(b"{}"), SERVER)
+    assert client.node.hop.counts["client_to_client_bytes"] == 0
+    client.hear(push(b"{}", [Place(*OTHER, "b"), Place(*HOME, "a")], 1), OTHER)
+    assert client.node.hop.counts["client_to_client_bytes"] == acknowledged
+
+
 def test_the_last_hop_says_done_and_others_say_progress():
     members = [Place(*HOME, "a"), Place(*OTHER, "b")]
     last, first = Client().registered(), Client(Transport(report_every=1, codec="none")).registered()
@@ -272,10 +283,21 @@ class Desk:
         self.node.check_invariants()
         return [(parse(data), to) for data, to in self.node.datagrams_to_send()]
 
+    def pass_time(self, seconds):
+        """With all timers. Returns what was sent."""
+        until, sent = self.now + round(seconds * SECOND), []
+        while (timer := self.node.next_timer()) is not None and timer <= until:
+            self.now = timer
+            self.node.handle_timer(timer)
+            self.node.check_invariants()
+            sent += [(parse(data), to) for data, to in self.node.datagrams_to_send()]
+        self.now = until
+        return sent
+
     def register(self, id="a", instance=1, source=HOME, req=1):
-        [(answer, to)] = self.ask(m.Register(req, instance, 0, 1, id, {}), source)
+        [(answer, to)] = self.ask(m.Register(req, instance, 0, 1, id, {}), source) or self.pass_time(1)
         assert (answer.code, to) == (4, source)
-        [(answer, _)] = self.ask(m.Register(req, instance, answer.token, 1, id, {}), source)
+        [(answer, _)] = self.ask(m.Register(req, instance, answer.token, 1, id, {}), source) or self.pass_time(1)
         return answer
 
 
@@ -315,6 +337,21 @@ def test_malformed_and_oversized_contexts_are_refused(codec, body, code):
     assert desk.ask(m.Context(2, 1, 0, codec, body)) == [(m.Accepted(2, code, 0), HOME)]
 
 
+def test_a_malformed_registration_or_call_is_answered():
+    """By the beginning of its datagram, whatever is wrong after it."""
+    desk = Desk()
+    registration = encode(m.Register(1, 1, 0, 1, "a", {}))
+    for wrong in (registration[:-1] + b"]", registration[:-5], registration + b"!", registration[:16]):
+        assert desk.ask(wrong) == [(m.Registered(1, 3, 9), HOME)]
+    assert desk.ask(registration[:15]) == []
+    call = encode(m.Context(2, 1, 0, 0, b"{}"))
+    unknown_codec = call[:24] + b"\x09" + call[25:]
+    assert desk.ask(unknown_codec) == [(m.Accepted(2, 1, 0), HOME)]
+    desk.register()
+    assert desk.ask(unknown_codec) == [(m.Accepted(2, 3, 0), HOME)]
+    assert desk.ask(call[:20]) == [(m.Accepted(2, 3, 0), HOME)]
+
+
 def test_strangers_are_asked_to_register():
     desk = Desk()
     again = [(m.RegisterAgain(9), HOME)]
@@ -343,6 +380,50 @@ def test_a_report_of_another_client_changes_nothing():
     assert desk.node.propagations.counts["delivered"] == 3
 
 
+SLOW = {"codec": "none", "uplink_bytes_per_s": 1_000}
+
+
+def test_what_has_not_left_for_an_unreachable_client_is_dropped_though_it_returns():
+    desk = Desk(Transport(**SLOW))
+    desk.register()
+    desk.register("b", 2, OTHER)
+    desk.pass_time(1)
+    desk.ask(m.Context(2, 1, 0, 0, b"{}"))
+    desk.node._silent(Member.of(desk.node.clients.get((OTHER[0], "b"))), desk.now)
+    desk.ask(m.Alive(2), OTHER)
+    pushed = [to for message, to in desk.pass_time(2) if isinstance(message, m.Push)]
+    assert set(pushed) == {HOME}
+    [propagation] = desk.node.propagations.under_way
+    assert list(propagation.outcomes.values()) == ["in flight", "dropped_unreachable"]
+    assert desk.node.clients.p2p == 2
+
+
+def test_a_chain_whose_first_push_has_not_left_is_not_repaired():
+    """Members that are passed over before it leaves cost no further injection."""
+    desk = Desk(Transport(chain_percent=100, **SLOW))
+    for number in range(3):
+        desk.register(f"c{number}", number + 1, ("10.0.0.2", 1000 + number))
+    desk.pass_time(1)
+    desk.ask(m.Alive(99))  # the answer occupies the uplink
+    desk.ask(m.Context(2, 1, 0, 0, b"{}"), ("10.0.0.2", 1000))
+    [propagation] = desk.node.propagations.under_way
+    first = propagation.chains[0].members[0]
+    desk.ask(m.Unregister(3, first.instance, first.key[1]), first.address)
+    pushed = {(one.position, to) for one, to in desk.pass_time(1) if isinstance(one, m.Push)}
+    assert pushed == {(1, propagation.chains[0].members[1].address)}
+    assert (desk.node.propagations.counts["pushes"], desk.node.propagations.counts["repairs"]) == (1, 0)
+
+
+def test_a_chain_is_not_silent_while_its_segments_leave():
+    desk = Desk(Transport(chain_percent=100, codec="none", uplink_bytes_per_s=500, segment_bytes=200, chain_wait_s=1))
+    desk.register()
+    desk.pass_time(1)
+    desk.ask(m.Context(2, 1, 0, 0, canonical({"d": "x" * 2_000})))
+    sent = [message for message, _ in desk.pass_time(5) if isinstance(message, m.Push)]
+    assert len(sent) >= 8
+    assert ({message.attempt for message in sent}, desk.node.propagations.counts["repairs"]) == ({0}, 0)
+
+
 def test_leaving_accounts_for_everything():
     desk = Desk()
     desk.register()
@@ -369,4 +450,18 @@ def test_an_aggregate_that_is_too_large_is_halved_and_one_that_cannot_be_has_fai
     aggregator.volume = 1
     aggregator.body = lambda messages: bytes(2_000)
     desk.ask(m.Context(9, 1, 0, 0, b"{}"))
+    assert desk.node.events()[-1].missed == (("10.0.0.2", "a", "failed"),)
+
+
+@pytest.mark.parametrize("percent", [0, 50])
+def test_what_is_under_way_to_a_client_does_not_go_on_to_the_next_owner_of_its_address(percent):
+    desk = Desk(Transport(codec="none", chain_percent=percent))
+    desk.register("a", 1, HOME)
+    desk.register("c", 3, OTHER)
+    desk.ask(m.Context(2, 1, 0, 0, b"{}"))
+    desk.register("b", 2, HOME)
+    desk.node.handle_timer(desk.node.next_timer())
+    [(repeat, to)] = [(parse(data), to) for data, to in desk.node.datagrams_to_send()]
+    assert (type(repeat), to) == (m.Push, OTHER), "HOME is the address of b"
+    desk.ask(m.Ack(9, 1, repeat.chain, repeat.attempt, 1, bytes(32)), OTHER)
     assert desk.node.events()[-1].missed == (("10.0.0.2", "a", "failed"),)

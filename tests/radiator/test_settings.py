@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
+from datetime import UTC, datetime
+
 import pytest
 
 from overlay.core.errors import InvalidSetting
@@ -12,6 +15,7 @@ from overlay.systems.radiator.system import SYSTEM
 from overlay.systems.radiator.workload import Workload
 from overlay.systems.relevance import unused
 from overlay.topologies import Graph
+from telemetry.lake.manifest import make_manifest
 
 
 def setup(settings=None, workload=None, brokers=1):
@@ -79,6 +83,12 @@ def test_words_for_zero_are_read():
     assert (read.settings.retain_max_s, read.settings.chain_percent, read.workload.audience) == (0, 0, 0)
 
 
+def test_a_scenario_may_be_written_as_a_number():
+    assert (SYSTEM.whole({"scenario": 3})["scenario"], setup({"scenario": 3}).settings.scenario) == ("3", "3")
+    with pytest.raises(InvalidSetting, match="must be text, not 7"):
+        setup({"scenario": 7})
+
+
 def test_settings_that_make_no_difference_are_unused():
     infos = (*SYSTEM.settings, *SYSTEM.workload)
     found = unused(SYSTEM, infos, {"engine": "live", "loop": "closed"})
@@ -114,6 +124,23 @@ def test_the_uplink_is_the_same_for_all_volumes_and_codecs():
         for text in ("auto", "{volume: 50}")
     }
     assert len(rates) == 1
+
+
+def test_the_manifest_says_what_the_uplink_is_and_which_library_compressed():
+    read = setup({"uplink_share": 1.5}, {"clients": 50})
+    configuration = {
+        "settings": SYSTEM.settings_document(read.settings),
+        "workload": SYSTEM.workload_document(read.workload),
+        "topology": {"name": "one", "kind": "custom", "brokers": 1, "links": []},
+    }
+    found = make_manifest("r1", seed=3, system="radiator", now=datetime.now(UTC), **configuration)
+    assert found["derived"] == {"uplink_bytes_per_s": uplink_bytes_per_s(read.settings, read.workload, 3)}
+    assert found["libraries"]["zlib"] == zlib.ZLIB_RUNTIME_VERSION
+    assert SYSTEM.derived(setup()) == {}
+
+
+def test_an_uplink_of_a_huge_load_is_as_fast_as_one_may_be():
+    assert uplink_bytes_per_s(Settings(uplink_share=0.001), Workload(clients=50, messages_per_s=90_000), 1) == 1 << 32
 
 
 def test_chains_need_less():

@@ -1,7 +1,7 @@
-"""A server and its clients over links that lose, repeat and reorder; clients crash, return and leave; servers restart.
+"""A server and its clients in virtual time: chains, silent members, crashes, restarts, a busy server.
 
 What must hold is in ``world``: invariants after each step, every pair in one state, no delivery twice, what is said to
-be delivered was delivered, and after a calm nothing is under way.
+be delivered was delivered, and after a calm nothing is under way. Random stories are in ``swarm``.
 """
 
 from __future__ import annotations
@@ -9,24 +9,7 @@ from __future__ import annotations
 import pytest
 
 from overlay.systems.radiator.config import Transport
-from tests.radiator.stories import story
 from tests.radiator.world import SERVER, World
-from tests.thorough import examples
-
-STORIES = examples(300)
-AT_ONCE = 50
-
-
-@pytest.mark.parametrize("first", range(0, STORIES, AT_ONCE))
-def test_random_stories(first):
-    worlds = [story(seed) for seed in range(first, first + AT_ONCE)]
-    assert sum(sum(person.received.values()) for world in worlds for person in world.people) > 500
-    assert sum(server.propagations.counts["repairs"] for world in worlds for server, _, _ in world.servers) > 20
-
-
-def test_equal_seeds_give_equal_runs():
-    assert story(7).simulator.digest == story(7).simulator.digest
-    assert story(7).simulator.digest != story(8).simulator.digest
 
 
 @pytest.mark.parametrize("percent", [0, 10, 50, 100])
@@ -53,7 +36,8 @@ def test_a_chain_costs_the_server_one_push():
     world.run(1)
     counts = world.server.propagations.counts
     assert (counts["recipients"], counts["chains"], counts["pushes"]) == (9, 2, 3)
-    assert sum(person.middleware.hop.counts["client_to_client_bytes"] > 0 for person in people) == 6
+    talking = sum(person.middleware.hop.counts["client_to_client_bytes"] > 0 for person in people)
+    assert talking == 8, "the last of a chain acknowledges, the others also forward"
 
 
 def test_a_silent_member_is_passed_over_and_left_out_until_it_shows_life():

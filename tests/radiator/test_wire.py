@@ -44,6 +44,10 @@ BYTES = [
     (m.Noted(1, 1, 2, 3, 4, 1, 9), b"RD\1\x0c" + ONE + ONE + b"\0\2\0\3\0\4" + ONE + b"\x09"),
     (m.Alive(1), b"RD\1\x0d" + ONE),
     (m.RegisterAgain(1), b"RD\1\x0e" + ONE),
+    (m.Inspect(7, 1, 1, 2, 3, 4, b"pad"), b"RD\1\x0f\0\0\0\7" + ONE + b"\1\2\0\0\0\3\0\4pad"),
+    (m.Inspected(7, 0, body=b"{}"), b"RD\1\x10\0\0\0\7\0{}"),
+    (m.Inspected(7, 1, 1), b"RD\1\x10\0\0\0\7\1" + ONE),
+    (m.Inspected(7, 2), b"RD\1\x10\0\0\0\7\2"),
 ]
 
 
@@ -54,8 +58,8 @@ def test_each_datagram_has_these_bytes(message, data):
     assert type(parse(data)) is type(message)
 
 
-def test_the_table_has_the_fourteen_kinds_and_their_fields_are_the_messages_attributes():
-    assert [layout.code for layout in LAYOUTS] == list(range(1, 15))
+def test_the_table_has_the_sixteen_kinds_and_their_fields_are_the_messages_attributes():
+    assert [layout.code for layout in LAYOUTS] == list(range(1, 17))
     for layout in LAYOUTS:
         assert tuple(field.name for field in layout.fields) == layout.message._fields
 
@@ -71,7 +75,7 @@ def test_what_is_written_is_read(message):
 @settings(max_examples=examples(5_000))
 @given(
     st.binary(max_size=80)
-    | st.integers(0, 15).flatmap(lambda k: st.binary(max_size=80).map(lambda b: b"RD\1%c" % k + b))
+    | st.integers(0, 17).flatmap(lambda k: st.binary(max_size=80).map(lambda b: b"RD\1%c" % k + b))
 )
 def test_any_bytes_give_a_message_or_the_one_error(data):
     try:
@@ -87,7 +91,7 @@ def test_a_datagram_that_is_cut_off_is_refused_or_has_a_shorter_rest(message, da
     whole = encode(message)
     part = whole[: data.draw(st.integers(0, len(whole) - 1))]
     try:
-        assert isinstance(parse(part), m.Context | m.Push)
+        assert isinstance(parse(part), m.Context | m.Push | m.Inspect | m.Inspected)
     except WireError as error:
         assert str(error)
 
@@ -97,7 +101,7 @@ def test_a_datagram_that_is_cut_off_is_refused_or_has_a_shorter_rest(message, da
     [
         (b"", "not the beginning"),
         (b"RD\2\x0d" + ONE, "not the beginning"),
-        (b"RD\1\x0f" + ONE, "15 is not the kind"),
+        (b"RD\1\x11" + ONE, "17 is not the kind"),
         (b"RD\1\x0d" + ONE + b"\0", "1 surplus bytes"),
         (b"RD\1\x0d" + ONE[:7], "too few"),
         (b"RD\1\3\0\0\0\7" + ONE + b"\0", "id is empty"),

@@ -18,6 +18,6 @@ Which invariant is held by whom:
 - every due timer is served                                           ``overlay.sim.simulator``
 - every request ends by its deadline; neighbours are right after 15 s ``story``
 
-``python -m tests.swarm`` runs thousands of seeds (``make soak``), ``python -m tests.swarm 17`` one of them. ``bugs`` is
-the bank of bugs that these watchers must find.
+``tests.soak`` runs thousands of seeds (``make soak``), or one of them. ``bugs`` is the bank of bugs that these watchers
+must find.
 """

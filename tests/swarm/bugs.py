@@ -1,14 +1,12 @@
 """A bank of planted bugs: each takes the place of a piece of the real code while a seed runs, and must be found.
 
 A bug that no seed finds means that an invariant is not watched. To plant one, write a function here that is given the
-real function and returns the wrong one; ``python -m tests.swarm --bugs`` then says which seed is the first to find it.
+real function and returns the wrong one; ``python -m tests.soak --system context-broker --search`` then says which seed
+is the first to find it.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import patch
 
 from overlay.core.node import SECOND
@@ -32,38 +30,10 @@ from overlay.systems.context_broker.broker.table import Stored, Table
 from overlay.systems.context_broker.fast.lanes import Lanes
 from overlay.systems.context_broker.wire.messages import Nack, Status
 from overlay.systems.context_broker.wire.table import OPERATIONS
+from tests.soak.subject import Bank, Function
 
-Function = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Bug:
-    name: str
-    what: str
-    owner: type
-    function: str
-    wrong: Function
-    """What takes its place."""
-    seed: int
-    """The first from 0 on that finds it."""
-
-    @contextmanager
-    def planted(self) -> Iterator[None]:
-        with patch.object(self.owner, self.function, self.wrong):
-            yield
-
-
-BUGS: dict[str, Bug] = {}
-
-
-def plant(owner: type, function: str, *, seed: int) -> Callable[[Callable[[Function], Function]], None]:
-    """Put into the bank what a function makes of the real ``owner.function``; its docstring says what is wrong."""
-
-    def into_the_bank(make: Callable[[Function], Function]) -> None:
-        name = make.__name__.replace("_", " ")
-        BUGS[name] = Bug(name, str(make.__doc__), owner, function, make(getattr(owner, function)), seed)
-
-    return into_the_bank
+BUGS = Bank()
+plant = BUGS.plant
 
 
 # ---- requests and their answers

@@ -1,7 +1,7 @@
 """One seed from its start to its end."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
 from overlay.core.addresses import Address
@@ -16,6 +16,7 @@ from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
+from tests.soak.subject import Told
 from tests.swarm.answers import Answers
 from tests.swarm.books import Books
 from tests.swarm.causes import Causes
@@ -33,16 +34,6 @@ EXCHANGES = 60
 LATE_MS = 2_000
 ENDED = 22 * SECOND
 """From the last question until brokers have forgotten it: clients wait 10 s, brokers 10 s for those they ask."""
-
-
-@dataclass
-class Told:
-    """What a seed came to."""
-
-    digest: str
-    delivered: int
-    """Datagrams."""
-    simulated_s: float
 
 
 def run(seed: int) -> Told:

@@ -4,10 +4,12 @@ from collections import Counter
 
 import pytest
 
+from tests.soak.cores import commit
+from tests.soak.subject import Failure
 from tests.swarm.plan import MORE_FAULTS, draw
-from tests.swarm.soak import Failure, commit, try_seed
 from tests.swarm.storage import STORED
 from tests.swarm.story import run
+from tests.swarm.subject import SUBJECT
 from tests.thorough import examples
 
 SEEDS = 200
@@ -16,9 +18,9 @@ TRIED = examples(SEEDS)
 
 @pytest.mark.parametrize("seed", sorted({*range(TRIED), *STORED}))
 def test_whatever_happens_seed(seed: int) -> None:
-    told = try_seed(seed)
+    told = SUBJECT.try_seed(seed)
     if isinstance(told, Failure):
-        pytest.fail(f"{told.trace}\nagain, at commit {commit()}: python -m tests.swarm {seed}", pytrace=False)
+        pytest.fail(f"{told.trace}\nagain, at commit {commit()}: {SUBJECT.command(seed)}", pytrace=False)
 
 
 def test_seeds_draw_brokers_that_take_time_tables_that_are_scanned_and_links_that_jitter() -> None:
@@ -35,7 +37,7 @@ def test_seeds_draw_brokers_that_take_time_tables_that_are_scanned_and_links_tha
 def test_a_failure_names_the_seed_and_the_commit_that_repeat_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.swarm.story.EXCHANGES", 59)
     monkeypatch.setattr("tests.swarm.story.ask_throughout", lambda overlay, random: [])
-    with pytest.raises(pytest.fail.Exception, match=rf"again, at commit {commit()}: python -m tests.swarm 0$"):
+    with pytest.raises(pytest.fail.Exception, match=rf"again, at commit {commit()}: {SUBJECT.command(0)}$"):
         test_whatever_happens_seed(0)
 
 

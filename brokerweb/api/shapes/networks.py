@@ -73,6 +73,40 @@ class NetworkEventSerializer(serializers.Serializer):
     count = serializers.IntegerField(help_text="Number of identical events merged into it")
 
 
+class NetworkClientSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    address = serializers.CharField()
+    is_reachable = serializers.BooleanField()
+    silent_ms = serializers.IntegerField(help_text="Since the last sign of life")
+    pending = serializers.IntegerField(help_text="Messages retained for it")
+    attributes = serializers.CharField(help_text="JSON, shortened")
+    own = ObjectField(help_text="Further fields of the system")
+
+
+class NetworkQueueSerializer(serializers.Serializer):
+    queue = serializers.CharField(help_text="What its messages wait for, in the words of the system")
+    recipients = serializers.IntegerField()
+    messages = serializers.IntegerField()
+    oldest_ms = serializers.IntegerField(help_text="Age of the oldest message")
+    leaves_in_ms = serializers.IntegerField(allow_null=True, help_text="At the latest; null: no time is set")
+    leaves = serializers.CharField(help_text="What it waits for, as a phrase")
+    own = ObjectField(help_text="Further fields of the system")
+
+
+class _PageSerializer(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+
+
+class NetworkClientListSerializer(_PageSerializer):
+    results = NetworkClientSerializer(many=True)
+
+
+class NetworkQueueListSerializer(_PageSerializer):
+    results = NetworkQueueSerializer(many=True)
+
+
 def _column(kind: type[serializers.Field], words: str) -> serializers.ListField:
     return serializers.ListField(child=kind(allow_null=True), help_text=words)
 

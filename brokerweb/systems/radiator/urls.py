@@ -2,9 +2,14 @@
 
 from django.urls import path
 
-from brokerweb.systems.radiator import views
+from brokerweb.systems.radiator import network_views, views
+from brokerweb.systems.radiator.wirelab.lab import LAB
+from brokerweb.wirelab.urls import pages, recordings
 
 urlpatterns = [
     path("radiator/try/", views.try_it, name="radiator-try"),
-    path("radiator/wire/", views.wire, name="radiator-wire"),
+    path("radiator/networks/<str:network_id>/server/", network_views.server, name="radiator-server"),
+    path("radiator/networks/<str:network_id>/connect/", network_views.connect, name="radiator-connect"),
+    *pages(LAB, "radiator/wire/"),
+    *recordings(LAB, "radiator/wire/", "runs/<str:run_id>/radiator.pcapng"),
 ]

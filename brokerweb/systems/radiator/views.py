@@ -1,4 +1,4 @@
-"""The pages that try an aggregability on sample messages, and decode a datagram."""
+"""The page that tries an aggregability on sample messages."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from brokerweb.systems.radiator.trying import Asked
-from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.errors import InvalidSetting
 from overlay.systems.radiator.language.scenarios import SCENARIOS
-from overlay.systems.radiator.wire.dissecting import dissect, examples
-from overlay.systems.radiator.wire.table import LAYOUTS
-
-MOST_DIGITS = 150_000
-"""More than a datagram has."""
 
 
 @login_required
@@ -29,27 +24,3 @@ def try_it(request: HttpRequest) -> HttpResponse:
     except InvalidSetting as error:
         context["error"] = {"field": error.field, "sentence": str(error).removeprefix(f"{error.field}: ")}
     return render(request, "radiator/try.html", context, status=400 if "error" in context else 200)
-
-
-@login_required
-def wire(request: HttpRequest) -> HttpResponse:
-    """The fields of a datagram: of an example (``?kind=push``), or of what was sent in hexadecimal digits."""
-    known = examples()
-    kind = request.GET.get("kind", "")
-    text = request.POST.get("hex", "") if request.method == "POST" else known.get(kind, known["context"]).hex()
-    context: dict[str, Any] = {"hex": text[:MOST_DIGITS], "layouts": LAYOUTS}
-    try:
-        context["found"] = dissect(_bytes(text))
-    except WireError as error:
-        context["error"] = str(error)
-    return render(request, "radiator/wire.html", context, status=400 if "error" in context else 200)
-
-
-def _bytes(text: str) -> bytes:
-    """Raises ``WireError``."""
-    if len(text) > MOST_DIGITS:
-        raise WireError(f"more than {MOST_DIGITS:,} characters are no datagram")
-    try:
-        return bytes.fromhex("".join(text.split()))
-    except ValueError as error:
-        raise WireError(f"not hexadecimal digits: {error}") from None

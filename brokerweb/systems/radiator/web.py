@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from brokerweb.systems.contract import Entry, Web
+from collections.abc import Sequence
+
+from brokerweb.experiments.models import Run
+from brokerweb.networks.models import Network
+from brokerweb.systems.contract import Entry, Part, Rows, Web
+from brokerweb.systems.radiator import inspecting
 
 
 class RadiatorWeb(Web):
@@ -16,10 +21,28 @@ class RadiatorWeb(Web):
             "broadcast",
             "Radiator",
         ),
-        Entry(
-            "Radiator: decode a datagram",
-            "Each field of a message",
-            "radiator-wire",
-            "protocol wire lab bytes hexadecimal",
-        ),
+        Entry("Radiator: wire lab", "Decode a datagram", "radiator-wire", "protocol decode bytes hexadecimal"),
+        Entry("Radiator: compose", "Compose and send a datagram", "radiator-wire-compose", "protocol send wire"),
+        Entry("Radiator: conversations", "Example datagrams", "radiator-wire-conversations", "protocol wire chain"),
+        Entry("Radiator: recorded messages", "Datagrams of recorded runs", "radiator-wire-messages", "capture wire"),
+        Entry("Radiator: Wireshark", "Dissector and installation", "radiator-wire-wireshark", "lua capture"),
     )
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        if not run.configuration.get("record_mb"):
+            return ()
+        return (Part("datagrams", "Messages", "radiator/recorded_part.html"),)
+
+    def parts_of_network(self, network: Network) -> Sequence[Part]:
+        return (
+            Part("server", "Clients and pending messages", "radiator/network.html"),
+            Part("connect", "Connect an application", "radiator/connecting.html"),
+        )
+
+    def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
+        with inspecting.asked(network) as server:
+            return inspecting.clients(server, offset, limit, reachable)
+
+    def pending_of_network(self, network: Network, offset: int, limit: int) -> Rows:
+        with inspecting.asked(network) as server:
+            return inspecting.pending(server, offset, limit)

@@ -2,7 +2,8 @@
 
 - ``client``     a client of a network: register, propagate, receive
 - ``http_front`` HTTP and JSON for clients without UDP; ``gateway``: these clients
-- ``commands``   these as commands
+- ``inspection`` figures, clients and pending messages of a server, for its operator
+- ``commands``   these as commands; ``listing``: those that list
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ COMMANDS = {
     for name, help in {
         "propagate": "register, send a context to all clients, and leave",
         "receive": "register, and print every context that arrives",
+        "clients": "list the clients of a server on this host",
+        "pending": "list what a server on this host retains, by queue",
         "gateway": "serve HTTP and JSON to clients without UDP",
     }.items()
 }

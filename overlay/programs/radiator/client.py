@@ -22,8 +22,6 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WaxwingError
 from overlay.core.node import SECOND
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.radiator.chains.hop import Hop
-from overlay.systems.radiator.chains.relayed import RelayedHop
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.context import Context, check_context
 from overlay.systems.radiator.middleware.calls import Result
@@ -61,15 +59,11 @@ class RadiatorClient:
         *,
         is_p2p: bool = False,
         deadline_s: float = 10.0,
-        instance: int | None = None,
-        make_hop: Callable[..., Hop] = Hop,
     ) -> None:
         """With ``is_p2p`` other clients push to it, so they must reach its port. ``deadline_s`` is for each call."""
         self._server, self._id, self._on_context, self._deadline_s = server, id, on_context, deadline_s
         self._attributes, self._is_p2p = attributes, is_p2p
-        self._middleware = Middleware(
-            Transport(), secrets.randbits(64) if instance is None else instance, make_hop=make_hop
-        )
+        self._middleware = Middleware(Transport(), secrets.randbits(64))
         self._middleware.setup(server)
         self._arrived: list[Context] = []
         self._registration: RegistrationEnded | None = None
@@ -136,17 +130,6 @@ class RadiatorClient:
         if call.result is Result.NO_ANSWER:
             raise NoAnswer(f"{format_address(self._server)} did not answer a context.")
         return call.result
-
-    @property
-    def hop(self) -> Hop:
-        return self._middleware.hop
-
-    def settle(self, epoch: int, propagation: int, *, is_received: bool) -> None:
-        """Of a push that its ``RelayedHop`` holds."""
-        with self._changed:
-            if isinstance(self.hop, RelayedHop):
-                self.hop.settle(epoch, propagation, time.monotonic_ns(), is_received=is_received)
-        self._nudge()
 
     # ---- in the thread of the client
 

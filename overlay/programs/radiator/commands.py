@@ -1,32 +1,44 @@
-"""``python -m overlay radiator propagate|receive|gateway ADDRESS``: one client, or HTTP for many, until Ctrl-C."""
+"""``python -m overlay radiator propagate|receive|gateway|clients|pending ADDRESS``: one client, HTTP for many until
+Ctrl-C, or what a server tells its operator (``listing``)."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import sys
 import threading
 import time
 from argparse import ArgumentTypeError, Namespace
 from typing import Any
 
-from overlay.core.addresses import format_address
+from overlay.core.addresses import Address, format_address, parse_networks
 from overlay.core.errors import WaxwingError, WireError
 from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.radiator import listing
 from overlay.programs.radiator.client import NoAnswer, RadiatorClient, Refused
+from overlay.programs.radiator.limits import Limits
 from overlay.systems.radiator.context import Context
 
 DONE, FAILED, WRONG_USAGE, UNANSWERED, STOPPED = 0, 1, 2, 3, 130
+WEBHOOKS = "WAXWING_WEBHOOKS"
+"""Private networks that callbacks may reach, as for the product's webhooks."""
+MOST_SECONDS = 3_600
 EPILOG = "Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no answer, 130 stopped by Ctrl-C."
 
 
 def main(name: str, arguments: list[str]) -> int:
     parser = OneLineParser(prog=f"overlay radiator {name}", epilog=EPILOG)
     parser.add_argument("server", type=address, metavar="ADDRESS", help="the network's server, HOST:PORT")
-    parser.add_argument("--deadline", type=float, default=10.0, metavar="S", help="seconds to wait for an answer (10)")
+    parser.add_argument(
+        "--deadline", type=_seconds, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
+    )
     add, run = {
         "propagate": (_add_call, _propagate),
         "receive": (_add_receiving, _receive),
         "gateway": (_add_listening, _serve),
+        "clients": (listing.add_clients, listing.list_clients),
+        "pending": (listing.add_page, listing.list_pending),
     }[name]
     add(parser)
     given = parser.parse_args(arguments)
@@ -47,8 +59,24 @@ def _add_id(parser: OneLineParser) -> None:
 
 def _add_listening(parser: OneLineParser) -> None:
     parser.add_argument(
-        "--listen", type=address, default=("127.0.0.1", 8003), metavar="ADDRESS", help="for HTTP (127.0.0.1:8003)"
+        "--listen",
+        type=_listening,
+        default=("127.0.0.1", 8003),
+        metavar="ADDRESS",
+        help="for HTTP (127.0.0.1:8003); port 0: any",
     )
+    parser.add_argument(
+        "--per-address",
+        type=int,
+        default=Limits.clients_per_source,
+        metavar="N",
+        help="clients of one IP address (100)",
+    )
+
+
+def _listening(text: str) -> Address:
+    host, _, port = text.rpartition(":")
+    return (address(f"{host}:1")[0], 0) if port == "0" else address(text)
 
 
 def _add_call(parser: OneLineParser) -> None:
@@ -64,6 +92,16 @@ def _add_receiving(parser: OneLineParser) -> None:
     parser.add_argument("--attributes", type=_object, default={}, metavar="JSON", help="of the registration")
     parser.add_argument("--count", type=int, metavar="N", help="stop after N contexts")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after S seconds")
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= MOST_SECONDS:
+        raise ArgumentTypeError(f"{text[:40]!r} must be a number of seconds above 0, at most {MOST_SECONDS:,}")
+    return value
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -106,13 +144,14 @@ def _receive(given: Namespace) -> int:
 
 def _serve(given: Namespace) -> int:
     from overlay.programs.radiator.gateway import Gateway
-    from overlay.programs.radiator.http_front import Front
+    from overlay.programs.radiator.http_front import serve
 
-    gateway = Gateway(given.server, given.deadline)
-    with Front(gateway, given.listen) as front:
-        sys.stderr.write(f"http://{format_address(front.server_address)}\n")  # type: ignore[arg-type]
-        try:
-            front.serve_forever()
-        finally:
-            gateway.close()
+    networks = parse_networks(os.environ.get(WEBHOOKS, ""), WEBHOOKS)
+    limits = Limits().with_clients_per_source(given.per_address)
+
+    async def run() -> None:
+        gateway = Gateway(given.server, given.deadline, limits, networks)
+        await serve(gateway, given.listen, lambda at: sys.stderr.write(f"http://{format_address(at)}\n"))
+
+    asyncio.run(run())
     return DONE

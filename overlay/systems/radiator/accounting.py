@@ -10,6 +10,7 @@ from overlay.systems.radiator.wire import messages as m
 HEADERS = 28
 EXCHANGE, REPLY, PACKET, SEGMENT, HEAD = 681, 611, 66, 1_448, 200
 REPLIES = (m.Registered, m.Unregistered, m.Accepted)
+"""An ACK of a whole blob is one, too."""
 
 
 def exchange_bytes(body: int) -> int:
@@ -34,9 +35,16 @@ def spared_bytes(accounting: str, blob: int, raw: int, segment: int, *, is_repea
 
 
 def other_bytes(accounting: str, message: m.Message, data: int) -> int:
-    """A datagram that is no push. The paper has no DONE, PROGRESS, ALIVE; by HTTP they count nothing."""
+    """A datagram that answers. The paper has no DONE, PROGRESS, ALIVE; by HTTP they count nothing."""
     if accounting == "datagram":
         return data + HEADERS
     if isinstance(message, REPLIES) or (isinstance(message, m.Noted) and message.kind == m.REPORTS[0]):
         return REPLY
     return 0
+
+
+def ack_bytes(accounting: str, data: int, *, is_whole: bool) -> int:
+    """By HTTP a push has one reply, whatever the number of its segments."""
+    if accounting == "datagram":
+        return data + HEADERS
+    return REPLY if is_whole else 0

@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, sqrt
+from math import ceil, inf, sqrt
 from typing import Any
 
 from overlay.journal.facts import Delivery, Event, Fact, Row, Sample, Tick
+from overlay.systems.radiator.chains.propagation import Outcome
 from overlay.systems.radiator.rows import TABLES, Message, Missed, Propagation
 from overlay.systems.roles import role_of
 
 SERVER = "server"
+WHOLE_US = 900_000
+"""Two ticks are a second apart, live not exactly."""
+GOING_ON = ("launching", "warming", "measuring", "draining")
+"""Phases before the end."""
 GROWING = (
-    *("outbound_bytes", "outbound_uncompressed_bytes", "repairs", "evaluations", "function_errors"),
+    *("outbound_bytes", "outbound_bytes_uncompressed", "repairs", "evaluations", "function_errors"),
     *("client_to_client_bytes", "duplicates_suppressed"),
 )
 """Counters that are measures: what they grow by from the start of measuring on."""
@@ -38,12 +43,15 @@ class Facts:
     """By epoch and number, with the instant of acceptance."""
     propagations: dict[str, tuple[int, Propagation]] = field(default_factory=dict)
     """By name, with the instant of emission."""
-    missed: list[Missed] = field(default_factory=list)
+    missed: list[tuple[int, Missed]] = field(default_factory=list)
+    """With the instant at which the server knew it."""
     deliveries: list[Delivery] = field(default_factory=list)
     ticks: dict[str, list[Tick]] = field(default_factory=lambda: defaultdict(list))
     """By process."""
     phases: dict[str, int] = field(default_factory=dict)
     """The begin of each phase, µs."""
+    deaths: list[int] = field(default_factory=list)
+    """When servers ended, µs."""
 
     @classmethod
     def of(cls, facts: Iterable[Fact]) -> Facts:
@@ -65,6 +73,8 @@ class Facts:
             self.ticks[fact.process].append(fact)
         elif isinstance(fact, Event) and fact.name == "phase":
             self.phases[fact.detail["phase"]] = fact.at_us
+        elif isinstance(fact, Event) and fact.name == "process_ended" and role_of(fact.detail["process"]) == SERVER:
+            self.deaths.append(fact.at_us)
 
     def add_row(self, at_us: int, row: Any) -> None:
         """A row of ``rows.TABLES``."""
@@ -73,7 +83,18 @@ class Facts:
         elif isinstance(row, Propagation):
             self.propagations[row.name] = at_us, row
         else:
-            self.missed.append(row)
+            self.missed.append((at_us, row))
+
+    @property
+    def end_us(self) -> float:
+        """The end of draining. Servers are shut down afterwards, which is no longer counted."""
+        return min((at for phase, at in self.phases.items() if phase not in GOING_ON), default=inf)
+
+    @property
+    def known_missed(self) -> Iterator[Missed]:
+        """What was missed by the end of draining."""
+        end = self.end_us
+        return (one for at, one in self.missed if at < end or one.outcome != Outcome.SHUT_DOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +127,7 @@ def figures(found: Facts, arrived: Arrived) -> Mapping[str, float | None]:
     return {
         "messages": found.messages,
         "accepted": len(found.accepted),
-        "refused_messages": found.messages - len(found.accepted),
+        "refused": found.messages - len(found.accepted),
         **_pairs(found, arrived),
         "duplicates": arrived.duplicates,
         **_lags(arrived),
@@ -178,9 +199,8 @@ def _rank(values: Any, percent: int) -> int | None:
 def _pairs(found: Facts, arrived: Arrived) -> dict[str, float]:
     """Where all pairs due are at the end. The four states add up."""
     due = sum(message.due for _, message in found.accepted.values())
-    last = _last(found, SERVER)
-    retained = last.get("pairs_retained", 0)
-    dropped = arrived.dropped + _lost_by_restarts(found)
+    retained, lost = _pending_at_ends(found)
+    dropped = arrived.dropped + lost
     failed = due - arrived.pairs - retained - dropped
     return {
         "pairs_due": due,
@@ -188,56 +208,73 @@ def _pairs(found: Facts, arrived: Arrived) -> dict[str, float]:
         "pairs_retained": retained,
         "pairs_dropped": dropped,
         "pairs_failed": failed,
-        "pairs_in_flight": min(failed, last.get("pairs_in_flight", 0)),
+        "pairs_in_flight": min(failed, _in_flight(found)),
     }
+
+
+def _in_flight(found: Facts) -> int:
+    """At the end of draining, by the last tick or, if the server was shut down before it, by what it says then."""
+    end = found.end_us
+    ended = (one for at, one in found.missed if at >= end and one.outcome == Outcome.SHUT_DOWN and one.propagation)
+    return _last(found, SERVER).get("pairs_in_flight", 0) + sum(len(one.messages) for one in ended)
 
 
 def dropped_pairs(found: Facts) -> set[Pair]:
     """Those that the server dropped; some may have arrived."""
     return {
         (one.epoch, number, int(one.client.rpartition("-")[2]))
-        for one in found.missed
-        if one.outcome != "failed"
+        for one in found.known_missed
+        if one.outcome != Outcome.FAILED
         for number in one.messages
     }
 
 
-def _lost_by_restarts(found: Facts) -> int:
-    """Pairs that were pending when a server crashed: its table and queues are gone."""
-    earlier = list(dict.fromkeys(epoch for epoch, _ in found.accepted))[:-1]
-    left = Counter({key: message.due for key, (_, message) in found.accepted.items() if key[0] in earlier})
+def _pending_at_ends(found: Facts) -> tuple[int, int]:
+    """Pairs that are pending at the end of draining, and those that were when a server crashed: its queues are gone."""
+    left = Counter({key: message.due for key, (_, message) in found.accepted.items()})
     for _, propagation in found.propagations.values():
         for number in propagation.messages:
             left[propagation.epoch, number] -= propagation.recipients
-    for one in found.missed:
+    for one in found.known_missed:
         if not one.propagation:
             left.subtract((one.epoch, number) for number in one.messages)
-    return sum(count for (epoch, _), count in left.items() if count > 0 and epoch in earlier)
+    by_epoch = Counter[str]()
+    for key in found.accepted:
+        by_epoch[key[0]] += max(0, left[key])
+    retained = by_epoch[_living(found)]
+    return retained, by_epoch.total() - retained
+
+
+def _living(found: Facts) -> str:
+    """The epoch of the server that runs at the end of draining; empty if it has accepted nothing."""
+    at_us, epoch = max(((at_us, epoch) for (epoch, _), (at_us, _) in found.accepted.items()), default=(0, ""))
+    return "" if any(at_us <= death < found.end_us for death in found.deaths) else epoch
 
 
 # ---- counters
 
 
-def _steps(found: Facts, ticks: Sequence[Tick], name: str) -> Iterator[tuple[int, int]]:
-    """What a counter grows by from tick to tick in and after measuring: (µs, amount). A restart begins at 0."""
+def _steps(found: Facts, ticks: Sequence[Tick], name: str) -> Iterator[tuple[int, int, int]]:
+    """What a counter grows by from tick to tick in and after measuring: (from µs, to µs, amount). A restart begins
+    at 0."""
     begin = found.phases.get("measuring", 0)
-    before: int | None = None
+    before, at_us = 0, 0
     for tick in ticks:
         value = tick.counters.get(name, 0)
         if tick.at_us > begin:
-            yield tick.at_us, value - before if before is not None and value >= before else value
-        before = value
+            yield at_us, tick.at_us, value - before if value >= before else value
+        before, at_us = value, tick.at_us
 
 
 def _growth(found: Facts, name: str) -> int:
-    return sum(amount for ticks in found.ticks.values() for _, amount in _steps(found, ticks, name))
+    return sum(amount for ticks in found.ticks.values() for _, _, amount in _steps(found, ticks, name))
 
 
 def _variation(found: Facts) -> float | None:
-    """Standard deviation / mean of the bytes per second while measuring."""
-    end = found.phases.get("draining", 0)
-    ticks = _of(found, SERVER)
-    amounts = [amount for at, amount in _steps(found, ticks, "outbound_bytes") if at <= end][1:]
+    """Standard deviation / mean of the bytes per whole second of measuring."""
+    begin, end = found.phases.get("measuring", 0), found.phases.get("draining", 0)
+    steps = _steps(found, _of(found, SERVER), "outbound_bytes")
+    amounts = [amount for at, to, amount in steps if begin <= at and to <= end and to - at >= WHOLE_US]
     mean = sum(amounts) / len(amounts) if amounts else 0
     return sqrt(sum((amount - mean) ** 2 for amount in amounts) / len(amounts)) / mean if mean else None
 

@@ -18,11 +18,11 @@ UNITS = ("evaluations", "messages joined", "members of chains")
 """Work of the server that is not per message: calls of the aggregability function, originals of the aggregates that it
 makes, and entries of chains."""
 MEASURES = (
-    *("messages", "accepted", "refused_messages", "pairs_due", "pairs_delivered", "pairs_retained", "pairs_dropped"),
+    *("messages", "accepted", "refused", "pairs_due", "pairs_delivered", "pairs_retained", "pairs_dropped"),
     *("pairs_failed", "pairs_in_flight", "duplicates", "duplicates_suppressed"),
     *("lag_mean_us", "lag_p50_us", "lag_p95_us", "lag_p99_us"),
     *("lag_acceptance_us", "lag_retention_us", "lag_transport_us"),
-    *("outbound_bytes", "outbound_uncompressed_bytes", "bytes_per_pair", "outbound_cv", "pushes", "chains", "repairs"),
+    *("outbound_bytes", "outbound_bytes_uncompressed", "bytes_per_pair", "outbound_cv", "pushes", "chains", "repairs"),
     *("aggregation_factor", "client_to_client_bytes", "propagations", "evaluations", "function_errors"),
     *("pending_max", "pending_mean"),
 )

@@ -24,8 +24,9 @@ from overlay.systems.roles import UPDATES, ClientRole, Identity, Place, Role
 
 if TYPE_CHECKING:
     from overlay.core.links import LinkShape
-    from overlay.core.settings import Use
+    from overlay.core.settings import Use, Value
     from overlay.faults.churn import Change
+    from overlay.faults.faults import Fault
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from overlay.topologies import Graph
 
 AUDIENCE = "audience"
+PADDING_BYTES = 400
+"""Of a request for figures, so that the answer has at most three times the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Radiator(System):
     faults = FAULTS
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"server": UNITS}
     measure_names = MEASURES
+    ticks_from_measuring = True
     presentation = Presentation(
         first_workload={"clients": 100, "messages_per_s": 50.0, "duration_s": 15.0, "stagger_ms": 10.0},
         main_workload=("clients", "messages_per_s", "bytes_low", "bytes_high", "content", "loop", "duration_s"),
@@ -122,6 +126,11 @@ class Radiator(System):
         shape: LinkShape = settings.server_link if isinstance(other, int) else settings.peer_link
         return None if shape.is_clear else shape
 
+    def read_faults(self, setup: Setup, documents: object) -> tuple[Fault, ...]:
+        from overlay.systems.radiator.fault_words import in_own_words
+
+        return super().read_faults(setup, in_own_words(documents))
+
     def _changes(self, setup: Setup) -> Mapping[int, Sequence[Change]]:
         """Departures and returns of clients, by number. Raises ``InvalidSetting``."""
         from overlay.faults.churn import schedule
@@ -143,6 +152,11 @@ class Radiator(System):
             rate = uplink_bytes_per_s(settings, setup.workload, setup.seed)
             settings = replace(settings, uplink_share=0.0, uplink_bytes_per_s=rate)
         return ServerConfig(settings, setup.workload.audience)
+
+    def derived(self, setup: Setup) -> Mapping[str, Value]:
+        if not setup.settings.uplink_share:
+            return {}
+        return {"uplink_bytes_per_s": self.config_of(setup).settings.uplink_bytes_per_s}
 
     def config_document(self, config: ServerConfig) -> dict[str, Any]:
         return {**asdict(config.settings), AUDIENCE: config.audience}
@@ -208,6 +222,27 @@ class Radiator(System):
             return isinstance(parse(data), RegisterAgain)
         except WireError:
             return False
+
+    def statistics_request(self, unix_ms: int) -> bytes:
+        from overlay.systems.radiator.wire.messages import Inspect, Subject
+        from overlay.systems.radiator.wire.table import encode
+
+        return encode(Inspect(unix_ms & 0xFFFFFFFF, 0, Subject.FIGURES, padding=bytes(PADDING_BYTES)))
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        from overlay.core.binary import read_untrusted
+        from overlay.systems.radiator.wire.messages import Inspected, Inspection
+        from overlay.systems.radiator.wire.table import parse
+
+        try:
+            message = parse(data)
+            if not isinstance(message, Inspected) or message.code != Inspection.OK:
+                return None
+            found = read_untrusted(message.body)
+        except WireError:
+            return None
+        is_figures = isinstance(found, dict) and all(type(value) is int for value in found.values())
+        return found if is_figures else None
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.radiator.metering import MessageMeter, ServerMeter

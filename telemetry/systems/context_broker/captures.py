@@ -7,7 +7,7 @@ all three.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,15 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from overlay import __version__
-from overlay.core.engines import SIMULATED
-from overlay.journal.recording import BadRecording, Recording, What, recordings_in
+from overlay.journal.recording import Recording, What, recordings_in
 from overlay.systems.context_broker.wire.codec import code_of
 from overlay.systems.context_broker.wire.table import LAYOUTS
 from telemetry.errors import TelemetryError
-from telemetry.lake import pcapng
+from telemetry.lake.datagrams import Datagram, datagrams, recordings_of
+from telemetry.lake.datagrams import capture as datagrams_capture
 from telemetry.lake.runs import RunFiles
-from telemetry.systems.context_broker.messages import MOST_MESSAGES, OUTSIDE, InOrder
+from telemetry.systems.context_broker.messages import MOST_MESSAGES, OUTSIDE
 
-PIECE_BYTES = 1 << 18
-"""Of a capture that are handed on at a time."""
 _NARROW = ("at_us", "code", "sender", "receiver")
 
 
@@ -118,14 +115,14 @@ def capture(files: RunFiles, choice: Choice, title: str) -> Iterator[bytes]:
 
     Raises ``TelemetryError`` before the first piece where nothing was recorded.
     """
-    recordings = _recordings(files)
+    recordings = recordings_of(files)
     path = files.messages_path
     wanted: bytes | None = None
     if path.is_file():
         wanted = _flags(numbers(path, choice))
     elif (choice.query, choice.code, choice.broker) != (None, None, None):
         raise TelemetryError(f"Run {files.run} was not collected yet; only a time can be chosen from it.")
-    return _pieces(recordings, choice, wanted, title)
+    return datagrams_capture(recordings, _chosen(recordings, choice, wanted), title, _name)
 
 
 def _flags(chosen: np.ndarray[Any, Any]) -> bytes:
@@ -135,50 +132,16 @@ def _flags(chosen: np.ndarray[Any, Any]) -> bytes:
     return flags.tobytes()
 
 
-def title(files: RunFiles) -> str:
-    """What a capture of this run says of itself."""
-    how = "simulated in virtual time" if files.read_manifest().get("engine") == SIMULATED else "as they were recorded"
-    return (
-        f"Messages of run {files.run}, {how}. A message is told of by its sender, or by its receiver where only that "
-        "recorded. IP and UDP heads are made up from the recorded addresses."
-    )
-
-
-def _recordings(files: RunFiles) -> list[Recording]:
-    made = []
-    for path in recordings_in(files.journal_directory):
-        try:
-            made.append(Recording(path))
-        except BadRecording:  # the run's page says so
-            continue
-    if not made:
-        raise TelemetryError(f"Run {files.run} has no recordings: it was not recorded, or they were removed.")
-    return made
-
-
-def _pieces(recordings: list[Recording], choice: Choice, wanted: bytes | None, title: str) -> Iterator[bytes]:
-    piece = bytearray(pcapng.section(title, f"Waxwing {__version__}") + pcapng.interface("overlay"))
-    begin = recordings[0].begin
-    epoch = begin.zero_ns + begin.wall_offset_ns  # of one host, or of one simulation: its brokers share a clock
+def _chosen(recordings: Sequence[Recording], choice: Choice, wanted: bytes | None) -> Iterator[Datagram]:
     beyond = MOST_MESSAGES if wanted is None else len(wanted)
-    for number, is_new, (at, own, what, other, data) in InOrder(recordings):
-        if number >= beyond or at // 1000 >= choice.to_us:
-            break
-        if not is_new or at // 1000 < choice.from_us or (wanted is not None and not wanted[number]):
-            continue
-        if what == What.SENT:
-            ends, direction, teller = (own, other), pcapng.OUTBOUND, "sender"
-        else:
-            ends, direction, teller = (other, own), pcapng.INBOUND, "receiver"
-        piece += pcapng.packet(epoch + at, *ends, data, direction, _comment(number, teller, data))
-        if len(piece) >= PIECE_BYTES:
-            yield bytes(piece)
-            piece.clear()
-    yield bytes(piece)
+    for one in datagrams(recordings):
+        if one.number >= beyond or one.at_us >= choice.to_us:
+            return
+        if one.at_us >= choice.from_us and (wanted is None or wanted[one.number]):
+            yield one
 
 
-def _comment(number: int, teller: str, data: bytes) -> str:
+def _name(data: bytes) -> str:
     code = code_of(data)
     layout = None if code is None else LAYOUTS.get(code)
-    name = "Unreadable" if layout is None else f"{layout.code} {layout.name}"
-    return f"{name}, recorded by the {teller}; message {number}."
+    return "Unreadable" if layout is None else f"{layout.code} {layout.name}"

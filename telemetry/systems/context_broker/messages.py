@@ -14,11 +14,8 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import merge
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +31,7 @@ from overlay.systems.context_broker.wire.extensions import HopData, Lookahead
 from overlay.systems.context_broker.wire.kinds import Family
 from overlay.systems.context_broker.wire.messages import Ack, ContextRequest, ContextResponse, Nack
 from overlay.systems.context_broker.wire.table import CODES, LAYOUTS, AnyMessage
+from telemetry.lake.datagrams import InOrder
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import whole_file
 from telemetry.systems.context_broker.names import broker_index
@@ -90,63 +88,13 @@ def write(files: RunFiles) -> list[str]:
     return wrong
 
 
-class InOrder:
-    """What several recordings tell, in order: each happening with the number of the message that it is of.
-
-    Messages are numbered from 0 as they are first told of: by who sent them, or else by who received them.
-    """
-
-    def __init__(self, recordings: Sequence[Recording]) -> None:
-        self.index = {one.begin.address: _index_of(one) for one in recordings}
-        self.under_way: dict[tuple[Address, Address, bytes], deque[int]] = defaultdict(deque)
-        """Numbers of what was sent to a broker that records, and did not arrive yet."""
-        self._recordings = recordings
-
-    def __iter__(self) -> Iterator[tuple[int, bool, Happening]]:
-        """``(number, whether it is told of for the first time, happening)``."""
-        count = 0
-        for happening in self._in_order():
-            _, own, what, other, data = happening
-            waiting = self.under_way.get((other, own, data)) if what == What.RECEIVED else None
-            if waiting:
-                yield waiting[0], False, happening
-                waiting.popleft()
-                if not waiting:
-                    del self.under_way[other, own, data]
-                continue
-            yield count, True, happening
-            if what == What.SENT and other in self.index:
-                self.under_way[own, other, data].append(count)
-            count += 1
-
-    def _in_order(self) -> Iterator[Happening]:
-        """By time; of one instant each broker's in its order, and nothing arrives before it was sent.
-
-        Simulated links may take no time at all, and whole walks happen within one instant.
-        """
-        for _, of_one_instant in groupby(merge(*map(_happenings, self._recordings), key=_time), key=_time):
-            queues: dict[Address, deque[Happening]] = defaultdict(deque)
-            for happening in of_one_instant:
-                queues[happening[1]].append(happening)
-            while queues:
-                queue = next((queue for queue in queues.values() if self._can_be(queue[0])), None)
-                if queue is None:  # what arrives here was sent before anything was recorded there
-                    queue = next(iter(queues.values()))
-                yield queue.popleft()
-                queues = {own: queue for own, queue in queues.items() if queue}
-
-    def _can_be(self, happening: Happening) -> bool:
-        _, own, what, other, data = happening
-        return what == What.SENT or other not in self.index or (other, own, data) in self.under_way
-
-
 class _Joined:
     """The messages of a run while its recordings are read side by side."""
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
         self._recordings = recordings
         self._order = InOrder(recordings)
-        self._index = self._order.index
+        self._index = {one.begin.address: _index_of(one) for one in recordings}
         self._times = array("q")
         self._arrivals = array("q")
         """-1 where none is known."""
@@ -235,22 +183,6 @@ class _Names:
             self._by_key[consumer, message.key] = query
             self._by_asker[source, to] = query
         return query
-
-
-Happening = tuple[int, Address, int, Address, bytes]
-"""When (ns), at which broker, received or sent, from or to whom, the datagram."""
-
-
-def _happenings(recording: Recording) -> Iterator[Happening]:
-    own, zero = recording.begin.address, recording.begin.zero_ns
-    for record in recording:
-        if record[0] in (What.RECEIVED, What.SENT):
-            what, at, host, port, data = record
-            yield at - zero, own, what, (host, port), data
-
-
-def _time(happening: Happening) -> int:
-    return happening[0]
 
 
 def _index_of(recording: Recording) -> int:

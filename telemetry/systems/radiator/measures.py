@@ -30,7 +30,7 @@ _OF = "of the lag of delivered pairs: from the intended call to the recipient's 
 MEASURES = (
     _count("messages", "Messages", "Calls due while measuring."),
     _count("accepted", "Messages accepted", "Of those, the ones that the server accepted.", "higher"),
-    _count("refused_messages", "Messages refused", "Messages − accepted ones.", "lower"),
+    _count("refused", "Messages refused", "Messages − accepted ones.", "lower"),
     _count("pairs_due", "Pairs due", "Reachable recipients of accepted messages, the sender with echo."),
     _count("pairs_delivered", "Pairs delivered", "Pairs of a message and a recipient that received it.", "higher"),
     _count("pairs_retained", "Pairs retained", "Pairs that are still pending at the end."),
@@ -51,7 +51,7 @@ MEASURES = (
     _lag("retention", "Lag of retention", "Mean time from acceptance to the emission of the aggregate, over pairs."),
     _lag("transport", "Lag of transport", "Mean time from emission to the callback, with the wait for the uplink."),
     _bytes("outbound_bytes", "Outbound bytes", "All that the server sent from the start of measuring on."),
-    _bytes("outbound_uncompressed_bytes", "Outbound bytes without compression", "The same with uncompressed blobs."),
+    _bytes("outbound_bytes_uncompressed", "Outbound bytes without compression", "The same with uncompressed blobs."),
     _number("bytes_per_pair", "Outbound bytes per pair", "B", "lower", "Outbound bytes / delivered pairs."),
     _number(
         "outbound_cv",
@@ -70,7 +70,11 @@ MEASURES = (
         "higher",
         "Delivered pairs / first deliveries of a propagation at a recipient.",
     ),
-    _bytes("client_to_client_bytes", "Bytes between clients", "All pushes of clients to clients."),
+    _bytes(
+        "client_to_client_bytes",
+        "Bytes between clients",
+        "All that clients sent to clients: pushes and their acknowledgements.",
+    ),
     _count("propagations", "Propagations", "Aggregates that left, whatever the number of their recipients."),
     _count("evaluations", "Evaluations", "Calls of the aggregability function.", "lower"),
     _count("function_errors", "Failed evaluations", "Of those, the ones that failed.", "lower"),

@@ -40,7 +40,7 @@ SERIES = (
                 "",
                 (
                     Line("outbound", "sent", "outbound_bytes"),
-                    Line("uncompressed", "without compression", "outbound_uncompressed_bytes", colour="ink-soft"),
+                    Line("uncompressed", "without compression", "outbound_bytes_uncompressed", colour="ink-soft"),
                 ),
             ),
         ),
@@ -88,6 +88,6 @@ KEY_FIGURES = (
     KeyFigure("pairs_due", is_main=False),
     KeyFigure("pairs_retained", "totals.pairs_retained", is_main=False),
     KeyFigure("pairs_failed", is_main=False),
-    KeyFigure("refused_messages", is_main=False),
+    KeyFigure("refused", is_main=False),
     KeyFigure("pushes", is_main=False),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,9 @@ import pyarrow.compute as pc
 from overlay.systems.radiator.measuring import figures
 from overlay.systems.radiator.rows import TABLES
 from overlay.systems.radiator.system import SYSTEM
+from overlay.systems.radiator.wire.table import FORMAT
 from telemetry.calibration.plan import Plan
+from telemetry.lake.datagrams import capture, datagrams, recordings_of, title_of
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.radiator.measures import MEASURES, PART
@@ -34,6 +36,11 @@ class RadiatorTelemetry(Telemetry):
         from telemetry.systems.radiator.calibration.plan import RadiatorPlan  # its probes import the supervisor
 
         return RadiatorPlan()
+
+    def capture(self, files: RunFiles) -> Iterator[bytes]:
+        """What the server received and sent; datagrams between clients are in no recording."""
+        recordings = recordings_of(files)
+        return capture(recordings, datagrams(recordings), title_of(files), _name)
 
     def resolved(self, table: str, rows: pa.Table, manifest: Mapping[str, Any], journalled: Journalled) -> pa.Table:
         """Deliveries of propagations become those of their messages."""
@@ -63,3 +70,8 @@ def _pairs_in(journalled: Journalled) -> pa.Table:
     """The deliveries, also of a run without any."""
     found = journalled.tables["deliveries"]
     return found if "emission" in found.column_names else pairs(found, journalled.tables["samples"], journalled.own)
+
+
+def _name(data: bytes) -> str:
+    layout = FORMAT.layout_of(data)
+    return f"{layout.code} {layout.name}" if layout else "Unreadable"

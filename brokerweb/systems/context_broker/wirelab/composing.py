@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from brokerweb.systems.context_broker.wirelab.pasted import MOST_BYTES
+from brokerweb.wirelab.lab import Blank
+from brokerweb.wirelab.moments import from_now
+from brokerweb.wirelab.pasted import MOST_BYTES
 from overlay.core.errors import InvalidSetting
 from overlay.systems.context_broker.wire.kinds import FORMATS, MAX_DATAGRAM, Field, Kind, Layout, Tail
 from overlay.systems.context_broker.wire.table import LAYOUTS
@@ -19,22 +20,7 @@ from overlay.systems.context_broker.wire.values import ACKS, FLAGS, NACKS, OPERA
 TAIL = "tail"
 EXTRA = "extra"
 """Raw bytes appended to the message."""
-_FROM_NOW = re.compile(r"now(?:\s*([+-])\s*(\d{1,12})\s*(ms|s|min|h|d)?)?", re.IGNORECASE)
-_UNIT_MS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _HOP = re.compile(r"(.*):([^:]*)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Blank:
-    """A form field."""
-
-    key: str
-    label: str
-    text: str
-    help: str
-    lines: int = 1
-    choices: tuple[str, ...] = ()
-    """Valid values to choose from; others may be entered."""
 
 
 def layout_of(code: int) -> Layout:
@@ -84,7 +70,8 @@ def compose(code: int, given: Mapping[str, str], now_ms: int) -> bytes:
         key = one.key
         text = texts[key]
         if one.kind == Kind.TIME:
-            text = str(_time(text, now_ms))
+            moment = from_now(text, now_ms)
+            text = text if moment is None else str(moment)
         elif one.kind == Kind.SIZE and not text:
             text = str(len(payload))
         data += b"|" + _bytes(FORMATS[one.kind].prefix + text, key)
@@ -102,16 +89,6 @@ def example(layout: Layout, now_ms: int) -> bytes:
 def _choices(one: Field) -> tuple[str, ...]:
     known = {Kind.FLAG: FLAGS, Kind.ACK_STATUS: tuple(ACKS), Kind.NACK_STATUS: tuple(NACKS)}
     return OPERATION_NAMES if one.kind == Kind.OPERATION else known.get(one.kind, ())
-
-
-def _time(text: str, now_ms: int) -> int | str:
-    """``now``, ``now+120s`` or ``now-5min`` as Unix milliseconds; any other text as it is."""
-    match = _FROM_NOW.fullmatch(text.strip())
-    if match is None:
-        return text
-    sign, number, unit = match.groups()
-    away = int(number or 0) * _UNIT_MS[(unit or "ms").lower()]
-    return max(0, now_ms - away if sign == "-" else now_ms + away)
 
 
 def _tail(tail: Tail, text: str) -> str:

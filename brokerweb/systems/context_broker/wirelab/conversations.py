@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from brokerweb.wirelab.lab import Conversation, Line
+from brokerweb.wirelab.pictures import drawn
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND
@@ -23,8 +25,6 @@ NOW = 1_795_338_000_000
 A, B, D, C, P, K = "A", "B", "D", "C", "P", "K"
 NAMES = {A: "broker A", B: "broker B", D: "broker D", C: "consumer", P: "provider", K: "controller"}
 ADDRESSES: dict[str, Address] = {name: (f"10.0.0.{at}", 7000 + at) for at, name in enumerate(NAMES, 1)}
-WIDTH = 18
-MOST_TEXT = 76
 _STATUS = re.compile(rb"[56]\|\d+\|N?ACK\|Status:(\d+)")
 _MOMENT = re.compile(rf"\b{NOW // 10**6}\d{{6}}\b")
 _NETWORKS = "10.0.0.0/8"
@@ -38,8 +38,8 @@ class Room:
     settings: dict[str, Any] = field(default_factory=dict)
     row: str = ""
     now: int = 0
-    lines: list[tuple[str, str, bytes]] = field(default_factory=list)
-    """Sender, receiver, datagram: since the last ``forget``."""
+    lines: list[Line] = field(default_factory=list)
+    """Since the last ``forget``."""
 
     def __post_init__(self) -> None:
         config = BrokerConfig(**{**_OPEN, **self.settings})
@@ -54,8 +54,8 @@ class Room:
         """Send one datagram, and deliver it and all that follows from it."""
         under_way = deque([(sender, receiver, text.encode())])
         while under_way:
-            line = sender, receiver, data = under_way.popleft()
-            self.lines.append(line)
+            sender, receiver, data = under_way.popleft()
+            self.lines.append(Line(sender, receiver, data))
             if receiver in self.brokers:
                 self.brokers[receiver].receive_datagram(data, ADDRESSES[sender], self.now)
                 under_way.extend(self._sent_by(receiver))
@@ -77,22 +77,9 @@ class Room:
             yield name, by_address[to], data
 
 
-def picture(lines: list[tuple[str, str, bytes]]) -> list[str]:
+def picture(lines: list[Line]) -> list[str]:
     """A lifeline for each who takes part, a row for each datagram, and its text."""
-    taking = {end for sender, receiver, _ in lines for end in (sender, receiver)}
-    lanes = [name for name in (K, P, C, A, B, D) if name in taking]
-    drawn = ["".join(NAMES[name].ljust(WIDTH) for name in lanes).rstrip()]
-    for sender, receiver, data in lines:
-        drawn.append(f"{_arrow(lanes, sender, receiver, _label(data))}  {_text(data)}")
-    return drawn
-
-
-def _arrow(lanes: list[str], sender: str, receiver: str, label: str) -> str:
-    row = ["│" if at % WIDTH == 0 else " " for at in range(WIDTH * (len(lanes) - 1) + 1)]
-    left, right = sorted(WIDTH * lanes.index(name) for name in (sender, receiver))
-    inside = f" {label} ".center(right - left - 2, "─")
-    row[left + 1 : right] = f"{inside}>" if lanes.index(sender) < lanes.index(receiver) else f"<{inside}"
-    return "".join(row)
+    return drawn(lines, NAMES, (K, P, C, A, B, D), _label, _text)
 
 
 def _label(data: bytes) -> str:
@@ -105,8 +92,7 @@ def _text(data: bytes) -> str:
     text = data.decode()
     for name, address in ADDRESSES.items():
         text = text.replace(format_address(address), name).replace("|".join(map(str, address)), name)
-    text = _MOMENT.sub(_moment, text)
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+    return _MOMENT.sub(_moment, text)
 
 
 def _moment(found: re.Match[str]) -> str:
@@ -207,10 +193,9 @@ CONVERSATIONS: tuple[tuple[str, dict[str, Any], str, Callable[[Room], None]], ..
 """Title, settings of the brokers, which of them are neighbours in a row, what is said."""
 
 
-def held() -> Iterator[tuple[str, list[str]]]:
-    """Each conversation's title and picture."""
+def held() -> Iterator[Conversation]:
     for title, settings, row, hold in CONVERSATIONS:
         room = Room(settings, row)
         room.forget()
         hold(room)
-        yield title, picture(room.lines)
+        yield Conversation(title, tuple(picture(room.lines)), tuple(room.lines))

@@ -7,9 +7,10 @@ gap from the first byte to the last; the codec reads a datagram exactly if nothi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from brokerweb.systems.context_broker.wirelab.fieldkinds import words_of
+from brokerweb.wirelab.lab import Dissection, Segment
 from overlay.core.errors import WireError
 from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM, MAX_PAYLOAD, Field, Kind, Layout, Tail
 from overlay.systems.context_broker.wire.table import LAYOUTS
@@ -21,44 +22,6 @@ MOST_DEPTH = 3
 _CODE = Field("MessageType", Kind.CODE, meaning="Code of the message.")
 _MARK = Field("Mark", Kind.STAR, meaning="Sent by a broker to a broker.")
 _BAR = ord("|")
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Bytes ``offset`` to before ``offset + length``, in bytes; a field that is empty has none."""
-
-    name: str
-    kind: Kind
-    offset: int
-    length: int
-    text: str
-    """As UTF-8, replacement characters where it is none."""
-    words: str = ""
-    """Its meaning, if the text does not show it already."""
-    problem: str = ""
-    help: str = ""
-    depth: int = 0
-    """Above 0: of a message within the message."""
-
-    @property
-    def end(self) -> int:
-        return self.offset + self.length
-
-
-@dataclass(frozen=True, slots=True)
-class Dissection:
-    data: bytes
-    layout: Layout | None
-    """``None`` where the code is none that is known."""
-    segments: tuple[Segment, ...]
-    missing: tuple[str, ...] = ()
-    """Fields that should have come behind the last byte."""
-    problems: tuple[str, ...] = ()
-    """What is wrong with it, by field and in its order; empty of what the codec reads."""
-
-    @property
-    def fields(self) -> list[Segment]:
-        return [one for one in self.segments if one.kind != Kind.SEPARATOR]
 
 
 def dissect(data: bytes, now_ms: int) -> Dissection:

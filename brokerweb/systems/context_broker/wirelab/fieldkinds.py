@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
+from brokerweb.wirelab.moments import date_of, distance
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
 from overlay.systems.context_broker.wire.kinds import Kind
@@ -23,8 +23,6 @@ IN_WORDS = {
     Status.DATA_NOT_FOUND: "no broker on the way has valid data",
     Status.BAD_REQUEST: "not a message that the broker accepts",
 }
-_LAST_MS = 253_402_300_799_999
-"""The end of the year 9999, the last that a date can name."""
 
 
 def words_of(kind: Kind, text: str, constant: str, now_ms: int) -> str:
@@ -41,26 +39,6 @@ def words_of(kind: Kind, text: str, constant: str, now_ms: int) -> str:
     if kind == Kind.TIME:
         return f"{date_of(value)}, {distance(value, now_ms)}"
     return _WORDS[kind](value) if kind in _WORDS else ""
-
-
-def date_of(unix_ms: int) -> str:
-    """Unix milliseconds as a date and time."""
-    if unix_ms > _LAST_MS:
-        return "after the year 9999"
-    moment = datetime.fromtimestamp(unix_ms // 1000, UTC)
-    return f"{moment.day} {moment:%b %Y %H:%M:%S}.{unix_ms % 1000:03d} UTC"
-
-
-def distance(unix_ms: int, now_ms: int) -> str:
-    """How far from now: "3 min ago", "in 120 s"."""
-    seconds = abs(now_ms - unix_ms) / 1000
-    if seconds < 1:
-        return "now"
-    for limit, unit, word in ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h"), (10**9, 86_400, "days")):
-        if seconds < limit:
-            words = f"{round(seconds / unit)} {word}"
-            return f"{words} ago" if unix_ms < now_ms else f"in {words}"
-    return "more than 30 years ago" if unix_ms < now_ms else "in more than 30 years"
 
 
 def _code(code: int) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from brokerweb.systems.context_broker.wirelab.composing import example
 from brokerweb.systems.context_broker.wirelab.conversations import NOW, held
-from brokerweb.systems.context_broker.wirelab.dissecting import Segment, dissect
-from overlay.systems.context_broker.wire.kinds import FORMATS, MAX_DATAGRAM, TAIL_PRESENCE, Layout
+from brokerweb.systems.context_broker.wirelab.dissecting import dissect
+from brokerweb.wirelab.lab import Segment
+from overlay.systems.context_broker.wire.kinds import FORMATS, MAX_DATAGRAM, TAIL_PRESENCE, Kind, Layout
 from overlay.systems.context_broker.wire.messages import Status
 from overlay.systems.context_broker.wire.table import LAYOUTS
 
@@ -32,9 +33,9 @@ def _conversations() -> Iterator[str]:
     yield "## Conversations\n"
     yield "Between real brokers. `t` is the present time; A, B and D are addresses of brokers, C of the consumer,"
     yield "P of the provider and K of the controller.\n"
-    for title, picture in held():
-        yield f"### {title}\n"
-        yield from ["```", *picture, "```", ""]
+    for one in held():
+        yield f"### {one.title}\n"
+        yield from ["```", *one.picture, "```", ""]
 
 
 def _overview() -> Iterator[str]:
@@ -73,7 +74,7 @@ def _messages() -> Iterator[str]:
 
 
 def _row(one: Segment) -> str:
-    form = FORMATS[one.kind]
+    form = FORMATS[Kind(one.kind)]
     kind = f"`{form.prefix.strip()}` and a {form.type}" if form.prefix else form.type
     cells = [
         f"{one.offset}" if one.length == 1 else f"{one.offset}–{one.end - 1}",

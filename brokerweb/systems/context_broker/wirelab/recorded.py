@@ -6,24 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
-from django.db.models import QuerySet
-
 from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
-from brokerweb.systems.context_broker.wirelab.services import visible
-from overlay.core.errors import InvalidSetting
+from brokerweb.wirelab.recorded import files_of, whole
+from brokerweb.wirelab.services import visible
 from telemetry.errors import TelemetryError
-from telemetry.lake.runs import RunFiles
+from telemetry.lake.datagrams import title_of
 from telemetry.systems.context_broker import captures
 from telemetry.systems.context_broker.captures import Choice
 from telemetry.systems.context_broker.messages import kind_of
 
 MOST_US = 10**11
 """Of a time within a run: a day and a little."""
-MOST_DIGITS = 12
 PAGE = 50
-RUNS_OFFERED = 25
 _BOUNDS = {
     "from_us": (0, MOST_US),
     "to_us": (0, MOST_US),
@@ -57,31 +52,9 @@ def choice_of(given: Mapping[str, str]) -> Choice:
     return replace(Choice(), query=given.get("query") or None, **wanted)
 
 
-def whole(name: str, text: str, low: int, high: int) -> int:
-    """A whole number within bounds. Raises ``InvalidSetting``."""
-    digits = text.removeprefix("-") if low < 0 else text
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS) or not low <= int(text) <= high:
-        raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
-    return int(text)
-
-
-def files_of(run: Run) -> RunFiles:
-    return RunFiles(settings.RUNS / run.pk)
-
-
 def is_there(run: Run) -> bool:
     """Whether messages of it were recorded and collected."""
     return files_of(run).messages_path.is_file()
-
-
-def runs() -> QuerySet[Run]:
-    """All that were to be recorded."""
-    return Run.objects.filter(configuration__record_mb__gt=0)
-
-
-def recent() -> QuerySet[Run]:
-    """The newest of them."""
-    return runs().select_related("experiment").defer("configuration", "summary", "observed")[:RUNS_OFFERED]
 
 
 def page(run: Run, choice: Choice, number: int, size: int = PAGE) -> Page:
@@ -118,10 +91,6 @@ def capture(run: Run, choice: Choice) -> Iterator[bytes]:
     """The chosen messages as pcapng. Raises ``NotPossible``."""
     files = files_of(run)
     try:
-        return captures.capture(files, choice, captures.title(files))
+        return captures.capture(files, choice, title_of(files))
     except TelemetryError as error:
         raise NotPossible(str(error)) from None
-
-
-def capture_name(run: Run) -> str:
-    return f"messages-{run.pk}{'-simulated' if run.engine == 'simulated' else ''}.pcapng"

@@ -17,8 +17,11 @@ from rest_framework.views import APIView
 
 from brokerweb.experiments.models import Run
 from brokerweb.kit.streams import download
-from brokerweb.systems.context_broker.wirelab import composing, pasted, recorded, sending, services
+from brokerweb.systems.context_broker.wirelab import recorded
 from brokerweb.systems.context_broker.wirelab import shapes as shapes
+from brokerweb.systems.context_broker.wirelab.lab import LAB
+from brokerweb.wirelab import pasted, sending, services
+from brokerweb.wirelab.recorded import capture_name, whole
 from overlay.core.addresses import format_address
 from overlay.core.errors import InvalidSetting
 from telemetry.lake import pcapng
@@ -73,7 +76,7 @@ class DecodeView(APIView):
         """Decode a datagram: fields with offsets, and a broker's verdict."""
         body = _body(shapes.DecodeBody, request)
         data, form = pasted.read(body["text"], body["form"])
-        return Response(_told(services.decoded(data), form))
+        return Response(_told(services.decoded(LAB, data), form))
 
 
 class ComposeView(APIView):
@@ -83,8 +86,8 @@ class ComposeView(APIView):
     def post(self, request: Request) -> Response:
         """Compose a datagram from fields, valid or not, and decode it."""
         body = _body(shapes.ComposeBody, request)
-        data = composing.compose(body["code"], body.get("fields", {}), services.now_ms())
-        return Response(_told(services.decoded(data)))
+        data = LAB.compose(body["code"], body.get("fields", {}), services.now_ms())
+        return Response(_told(services.decoded(LAB, data)))
 
 
 class SendView(APIView):
@@ -100,7 +103,7 @@ class SendView(APIView):
             raise InvalidSetting("network", "give either a network or a run")
         data, _ = pasted.read(body["hex"], pasted.HEX)
         try:
-            heard = services.send(chosen[0], body[chosen[0]], body["broker"], data, int(request.user.pk or 0))
+            heard = services.send(LAB, chosen[0], body[chosen[0]], body["broker"], data, int(request.user.pk or 0))
         except sending.TooFast as error:
             raise Throttled(sending.WINDOW_S, str(error)) from None
         answers = [{**_told(one["decoded"]), "after_us": one["after_us"]} for one in heard["answers"]]
@@ -123,8 +126,8 @@ class RecordedView(APIView):
         """Messages of a recorded run, optionally by code and broker, with their numbers."""
         run = _recorded(pk)
         asked = request.query_params.dict()
-        number = recorded.whole("page", asked.get("page") or "1", 1, 10**6)
-        size = recorded.whole("page_size", asked.get("page_size") or "100", 1, MOST_ROWS)
+        number = whole("page", asked.get("page") or "1", 1, 10**6)
+        size = whole("page_size", asked.get("page_size") or "100", 1, MOST_ROWS)
         page = recorded.page(run, recorded.choice_of(asked), number, size)
         rows = [{name: row[name] for name in ROW_NAMES} for row in page.rows]
         return Response({"count": page.count, "page": page.number, "pages": page.pages, "results": rows})
@@ -139,7 +142,7 @@ class RecordedMessageView(APIView):
             raise NotFound("This run has no message with this number.")
         row, data = found
         names = ("number", "at_us", "arrived_us", "sender", "receiver", "lost", "query")
-        return Response({**_told(services.decoded(data)), **{name: row[name] for name in names}})
+        return Response({**_told(services.decoded(LAB, data)), **{name: row[name] for name in names}})
 
 
 class CaptureView(APIView):
@@ -150,7 +153,7 @@ class CaptureView(APIView):
         """Messages of a recorded run as pcapng, for Wireshark."""
         run = _recorded(pk)
         pieces = recorded.capture(run, recorded.choice_of(request.query_params.dict()))
-        return download(request, pieces, recorded.capture_name(run), pcapng.MEDIA_TYPE)
+        return download(request, pieces, capture_name(run), pcapng.MEDIA_TYPE)
 
 
 def _recorded(pk: str) -> Run:

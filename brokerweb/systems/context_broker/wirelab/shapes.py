@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from brokerweb.systems.context_broker.wirelab.pasted import FORMS
-from brokerweb.systems.context_broker.wirelab.verdicts import Judgement
+from brokerweb.wirelab.lab import Judgement
+from brokerweb.wirelab.pasted import FORMS
 
 
 class DecodeBody(serializers.Serializer):

@@ -7,10 +7,8 @@ be known at all. It is the value that the daemons run, so nothing here repeats i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 
-from brokerweb.systems.context_broker.wirelab.dissecting import Dissection
+from brokerweb.wirelab.lab import Dissection, Judgement, Verdict
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.errors import WireError
@@ -20,7 +18,7 @@ from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.wire.codec import code_of, parse
 from overlay.systems.context_broker.wire.messages import Nack, Status
-from overlay.systems.context_broker.wire.table import NEVER_ANSWERED, AnyMessage
+from overlay.systems.context_broker.wire.table import LAYOUTS, NEVER_ANSWERED, AnyMessage
 
 ITSELF: Address = ("127.0.0.1", 7000)
 ASKER: Address = ("127.0.0.1", 40000)
@@ -33,27 +31,10 @@ WHY_IGNORED = {
 }
 
 
-class Judgement(StrEnum):
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-    IGNORED = "ignored"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    judgement: Judgement
-    sentence: str
-    status: int | None = None
-    """Of the NACK that refuses it."""
-    answers: tuple[bytes, ...] = ()
-    """What goes back to the sender at once."""
-    needs: str = ""
-    """Settings without which a broker does not know it."""
-
-
 def judge(dissection: Dissection, now_ms: int) -> Verdict:
     """The verdict on a datagram that arrives at ``now_ms``, Unix milliseconds. Never raises."""
-    data, layout = dissection.data, dissection.layout
+    data = dissection.data
+    layout = LAYOUTS[dissection.layout.code] if dissection.layout else None
     try:
         parse(data)
     except WireError as error:

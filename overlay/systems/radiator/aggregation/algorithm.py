@@ -167,6 +167,10 @@ class Algorithm(ABC):
         """The queues of a recipient as of its last scan; to read only."""
 
     @abstractmethod
+    def held(self) -> Iterator[tuple[Sequence[int], Queue]]:
+        """Each queue once, with the places of the recipients that share it."""
+
+    @abstractmethod
     def sizes(self) -> Iterator[tuple[int, int]]:
         """``(pending messages, recipients with that many)``; a number may come up several times."""
 
@@ -218,9 +222,8 @@ class Algorithm(ABC):
     def _flush(self, now: int) -> list[Emission]: ...
     @abstractmethod
     def _first_deadline(self) -> int | None: ...
-    @abstractmethod
     def _all_queues(self) -> Iterable[Queue]:
-        """Each queue once, however many recipients share it."""
+        return (queue for _, queue in self.held())
 
     def _is_changed(self, place: int) -> bool:
         """Whether C_R of this recipient has changed without a scan."""

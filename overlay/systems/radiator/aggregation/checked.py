@@ -35,6 +35,9 @@ class Checked(Algorithm):
         self._agreed(lambda form: form.pending(place))
         return self._forms[0].queues(place)
 
+    def held(self) -> Iterator[tuple[Sequence[int], Queue]]:
+        return self._forms[0].held()
+
     def sizes(self) -> Iterator[tuple[int, int]]:
         return self._forms[0].sizes()
 
@@ -60,9 +63,6 @@ class Checked(Algorithm):
 
     def _first_deadline(self) -> int | None:
         return self._agreed(lambda form: form._first_deadline())
-
-    def _all_queues(self) -> Iterable[Queue]:
-        return self._forms[0]._all_queues()
 
     def _is_changed(self, place: int) -> bool:
         return self._agreed(lambda form: form._is_changed(place))

@@ -12,7 +12,7 @@ without messages and with equal values become one.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options, Recipient, propagations
 from overlay.systems.radiator.aggregation.queues import Deadlines, Message, Queue, oldest_first, pending_of
@@ -60,6 +60,9 @@ class Classes(Algorithm):
 
     def queues(self, place: int) -> list[Queue]:
         return list(self._class_of[place].queues.values())
+
+    def held(self) -> Iterator[tuple[Sequence[int], Queue]]:
+        return ((one.places, queue) for one in self._classes for queue in one.queues.values())
 
     def sizes(self) -> Iterator[tuple[int, int]]:
         for one in self._classes:
@@ -229,9 +232,6 @@ class Classes(Algorithm):
 
     def _first_deadline(self) -> int | None:
         return self._deadlines.first()
-
-    def _all_queues(self) -> Iterable[Queue]:
-        return (queue for one in self._classes for queue in one.queues.values())
 
     def _add(self, one: _Class, queue: Queue) -> None:
         one.queues[queue.threshold] = queue

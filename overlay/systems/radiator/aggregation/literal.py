@@ -5,7 +5,7 @@ The other forms are compared with this one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options, Recipient
 from overlay.systems.radiator.aggregation.queues import Message, Queue, oldest_first
@@ -26,6 +26,9 @@ class Literal(Algorithm):
 
     def queues(self, place: int) -> list[Queue]:
         return self._queues[place]
+
+    def held(self) -> Iterator[tuple[Sequence[int], Queue]]:
+        return (((place,), queue) for place, queues in self._queues.items() for queue in queues)
 
     def sizes(self) -> Iterator[tuple[int, int]]:
         return ((len(pending), 1) for pending in self._pending.values())
@@ -67,9 +70,6 @@ class Literal(Algorithm):
 
     def _first_deadline(self) -> int | None:
         return min(filter(None, map(self.options.deadline, self._all_queues())), default=None)
-
-    def _all_queues(self) -> Iterable[Queue]:
-        return (queue for queues in self._queues.values() for queue in queues)
 
     def _propagate(self, place: int, to_send: ToSend) -> None:
         emitted, self._queues[place] = self._scan(tuple(self._pending[place]), self._recipients[place])

@@ -5,7 +5,7 @@ The outputs are merged in the order of registration, so they equal those of one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from overlay.core.hashes import blake2b
 from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options, Recipient, propagations
@@ -35,6 +35,9 @@ class Sharded(Algorithm):
 
     def queues(self, place: int) -> list[Queue]:
         return self._shard(place).queues(place)
+
+    def held(self) -> Iterator[tuple[Sequence[int], Queue]]:
+        return (one for shard in self._shards for one in shard.held())
 
     def sizes(self) -> Iterator[tuple[int, int]]:
         return (size for shard in self._shards for size in shard.sizes())
@@ -67,9 +70,6 @@ class Sharded(Algorithm):
 
     def _first_deadline(self) -> int | None:
         return _earliest(shard._first_deadline() for shard in self._shards)
-
-    def _all_queues(self) -> Iterable[Queue]:
-        return (queue for shard in self._shards for queue in shard._all_queues())
 
     def _is_changed(self, place: int) -> bool:
         return self._shard(place)._is_changed(place)

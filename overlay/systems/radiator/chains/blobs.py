@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from overlay.core.addresses import Address, parse_host
 from overlay.core.binary import canonical
 from overlay.core.errors import WireError
-from overlay.systems.radiator.wire.compression import inflate
+from overlay.systems.radiator.wire.compression import TooLarge, inflate
 from overlay.systems.radiator.wire.messages import DIRECT
 
 _DECODER = JSONDecoder()
+MOST_CACHED_BYTES = 512 << 10
+"""Of a blob and of its contents; longer ones are not cached."""
 
 
 class Place(NamedTuple):
@@ -47,11 +49,23 @@ def chain_blob(members: Iterable[Place], server: Address, body: bytes) -> bytes:
     return b"[%b,%b,%b]" % (canonical(list(members)), canonical(list(server)), body)
 
 
-@lru_cache(maxsize=16)  # the hops of a chain that are in one process open the same blob, one after the other
 def open_blob(blob: bytes, codec: int, chain: int, most: int) -> Opened:
     """Inflate and read the blob of a push. Raises ``WireError``."""
+    if len(blob) <= MOST_CACHED_BYTES:
+        try:
+            return _open_short(blob, codec, chain, min(most, MOST_CACHED_BYTES))
+        except TooLarge:
+            pass
+    return _open(blob, codec, chain, most)
+
+
+def _open(blob: bytes, codec: int, chain: int, most: int) -> Opened:
     data = inflate(blob, codec, most)
     return Opened([], ("", 0), data) if chain == DIRECT else _read(data)
+
+
+_open_short = lru_cache(maxsize=16)(_open)
+"""The hops of a chain that are in one process open the same blob, one after the other."""
 
 
 def _read(data: bytes) -> Opened:

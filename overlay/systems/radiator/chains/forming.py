@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
@@ -55,7 +55,11 @@ class Former:
             return [], list(recipients)
         base = p2p_clients if self._config.chain_base == "clients" else len(p2p)
         length = chain_length(self._config.chain_percent, base)
-        return cut(p2p, length, self._chance, self._chainability), [entry for entry in recipients if not entry.is_p2p]
+        direct = [entry for entry in recipients if not entry.is_p2p]
+        groups: list[list[Entry]] = []
+        for members in _by_transport(p2p):
+            groups += cut(members, length, self._chance, self._chainability)
+        return groups, direct
 
     def _form_chain(self, propagation: Propagation, group: Sequence[Entry]) -> list[Entry]:
         """A chain of a group, or two if its blob is too long. Returns those for whom no chain is short enough."""
@@ -73,3 +77,11 @@ class Former:
     def _header(self, propagation: Propagation, chain: int, length: int, blob: bytes) -> m.Push:
         mac = mac_of(self._key, self._epoch, propagation.number, chain, blob)
         return m.Push(self._epoch, propagation.number, chain, 0, length, 0, self._config.codec_number, 0, 1, mac, b"")
+
+
+def _by_transport(entries: Sequence[Entry]) -> Iterable[list[Entry]]:
+    """Clients that can forward to each other: those with sockets of their own, and those of each gateway."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.key[0] if entry.is_http else "", []).append(entry)
+    return groups.values()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
-from overlay.systems.radiator.accounting import other_bytes, push_bytes
+from overlay.systems.radiator.accounting import ack_bytes, push_bytes
 from overlay.systems.radiator.chains.arrivals import Arrivals, ack_of
 from overlay.systems.radiator.chains.blobs import Opened, Place, open_blob
 from overlay.systems.radiator.chains.reports import Reports
@@ -55,7 +55,10 @@ class Delivery(NamedTuple):
 
 
 class Hop:
-    """``read`` parses a body into contexts and raises ``WireError``; ``deliver`` is called once per propagation."""
+    """``read`` parses a body into contexts and raises ``WireError``; ``deliver`` is called once per propagation.
+
+    ``is_client`` says whether an address that pushes is another client's.
+    """
 
     def __init__(
         self,
@@ -65,8 +68,9 @@ class Hop:
         read: Callable[[bytes], Sequence[Any]],
         deliver: Callable[[Delivery], None],
         send: Callable[[bytes, Address], None],
+        is_client: Callable[[Address], bool],
     ) -> None:
-        self._config, self._instance = config, instance
+        self._config, self._instance, self._is_client = config, instance, is_client
         self._remembers = ns(config.seen_s)
         self._read, self._deliver, self._send = read, deliver, send
         self._id, self._epoch, self._key = "", 0, b""
@@ -76,8 +80,10 @@ class Hop:
         self._arrivals = Arrivals(ns(config.chain_wait_s), config.max_blob_bytes)
         self._transfers = Transfers(config, self._send_part)
         self._reports = Reports(config, lambda report, server: self._send(encode(report), server))
+        self.hears: Callable[[str], bool] = lambda id: True
+        """Whether pushes of the client with this id arrive. Only faults say no."""
         self.counts: Counter[str] = Counter()
-        """``delivered``, ``duplicates_suppressed``, ``refused``, ``client_to_client_bytes``."""
+        """``delivered``, ``duplicates_suppressed``, ``refused``, ``client_to_client_bytes``: pushes and their ACKs."""
 
     def admit(self, id: str, epoch: int, key: bytes) -> None:
         """The server has registered this client: pushes of this epoch are accepted."""
@@ -107,13 +113,13 @@ class Hop:
         elif not self._is_leaving:
             blob, ack = self._arrivals.receive(push, source, now)
             if ack is not None:
-                self._send_to(ack, source)
+                self._send_to(ack, source, is_whole=False)
             if blob is not None:
                 self._receive_blob(push, blob, source, now)
 
     def _receive_blob(self, push: m.Push, blob: bytes, source: Address, now: int) -> None:
         try:
-            opened, following = self._open(push, blob)
+            opened, following = self._open(push, blob, source)
             contexts = self._read(opened.body)
         except WireError:
             self.counts["refused"] += 1
@@ -128,7 +134,7 @@ class Hop:
         if push.chain != m.DIRECT:
             self._forward(push, blob, opened.server, following, now)
 
-    def _open(self, push: m.Push, blob: bytes) -> tuple[Opened, Place | None]:
+    def _open(self, push: m.Push, blob: bytes, source: Address) -> tuple[Opened, Place | None]:
         """And the next member. Raises ``WireError`` for a push that is not from the group, or not for this client."""
         if not is_authentic(push.mac, self._key, push.epoch, push.propagation, push.chain, blob):
             raise WireError("wrong MAC")
@@ -137,6 +143,8 @@ class Hop:
             raise WireError(f"a chain of {len(opened.members)}, not {push.length}")
         if push.length and opened.place(push.position).id != self._id:
             raise WireError(f"for {opened.place(push.position).id[:60]}")
+        if push.position and self._is_client(source) and not self.hears(opened.place(push.position - 1).id):
+            raise WireError("cut off from its sender")
         return opened, opened.place(push.position + 1) if push.position + 1 < push.length else None
 
     def _remember(self, push: m.Push, now: int) -> bool:
@@ -193,11 +201,12 @@ class Hop:
 
     def _acknowledge(self, push: m.Push, source: Address) -> None:
         """All of a blob."""
-        self._send_to(ack_of(push, push.segments), source)
+        self._send_to(ack_of(push, push.segments), source, is_whole=True)
 
-    def _send_to(self, ack: m.Ack, source: Address) -> None:
+    def _send_to(self, ack: m.Ack, source: Address, *, is_whole: bool) -> None:
         data = encode(ack)
-        self.counts["ack_bytes"] += other_bytes(self._config.accounting, ack, len(data))
+        if self._is_client(source):
+            self.counts["client_to_client_bytes"] += ack_bytes(self._config.accounting, len(data), is_whole=is_whole)
         self._send(data, source)
 
     def _send_part(self, transfer: Transfer, segment: int, is_repeat: bool, now: int) -> None:

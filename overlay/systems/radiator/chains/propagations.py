@@ -98,12 +98,13 @@ class Propagations:
 
     # ---- pushes
 
-    def _push(self, propagation: Propagation, target: Target, now: int) -> None:
-        """A direct push."""
+    def _push(self, propagation: Propagation, target: Target, now: int) -> bool:
+        """A direct push. Returns whether its member may be pushed to."""
         if outcome := self._state(target.member):
             propagation.settle(target.member, outcome)
-            return
+            return False
         self._transfers.send(self._former.direct_push(propagation), target.member.address, target, now)
+        return True
 
     def _inject(self, propagation: Propagation, chain: Chain, position: int, now: int) -> None:
         """Push to the first member from ``position`` on that may be pushed to."""
@@ -119,7 +120,7 @@ class Propagations:
         if position > chain.last:
             return self._give_up(propagation, chain)
         push, member = chain.inject(position), chain.members[position]
-        self.counts["repairs"] += push.attempt > 0
+        self.counts["repairs"] += chain.heard_at is not None  # until a push has left, it is still the first one
         target = Target(propagation.number, number, position, push.attempt, member)
         self._transfers.begin(push, chain.blob, member.address, target, now)
         return None
@@ -154,11 +155,21 @@ class Propagations:
             outcome = self._state(target.member)
             if not outcome and not (chain and self._is_too_late(chain, now)):
                 return True
-            self._transfers.cancel(transfer)
-            self._pass_over(propagation, target, outcome or Outcome.FAILED, now)
+            self._drop(transfer, outcome or Outcome.FAILED, now)
         else:
             self._transfers.cancel(transfer)
         return False
+
+    def lost(self, address: Address, now: int) -> None:
+        """A client is unreachable. What has not left for it is not sent, also if it returns meanwhile."""
+        for transfer in self._transfers.unsent(address):
+            self._drop(transfer, Outcome.UNREACHABLE, now)
+
+    def _drop(self, transfer: Transfer, outcome: Outcome, now: int) -> None:
+        self._transfers.cancel(transfer)
+        propagation = self._open.get(transfer.tag.propagation)
+        if propagation is not None:
+            self._pass_over(propagation, transfer.tag, outcome, now)
 
     def _pass_over(self, propagation: Propagation, target: Target, outcome: Outcome, now: int) -> None:
         propagation.settle(target.member, outcome)
@@ -168,13 +179,26 @@ class Propagations:
                 self._inject(propagation, chain, target.position + 1, now)
         self._close_if_settled(propagation)
 
+    def withdraw(self, address: Address, instance: int, now: int) -> None:
+        """Another client has this address now: what is under way to earlier ones fails, so that it is not taken for
+        one of them."""
+        for transfer in self._transfers.to(address):
+            target: Target = transfer.tag
+            if target.member.instance == instance:
+                continue
+            self._transfers.cancel(transfer)
+            propagation = self._open.get(target.propagation)
+            if propagation is None:
+                continue
+            if target.chain is None or target.position > propagation.chains[target.chain].known:
+                self._pass_over(propagation, target, Outcome.FAILED, now)
+
     def left(self, transfer: Transfer, now: int) -> None:
-        """A datagram of a push has left the uplink."""
+        """A datagram of a push has left the uplink. A chain can be silent from its last one on, repeats excepted."""
         target: Target = transfer.tag
-        is_first = not transfer.has_left
         self._transfers.left(transfer, now)
         propagation = self._open.get(target.propagation)
-        if propagation is None or target.chain is None or not is_first:
+        if propagation is None or target.chain is None or transfer.tries > 1:
             return
         chain = propagation.chains[target.chain]
         if chain.heard_at is None:
@@ -282,9 +306,8 @@ class Propagations:
         chain.is_direct = True
         for position, member in enumerate(chain.members):
             if propagation.is_open(member):
-                self.counts["repairs"] += 1
                 target = Target(propagation.number, chain.push.chain, position, chain.attempt, member)
-                self._push(propagation, target, now)
+                self.counts["repairs"] += self._push(propagation, target, now)
 
     # ---- the end
 

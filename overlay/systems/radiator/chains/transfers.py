@@ -15,8 +15,11 @@ from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire.messages import WINDOW, Ack, Push
 from overlay.systems.radiator.wire.table import BITMAP_BYTES, encode
 
-TransferKey = tuple[Address, int, int, int, int]
-"""Destination, epoch, propagation, chain and attempt: what an ACK and its source say."""
+TransferKey = tuple[int, int, int, int]
+"""Epoch, propagation, chain and attempt: what an ACK says."""
+
+MOST_BEGINNINGS = 10
+"""A receiver that starts over more often is not listened to, so that every transfer ends."""
 
 ALL = (1 << (8 * BITMAP_BYTES)) - 1
 NONE: frozenset[int] = frozenset()
@@ -51,12 +54,15 @@ class Parcel:
 class Transfer:
     """A parcel on its way to one address. ``tag`` is the caller's."""
 
-    __slots__ = ("base", "beyond", "has_left", "is_over", "key", "next", "parcel", "queued", "tag", "to", "tries")
+    __slots__ = (
+        *("base", "beginnings", "beyond", "has_left", "is_over", "key", "next", "parcel", "queued", "tag", "to"),
+        "tries",
+    )
 
     def __init__(self, parcel: Parcel, to: Address, tag: Any) -> None:
         self.parcel, self.to, self.tag = parcel, to, tag
         push = parcel.push
-        self.key: TransferKey = (to, push.epoch, push.propagation, push.chain, push.attempt)
+        self.key: TransferKey = (push.epoch, push.propagation, push.chain, push.attempt)
         self.base = 0
         """All segments before it are acknowledged."""
         self.next = 0
@@ -67,6 +73,8 @@ class Transfer:
         self.queued = 0
         """Datagrams that have not left yet."""
         self.has_left = self.is_over = False
+        self.beginnings = 0
+        """How often the receiver has started over."""
 
     @property
     def push(self) -> Push:
@@ -84,28 +92,44 @@ class Transfer:
         return self.parcel.part_bytes(segment)
 
     def acknowledge(self, ack: Ack) -> bool:
-        """Returns whether a segment is new."""
-        segments, before = self.parcel.push.segments, self.base + len(self.beyond)
-        if ack.base > segments:
+        """Returns whether a segment is new.
+
+        What a receiver has only grows, unless it has dropped a blob of which nothing came for long. An ACK that has
+        a new segment and lacks a known one is of a receiver that started over, so it replaces all that is known.
+        """
+        segments = self.parcel.push.segments
+        if ack.base >= segments:
+            return ack.base == segments and self._complete()
+        said = self._beyond(ack)
+        if ack.base <= self.base and not any(one >= self.base and one not in self.beyond for one in said):
             return False
-        if ack.base == segments:
-            self.base = self.next = segments
-            self.beyond = NONE
-            return segments > before
-        self.base = max(self.base, ack.base)
-        beyond = {segment for segment in self.beyond if segment >= self.base}
-        bits = int.from_bytes(ack.bitmap, "big")
+        has_begun_anew = ack.base < self.base or any(one >= ack.base and one not in said for one in self.beyond)
+        if has_begun_anew:
+            self.beginnings += 1
+            if self.beginnings > MOST_BEGINNINGS:
+                return False
+        self.base = ack.base
+        while self.base in said:
+            said.remove(self.base)
+            self.base += 1
+        self.beyond = said
+        self.next = max(self.base, min(self.next, self.base + WINDOW))
+        return not has_begun_anew
+
+    def _complete(self) -> bool:
+        self.base = self.next = self.parcel.push.segments
+        self.beyond = NONE
+        return True
+
+    def _beyond(self, ack: Ack) -> set[int]:
+        """The segments in the bitmap of an ACK."""
+        bits, found = int.from_bytes(ack.bitmap, "big"), set[int]()
         while bits:
             segment = ack.base + WINDOW - bits.bit_length()
             bits &= ALL >> (segment - ack.base + 1)
-            if self.base <= segment < segments:
-                beyond.add(segment)
-        while self.base in beyond:
-            beyond.remove(self.base)
-            self.base += 1
-        self.beyond = beyond
-        self.next = max(self.next, self.base)
-        return self.base + len(beyond) > before
+            if segment < self.parcel.push.segments:
+                found.add(segment)
+        return found
 
     def fresh(self) -> Iterator[int]:
         """Segments to send for the first time."""
@@ -127,11 +151,13 @@ class Transfers:
 
     def __init__(self, config: Transport, send: Send) -> None:
         self._config, self._send = config, send
-        self._open: dict[TransferKey, Transfer] = {}
+        self._open: dict[Address, dict[TransferKey, Transfer]] = {}
+        """By destination; none is empty."""
+        self._count = 0
         self._timers = Timers()
 
     def __len__(self) -> int:
-        return len(self._open)
+        return self._count
 
     def begin(self, push: Push, blob: bytes, to: Address, tag: Any, now: int) -> None:
         """Send a parcel of its own."""
@@ -140,14 +166,25 @@ class Transfers:
     def send(self, parcel: Parcel, to: Address, tag: Any, now: int) -> None:
         """What is being sent already goes on."""
         transfer = Transfer(parcel, to, tag)
-        if transfer.key not in self._open:
-            self._open[transfer.key] = transfer
+        others = self._open.setdefault(to, {})
+        if transfer.key not in others:
+            others[transfer.key] = transfer
+            self._count += 1
             self._advance(transfer, now)
+
+    def to(self, address: Address) -> list[Transfer]:
+        """Those that are open to this address."""
+        return list(self._open.get(address, {}).values())
+
+    def unsent(self, to: Address) -> list[Transfer]:
+        """Those to an address of which nothing has left."""
+        return [one for one in self.to(to) if not one.has_left]
 
     def acknowledge(self, ack: Ack, source: Address, now: int) -> Any:
         """The tag of the transfer that is complete now, or ``None``."""
-        transfer = self._open.get((source, ack.epoch, ack.propagation, ack.chain, ack.attempt))
-        if transfer is None or not transfer.acknowledge(ack):
+        to_source = self._open.get(source)
+        transfer = to_source and to_source.get((ack.epoch, ack.propagation, ack.chain, ack.attempt))
+        if not transfer or not transfer.acknowledge(ack):
             return None
         if transfer.base == transfer.parcel.push.segments:
             self._end(transfer)
@@ -167,8 +204,9 @@ class Transfers:
         self._end(transfer)
 
     def clear(self) -> None:
-        for transfer in list(self._open.values()):
-            self._end(transfer)
+        for to in list(self._open):
+            for transfer in self.to(to):
+                self._end(transfer)
 
     def handle_timer(self, now: int) -> list[Any]:
         """The tags of transfers that have failed."""
@@ -202,15 +240,23 @@ class Transfers:
 
     def _end(self, transfer: Transfer) -> None:
         transfer.is_over = True
-        self._open.pop(transfer.key, None)
+        others = self._open.get(transfer.to, {})
+        if others.get(transfer.key) is transfer:
+            self._count -= 1
+            del others[transfer.key]
+            if not others:
+                del self._open[transfer.to]
         self._timers.cancel(transfer)
 
     def check_invariants(self) -> None:
-        for key, transfer in self._open.items():
-            assert key == transfer.key
-            assert not transfer.is_over
-            assert transfer.base <= transfer.next <= transfer.push.segments
-            assert transfer.next - transfer.base <= WINDOW
-            assert transfer.base not in transfer.beyond
-            assert 1 <= transfer.tries <= self._config.tries
-            assert (transfer in self._timers) == (not transfer.queued), "it waits for its uplink or for an ACK"
+        assert all(self._open.values())
+        assert self._count == sum(map(len, self._open.values()))
+        for to, others in self._open.items():
+            for key, transfer in others.items():
+                assert (to, key) == (transfer.to, transfer.key)
+                assert not transfer.is_over
+                assert transfer.base <= transfer.next <= transfer.push.segments
+                assert transfer.next - transfer.base <= WINDOW
+                assert transfer.base not in transfer.beyond
+                assert 1 <= transfer.tries <= self._config.tries
+                assert (transfer in self._timers) == (not transfer.queued), "it waits for its uplink or for an ACK"

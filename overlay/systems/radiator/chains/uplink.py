@@ -43,6 +43,8 @@ class Uplink:
         """Everything that has not left."""
         self._is_cut = False
         self.bytes_sent = self.datagrams_sent = self.bytes_spared = 0
+        self.bytes_given = 0
+        """Of datagrams, as drivers get them."""
 
     def put(
         self, data: bytes, to: Address, size: int, now: int, transfer: Transfer | None = None, spared: int = 0
@@ -115,6 +117,7 @@ class Uplink:
         self.bytes_sent += size
         self.bytes_spared += spared
         self.datagrams_sent += 1
+        self.bytes_given += len(data)
         self._out.append((data, to))
         if transfer is not None:
             self._left(transfer, at)

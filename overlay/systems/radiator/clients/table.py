@@ -38,12 +38,12 @@ class Entry:
     """In the order of registration; never given to another entry."""
     req: int
     """Of its last registration; an older one that arrives later changes nothing."""
+    is_http: bool = False
+    """Whether it forwards by HTTP, to clients of the same gateway."""
     last_context: Any = None
     lost_at: int | None = None
     """When it became unreachable; ``None`` while it is reachable."""
     answers: dict[int, Accepted] = field(default_factory=dict)
-    forgotten: int = -1
-    """The highest request whose answer is no longer remembered."""
 
     @property
     def is_reachable(self) -> bool:
@@ -51,16 +51,15 @@ class Entry:
 
     def recall(self, req: int) -> Accepted | None:
         """The answer to a repeated request. One that is older than all remembered is malformed."""
-        if req <= self.forgotten:
+        known = self.answers.get(req)
+        if known is None and len(self.answers) >= MAX_ANSWERS and req < min(self.answers):
             return Accepted(req, Acceptance.MALFORMED, 0)
-        return self.answers.get(req)
+        return known
 
     def remember(self, answer: Accepted) -> Accepted:
         self.answers[answer.req] = answer
         if len(self.answers) > MAX_ANSWERS:
-            oldest = min(self.answers)
-            del self.answers[oldest]
-            self.forgotten = max(self.forgotten, oldest)
+            del self.answers[min(self.answers)]
         return answer
 
 
@@ -131,6 +130,7 @@ class Clients:
         is_p2p: bool,
         req: int,
         now: int,
+        is_http: bool = False,
     ) -> Admission:
         key = (address[0], id)
         known, same = self._entries.get(key), self._by_instance.get((address[0], instance))
@@ -142,7 +142,7 @@ class Clients:
             self._revive(same, now)
             return Admission(Registration.OK, same)
         displaced = self._displace(address, key, now)
-        entry = Entry(key, instance, address, attributes, is_p2p, now, self._places, req)
+        entry = Entry(key, instance, address, attributes, is_p2p, now, self._places, req, is_http)
         if same is not None:
             self._overwrite(same, entry, now)
             return Admission(Registration.OK, same, displaced=displaced, is_changed=True)
@@ -213,6 +213,7 @@ class Clients:
         if self._by_address.get(entry.address) is entry:
             del self._by_address[entry.address]
         entry.address, entry.attributes, entry.is_p2p, entry.req = new.address, new.attributes, new.is_p2p, new.req
+        entry.is_http = new.is_http
         self._by_address[entry.address] = entry
 
     def _revive(self, entry: Entry, now: int) -> None:

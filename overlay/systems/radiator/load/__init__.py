@@ -4,5 +4,6 @@
 - ``turns``        which client calls when, in an open loop
 - ``contents``     what messages contain
 - ``caller``       a client: registration, calls, deliveries, churn and faults
-- ``fleet``        the clients of one process
+- ``fleet``        the clients of one process; ``shared``: what they share
+- ``impairments``  the faults of a client
 """

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,22 +16,17 @@ from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.faults.churn import CRASH, LEAVE, Change
 from overlay.journal.facts import ClientFact, Delivery, Sample
-from overlay.load.tally import Tally
-from overlay.load.windows import Windows
 from overlay.systems.radiator.chains.hop import Delivery as Received
 from overlay.systems.radiator.context import parse_body
-from overlay.systems.radiator.load.contents import Contents
 from overlay.systems.radiator.load.impairments import Impairments
-from overlay.systems.radiator.load.population import Population, client_id
-from overlay.systems.radiator.load.turns import Turns
-from overlay.systems.radiator.middleware.calls import Call, Result
+from overlay.systems.radiator.load.population import client_id, client_number
+from overlay.systems.radiator.load.shared import Calling, Shared
+from overlay.systems.radiator.middleware.calls import Result
 from overlay.systems.radiator.middleware.membership import State
 from overlay.systems.radiator.middleware.middleware import Middleware, RegistrationEnded
 from overlay.systems.radiator.names import call_name, propagation_name
-from overlay.systems.radiator.settings import Settings
 from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire.messages import Registration
-from overlay.systems.radiator.workload import Workload
 
 ROLE = "client"
 RETRY = SECOND
@@ -43,32 +37,6 @@ READ = lru_cache(maxsize=16)(parse_body)
 CALLING = (State.REGISTERING, State.REGISTERED, State.OUTSIDE)
 OUTCOMES = {Result.ACCEPTED: "answered", Result.NO_ANSWER: "timed_out", Result.OPEN: "timed_out"}
 """All others are refused."""
-
-
-@dataclass(slots=True)
-class Shared:
-    """What the clients of one process share."""
-
-    settings: Settings
-    workload: Workload
-    windows: Windows
-    population: Population
-    turns: Turns
-    contents: Contents
-    seed: int
-    wall_offset: int
-    """Unix nanoseconds minus ``now``."""
-    tally: Tally
-
-
-@dataclass(slots=True, eq=False)
-class Calling:
-    """A call under way."""
-
-    call: Call
-    instance: int
-    intended: int
-    sent: int
 
 
 class Caller:
@@ -85,7 +53,7 @@ class Caller:
         self._turn = 0
         self._open: list[Calling] = []
         self._facts: list[ClientFact] = []
-        self._impairments = Impairments(Stream(derive_seed(shared.seed, "impairments", number)))
+        self._impairments = Impairments(Stream(derive_seed(shared.seed, "impairments", number)), server, number)
         self._counted = Counter[str]()
         """What of the middleware's counts is in the tally."""
         self._away = 0
@@ -138,7 +106,7 @@ class Caller:
             self._begins_at = None
             if not self._away:
                 self._begin(now)
-        for data, source in self._impairments.due(now):
+        for data, source in self._impairments.arriving.due(now):
             self._hear(data, source, now)
         while self._calls_at is not None and self._calls_at <= now:
             self._call(self._calls_at, now)
@@ -157,14 +125,13 @@ class Caller:
         if self._middleware is None:
             return ()
         outgoing = self._middleware.datagrams_to_send()
-        if not outgoing:
-            return ()
-        self._count(self._middleware.hop.counts)
+        if outgoing:
+            self._count(self._middleware.hop.counts)
         if self._impairments.crashes_at_push(outgoing):
             outgoing = self._impairments.acknowledgements(outgoing)
             self._crash(self._now)
             self._away += 1
-        return [(0, data, to) for data, to in outgoing if self._impairments.may_send()]
+        return [(0, data, to) for data, to in self._impairments.sent(outgoing, self._now)]
 
     def lanes_to_close(self) -> Sequence[int]:
         return ()
@@ -187,6 +154,9 @@ class Caller:
                 self._away += 1
             else:
                 self._come_back(now)
+        elif document["what"] == "restart_client":
+            self._crash(now)
+            self._begins_at = None if self._away else now
         elif document["what"] == "crash_at_push" and not begins and self._impairments.has_crashed:
             self._impairments.change(document, begins)
             self._come_back(now)
@@ -231,6 +201,7 @@ class Caller:
                 shared.settings, self._instance, read=READ, is_patient=is_patient
             )
             middleware.setup(self._server)
+            middleware.hop.hears = lambda id: self._impairments.hears(client_number(id))
             self._counted = Counter()
         attributes, is_p2p = shared.population.attributes(number), shared.population.is_p2p(number)
         middleware.register_client(client_id(number), self._deliver, attributes, is_p2p=is_p2p, now=now)

@@ -8,9 +8,10 @@ from overlay.core.addresses import Address
 from overlay.faults.churn import Change
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
-from overlay.systems.radiator.load.caller import Caller, Shared
+from overlay.systems.radiator.load.caller import Caller
 from overlay.systems.radiator.load.contents import Contents
 from overlay.systems.radiator.load.population import population
+from overlay.systems.radiator.load.shared import Shared
 from overlay.systems.radiator.load.turns import turns
 from overlay.systems.radiator.settings import Settings
 from overlay.systems.radiator.workload import Workload

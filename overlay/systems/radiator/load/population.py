@@ -18,6 +18,10 @@ def client_id(number: int) -> str:
     return f"client-{number:05d}"
 
 
+def client_number(id: str) -> int:
+    return int(id.rpartition("-")[2])
+
+
 class Population:
     """All clients of a workload. ``scenario`` decides what a location is."""
 

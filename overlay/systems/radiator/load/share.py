@@ -8,6 +8,7 @@ from functools import lru_cache
 from overlay.systems.radiator.accounting import push_bytes
 from overlay.systems.radiator.chains.blobs import Place, chain_blob
 from overlay.systems.radiator.chains.cutting import chain_length
+from overlay.systems.radiator.config import GIB
 from overlay.systems.radiator.load.contents import Contents
 from overlay.systems.radiator.load.population import Population, client_id, population
 from overlay.systems.radiator.load.turns import turns
@@ -37,7 +38,8 @@ def uplink_bytes_per_s(settings: Settings, workload: Workload, seed: int) -> int
         body = contents.message(sender, message // workload.clients, SOME_MS)
         blobs = _blobs(settings, workload, people, sender, body)
         total += sum(times * _push_bytes(settings, blob) for blob, times in blobs)
-    return max(1, round(total / SAMPLED * workload.messages_per_s / settings.uplink_share))
+    needed = round(total / SAMPLED * workload.messages_per_s / settings.uplink_share)
+    return min(max(1, needed), 4 * GIB)
 
 
 def _blobs(

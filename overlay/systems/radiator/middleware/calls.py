@@ -42,6 +42,8 @@ class Call:
     is_sent: bool = False
     epoch: int = 0
     """Of its first try."""
+    retry_ms: int = 0
+    """When the server was busy: how long to wait, in its words."""
 
 
 _RESULTS = {
@@ -88,12 +90,22 @@ class Calls:
             return True
         if answer.code != Acceptance.BUSY:
             self._end(call, _RESULTS[Acceptance(answer.code)], now)
-        elif call.tries >= self._config.tries and not self._is_patient:
+            return False
+        call.retry_ms = max(1, answer.retry_ms)
+        if call.tries >= self._config.tries and not self._is_patient:
             self._end(call, Result.BUSY, now)
         else:
-            self._timers.set(answer.req, now + max(1, answer.retry_ms) * MILLISECOND)
+            self._timers.set(answer.req, now + call.retry_ms * MILLISECOND)
             call.tries = min(call.tries, self._config.tries - 1)
         return False
+
+    def get(self, req: int) -> Call | None:
+        """One that is open."""
+        return self._open.get(req)
+
+    def give_up(self, call: Call, now: int) -> None:
+        if self._open.get(call.request.req) is call:
+            self._end(call, Result.BUSY, now)
 
     def end_all(self, result: Result, now: int) -> None:
         for call in list(self._open.values()):

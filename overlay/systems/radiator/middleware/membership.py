@@ -42,7 +42,7 @@ class Membership:
         self._tries = 0
         self._repeats_at: int | None = None
         self._attributes: dict[str, Any] = {}
-        self._id, self._is_p2p, self._token = "", False, 0
+        self._id, self._flags, self._token = "", 0, 0
         self.state = State.IDLE
         self.epoch = 0
         self.code: m.Registration | None = None
@@ -52,8 +52,8 @@ class Membership:
     def id(self) -> str:
         return self._id
 
-    def register(self, id: str, attributes: Mapping[str, Any], now: int, *, is_p2p: bool) -> None:
-        self._id, self._attributes, self._is_p2p = id, dict(attributes), is_p2p
+    def register(self, id: str, attributes: Mapping[str, Any], now: int, *, flags: int) -> None:
+        self._id, self._attributes, self._flags = id, dict(attributes), flags
         self.renew(now)
 
     def renew(self, now: int) -> None:
@@ -61,8 +61,8 @@ class Membership:
         if self.state in (State.REGISTERING, State.LEAVING, State.GONE):
             return
         self.state = State.REGISTERING
-        flags = int(self._is_p2p)
-        self._begin(m.Register(self._next_req(), self._instance, self._token, flags, self._id, self._attributes), now)
+        request = m.Register(self._next_req(), self._instance, self._token, self._flags, self._id, self._attributes)
+        self._begin(request, now)
 
     def unregister(self, now: int) -> None:
         if self.state in (State.IDLE, State.REFUSED):

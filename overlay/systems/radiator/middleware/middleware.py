@@ -57,7 +57,9 @@ class Middleware:
         self._events: list[NodeEvent] = []
         self._membership = Membership(config, instance, self._send_to_server, self._next_req)
         self._calls = Calls(config, self._send_to_server, is_patient=is_patient)
-        self.hop = make_hop(config, instance, read=read, deliver=self._deliver, send=self._send)
+        self.hop = make_hop(
+            config, instance, read=read, deliver=self._deliver, send=self._send, is_client=lambda at: at != self._server
+        )
 
     @property
     def state(self) -> State:
@@ -82,19 +84,24 @@ class Middleware:
         attributes: Mapping[str, Any] | None = None,
         *,
         is_p2p: bool = False,
+        is_http: bool = False,
         now: int,
     ) -> None:
-        """Begin the registration; its end is the event ``RegistrationEnded``. Also to change attributes."""
+        """Begin the registration; its end is the event ``RegistrationEnded``. Also to change attributes.
+
+        ``is_http`` for one that is behind a gateway, and in chains of its clients only.
+        """
         if self._server is None:
             raise Misuse("setup comes before register_client")
         if self.state in (State.REGISTERING, State.LEAVING, State.GONE):
             raise Misuse(f"the client is {self.state}")
         try:
-            encode(m.Register(0, 0, 0, int(is_p2p), id, dict(attributes or {})))
+            flags = (m.P2P | is_http * m.HTTP) if is_p2p else 0
+            encode(m.Register(0, 0, 0, flags, id, dict(attributes or {})))
         except WireError as error:
             raise Misuse(str(error)) from None
         self._callback = receive_callback
-        self._membership.register(id, attributes or {}, now, is_p2p=is_p2p)
+        self._membership.register(id, attributes or {}, now, flags=flags)
 
     def unregister_client(self, id: str, now: int) -> None:
         """Open calls end. Its port must stay open until ``is_closed``."""
@@ -104,16 +111,25 @@ class Middleware:
         self._calls.end_all(Result.UNREGISTERED, now)
         self._membership.unregister(now)
 
-    def propagate_context(self, context: bytes, called_at: int, now: int) -> Call:
-        """``context`` is canonical JSON; ``called_at`` the intended instant, ns since 1970. Waits for registration."""
+    def propagate_context(self, context: bytes, called_at: int, now: int, req: int | None = None) -> Call:
+        """``context`` is canonical JSON; ``called_at`` the intended instant, ns since 1970. Waits for registration.
+
+        ``req`` identifies the call at this instance, 32 bits; one that is open is not begun again.
+        """
         if self.state in (State.IDLE, State.REFUSED, State.LEAVING, State.GONE):
             raise Misuse(f"the client is {self.state}")
         if len(context) > MAX_BYTES:
             raise Misuse(f"a context has at most {MAX_BYTES} bytes, not {len(context)}")
-        codec = self._config.codec_number
-        request = m.Context(self._next_req(), self._instance, called_at, codec, deflate(context, codec))
+        if req is not None and (known := self._calls.get(req)) is not None:
+            return known
+        codec, req = self._config.codec_number, self._next_req() if req is None else req
+        request = m.Context(req, self._instance, called_at, codec, deflate(context, codec))
         epoch = self._membership.epoch if self.state is State.REGISTERED else None
         return self._calls.begin(request, epoch, now)
+
+    def give_up(self, call: Call, now: int) -> None:
+        """End a call that the server is too busy for, instead of repeating it after ``retry_ms``."""
+        self._calls.give_up(call, now)
 
     # ---- a Node
 
@@ -174,9 +190,10 @@ class Middleware:
 
     def next_timer(self) -> int | None:
         own = self._membership.next_timer(), self._calls.next_timer(), self.hop.next_timer()
-        if self.state is State.REGISTERED:
-            return earliest(*own, self._heard_at + self._silence, self._sent_at + self._alive)
-        return earliest(*own)
+        return earliest(*own, self._shows_life_at() if self.state is State.REGISTERED else None)
+
+    def _shows_life_at(self) -> int | None:
+        return min(self._heard_at + self._silence, self._sent_at + self._alive)
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
         out, self._out = self._out, []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, SECOND, NodeEvent
-from overlay.systems.radiator.accounting import other_bytes, push_bytes, spared_bytes
+from overlay.systems.radiator.accounting import HEADERS, other_bytes, push_bytes, spared_bytes
 from overlay.systems.radiator.chains.chain import Member
 from overlay.systems.radiator.chains.cutting import Chainability
 from overlay.systems.radiator.chains.propagation import Outcome
@@ -26,7 +26,7 @@ from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import TooLarge, inflate
 from overlay.systems.radiator.wire.proofs import token_of
-from overlay.systems.radiator.wire.table import encode, parse
+from overlay.systems.radiator.wire.table import beginning, encode, parse
 
 MOST_RETRY_MS = 60_000
 
@@ -75,11 +75,21 @@ class Server:
                 message = parse(data)
             except WireError:
                 self.counts["unreadable"] += 1
+                self._refuse(data, source, now)
                 continue
             handle = self._HANDLERS.get(type(message))
-            if handle is not None:
+            if handle:
                 handle(self, message, source, now)
         self.uplink.handle_timer(now)
+
+    def _refuse(self, data: bytes, source: Address, now: int) -> None:
+        """Say that a REGISTER or a CONTEXT is malformed, if its beginning can be read. Others get no answer."""
+        kind, req, instance = beginning(data)
+        if kind is m.Register:
+            self._answer(m.Registered(req, m.Registration.MALFORMED, self._identity.epoch), source, now)
+        elif kind is m.Context:
+            code = m.Acceptance.MALFORMED if self._hear(instance, source, now) else m.Acceptance.UNKNOWN
+            self._answer(m.Accepted(req, code, 0), source, now)
 
     def _handle_earlier(self, now: int) -> None:
         """Deadlines before ``now``, if the driver is late."""
@@ -132,13 +142,16 @@ class Server:
             request.id,
             request.instance,
             request.attributes,
-            is_p2p=bool(request.flags),
+            is_p2p=bool(request.flags & m.P2P),
+            is_http=bool(request.flags & m.HTTP),
             req=request.req,
             now=now,
         )
         for gone, reason in ((admission.replaced, Outcome.TAKEN_OVER), (admission.displaced, Outcome.UNREACHABLE)):
             if gone is not None:
                 self._drop(gone, reason, now)
+        if admission.is_changed:
+            self.propagations.withdraw(source, request.instance, now)
         if admission.entry is not None and (admission.is_changed or not was_reachable):
             self._aggregator.change(admission.entry, now)
         key = self._identity.key if admission.code is m.Registration.OK else b""
@@ -254,6 +267,8 @@ class Server:
         messages = tuple(self._aggregator.drop(entry, now))
         if messages:
             self._events.append(PendingDropped(*entry.key, str(reason), messages))
+        if reason is Outcome.UNREACHABLE:
+            self.propagations.lost(entry.address, now)
 
     # ---- output
 
@@ -268,7 +283,7 @@ class Server:
         spared = spared_bytes(accounting, len(transfer.blob), raw, segment, is_repeat=is_repeat)
         self.uplink.put(data, transfer.to, push_bytes(*sizes, is_repeat=is_repeat), now, transfer, spared)
 
-    _HANDLERS: dict[type, Callable[..., None]] = {
+    _HANDLERS: ClassVar[Mapping[type, Callable[..., None]]] = {
         m.Register: _register,
         m.Unregister: _unregister,
         m.Context: _accept,
@@ -283,4 +298,6 @@ class Server:
         self.clients.check_invariants()
         self.propagations.check_invariants()
         self.uplink.check_invariants()
+        if self._config.accounting == "datagram":
+            assert self.uplink.bytes_sent == self.uplink.bytes_given + HEADERS * self.uplink.datagrams_sent
         self._aggregator.check_invariants()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance, Chances
@@ -14,9 +15,12 @@ from overlay.systems.radiator.language.aggregability import Aggregability, aggre
 from overlay.systems.radiator.language.aggregates import Aggregation
 from overlay.systems.radiator.language.chainability import Chainability
 from overlay.systems.radiator.server.facts import Identity
+from overlay.systems.radiator.server.inspection import View, inspected
 from overlay.systems.radiator.server.retention import Retention, attributes_of
 from overlay.systems.radiator.server.server import Server
 from overlay.systems.radiator.settings import NONE, ServerConfig
+from overlay.systems.radiator.wire.messages import Inspect
+from overlay.systems.radiator.wire.proofs import token_of
 
 OUTCOMES = ("delivered", "failed", "dropped_unreachable", "unregistered", "taken over", "shut down")
 COUNTED = ("propagations", "pushes", "chains", "recipients", "repairs", *OUTCOMES)
@@ -95,8 +99,15 @@ class Service(Server):
             "left_out": self._aggregation.left_out,
             "outbound_datagrams": uplink.datagrams_sent,
             "outbound_bytes": uplink.bytes_sent,
-            "outbound_uncompressed_bytes": uplink.bytes_sent + uplink.bytes_spared,
+            "outbound_bytes_uncompressed": uplink.bytes_sent + uplink.bytes_spared,
         }
+
+    def _inspect(self, request: Inspect, source: Address, now: int) -> None:
+        token = token_of(self._identity.secret, source, self.epoch)
+        view = View(self.clients, self._retention.algorithm, lambda: self.statistics(now), now)
+        self._answer(inspected(request, source, self.address, token, view), source, now)
+
+    _HANDLERS: ClassVar[Mapping[type, Callable[..., None]]] = {**Server._HANDLERS, Inspect: _inspect}
 
     def work(self) -> tuple[int, int, int]:
         """The totals of ``names.UNITS``."""

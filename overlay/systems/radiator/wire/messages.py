@@ -12,6 +12,9 @@ DIRECT = 65_535
 """The chain of a push to one recipient, whose blob is the body alone."""
 WINDOW = 256
 """Segments in flight, and bits in an acknowledgement."""
+P2P, HTTP = 1, 2
+"""Flags of REGISTER."""
+FLAGS = (0, P2P, P2P | HTTP)
 REPORTS = (9, 10, 11)
 """The kinds that are repeated until NOTED."""
 
@@ -35,6 +38,24 @@ class Acceptance(IntEnum):
     BUSY = 2
     MALFORMED = 3
     TOO_LARGE = 4
+
+
+class Subject(IntEnum):
+    """What INSPECT asks for."""
+
+    FIGURES = 0
+    CLIENTS = 1
+    PENDING = 2
+
+
+class Inspection(IntEnum):
+    """The code in INSPECTED."""
+
+    OK = 0
+    TOKEN = 1
+    """Repeat the request with this token."""
+    ELSEWHERE = 2
+    """Only programs on the host of the server are answered."""
 
 
 class Register(NamedTuple):
@@ -147,6 +168,24 @@ class RegisterAgain(NamedTuple):
     epoch: int
 
 
+class Inspect(NamedTuple):
+    req: int
+    token: int
+    subject: int
+    clients: int = 0
+    """Reachable ones only (1), unreachable ones only (2), all (0)."""
+    offset: int = 0
+    limit: int = 0
+    padding: bytes = b""
+
+
+class Inspected(NamedTuple):
+    req: int
+    code: int
+    token: int = 0
+    body: bytes = b""
+
+
 Report = Failed | Done | Progress
 
 
@@ -157,4 +196,4 @@ def noted(report: Report) -> Noted:
 
 Message = (
     Register | Registered | Unregister | Unregistered | Context | Accepted | Push | Ack | Report | Noted | Alive
-) | RegisterAgain
+) | (RegisterAgain | Inspect | Inspected)

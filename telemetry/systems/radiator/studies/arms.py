@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from telemetry.charts.charts import axis
-from telemetry.studies.criteria import Interval, Shown, above, all_of, negated
-from telemetry.studies.study import Row, Rows, mean, where
+from telemetry.studies.criteria import Intervals, Shown
+from telemetry.studies.study import Claim, Row, Rows, mean, where
 
 DEFINITIONS = Path(__file__).parent / "definitions"
 WRITTEN = "2026-11-23, from the paper's printed numbers; byte counts of a prototype were known"
@@ -70,7 +71,12 @@ def saved(one: Rows, other: Rows) -> float:
     return 1 - ratio(one, other, BYTES)
 
 
-def do_not_fall(figures: Iterable[Interval]) -> Shown:
-    """Whether none is below the one before it."""
-    found = list(figures)
-    return all_of(negated(above(before, after)) for before, after in pairwise(found))
+def by_the_first_that_holds(claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Claims whose verdict is the first of criterion and shape that holds for the whole interval. One whose criterion
+    is open, but whose shape is shown, is the shape only."""
+    return tuple(replace(claim, judge=partial(_first, judge=claim.judge)) for claim in claims)
+
+
+def _first(figures: Intervals, judge: Callable[[Intervals], tuple[Shown, Shown]]) -> tuple[Shown, Shown]:
+    criterion, shape = judge(figures)
+    return criterion is True, shape

@@ -20,6 +20,7 @@ from telemetry.systems.radiator.studies.arms import (
     OVERLOAD,
     VOLUMES,
     WRITTEN,
+    by_the_first_that_holds,
     of_volume,
     ratio,
 )
@@ -61,7 +62,7 @@ BOTH_STUDY = Study(
     "With chains of 600, does aggregation still lower the lag?",
     DEFINITIONS / "both.yaml",
     (Plot("lag", "Mean lag by volume, with chains", axis("Volume"), LAG_AXIS, _lag_by_volume),),
-    tuple(
+    by_the_first_that_holds(
         Claim(
             f"R12-{share}",
             f"With chains aggregation lowers the lag ({name}).",
@@ -114,7 +115,7 @@ HEADLINE_STUDY = Study(
         Plot("bytes", "Bytes per pair", axis("Uplink"), BYTES_AXIS, partial(_of_arms, measure=BYTES)),
         Plot("lag", "Mean lag", axis("Uplink"), LAG_AXIS, partial(_of_arms, measure=LAG)),
     ),
-    tuple(
+    by_the_first_that_holds(
         Claim(
             f"R13-{share}",
             f"Radiator needs a twentieth of the traffic, and the lag is no worse ({name}).",

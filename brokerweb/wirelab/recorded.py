@@ -1,0 +1,124 @@
+"""Recorded runs of a system, and the datagrams of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from brokerweb.experiments.models import Run
+from brokerweb.kit.errors import NotPossible
+from brokerweb.wirelab.lab import Lab
+from brokerweb.wirelab.services import link_of, visible
+from overlay.core.addresses import Address, format_address
+from overlay.core.errors import InvalidSetting
+from telemetry.errors import TelemetryError
+from telemetry.lake.datagrams import Datagram, datagrams, recordings_of
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.registry import telemetry_of
+
+RUNS_OFFERED = 25
+PAGE = 50
+MOST_LISTED = 20_000
+"""Datagrams of a run that its page reads; its capture has all."""
+MOST_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A datagram in a list."""
+
+    number: int
+    at_us: int
+    source: str
+    to: str
+    name: str
+    size: int
+    summary: str
+    link: str
+    """The query of the page that decodes it; empty if it is too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    rows: Sequence[Row]
+    number: int
+    has_more: bool
+    is_cut: bool
+    """Whether the run has datagrams that are not listed."""
+
+    @property
+    def previous(self) -> int:
+        return self.number - 1
+
+    @property
+    def next(self) -> int:
+        return self.number + 1
+
+
+def whole(name: str, text: str, low: int, high: int) -> int:
+    """A whole number within bounds. Raises ``InvalidSetting``."""
+    digits = text.removeprefix("-") if low < 0 else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS) or not low <= int(text) <= high:
+        raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
+    return int(text)
+
+
+def files_of(run: Run) -> RunFiles:
+    return RunFiles(settings.RUNS / run.pk)
+
+
+def runs(system: str) -> QuerySet[Run]:
+    """All that were to be recorded."""
+    return Run.objects.filter(configuration__record_mb__gt=0, system=system)
+
+
+def recent(system: str) -> QuerySet[Run]:
+    """The newest of them."""
+    return runs(system).select_related("experiment").defer("configuration", "summary", "observed")[:RUNS_OFFERED]
+
+
+def row_of(lab: Lab, number: int, at_us: int, ends: tuple[Address, Address], data: bytes) -> Row:
+    source, to = map(format_address, ends)
+    return Row(number, at_us, source, to, lab.name_of(data), len(data), visible(lab.summary(data)), link_of(data))
+
+
+def page(lab: Lab, run: Run, number: int, code: int | None) -> Page:
+    """One page of the datagrams, of one kind if ``code`` is given. Raises ``NotPossible`` without recordings."""
+    found = _recorded(run)
+    wanted = _of_code(lab, islice(found, MOST_LISTED), code)
+    rows = list(islice(wanted, (number - 1) * PAGE, number * PAGE + 1))
+    shown = [row_of(lab, one.number, one.at_us, (one.source, one.to), one.data) for one in rows[:PAGE]]
+    has_more = len(rows) > PAGE
+    return Page(shown, number, has_more, not has_more and next(found, None) is not None)
+
+
+def message(run: Run, number: int) -> bytes | None:
+    """The bytes of one datagram; ``None`` if the run has no such number. Raises ``NotPossible``."""
+    return next((one.data for one in islice(_recorded(run), MOST_LISTED) if one.number == number), None)
+
+
+def _recorded(run: Run) -> Iterator[Datagram]:
+    try:
+        return datagrams(recordings_of(files_of(run)))
+    except TelemetryError as error:
+        raise NotPossible(str(error)) from None
+
+
+def _of_code(lab: Lab, found: Iterable[Datagram], code: int | None) -> Iterator[Datagram]:
+    return (one for one in found if code is None or lab.code_of(one.data) == code)
+
+
+def capture(run: Run) -> Iterator[bytes]:
+    """All datagrams as pcapng. Raises ``NotPossible``."""
+    try:
+        return telemetry_of({"system": run.system}).capture(files_of(run))
+    except TelemetryError as error:
+        raise NotPossible(str(error)) from None
+
+
+def capture_name(run: Run) -> str:
+    return f"messages-{run.pk}{'-simulated' if run.engine == 'simulated' else ''}.pcapng"

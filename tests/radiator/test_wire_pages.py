@@ -1,0 +1,117 @@
+"""Datagrams sent to a server over real UDP, and those of a recorded run, on pages."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from html import unescape
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.networks.models import Network
+from brokerweb.topologies import services as topologies
+from overlay.core.chance import Chances
+from overlay.sim.engine import simulate
+from overlay.systems.radiator.server.service import Service
+from overlay.systems.radiator.settings import ServerConfig, Settings
+from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.table import LAYOUTS, encode
+from telemetry.lake.pcapng_reading import read
+from tests.radiator.runs import deployed
+from tests.waiting import BOUND_S
+
+END = b"end"
+BODY = b'{"a":{},"n":1,"p":["Alice"],"t":[0,0]}'
+URL = "/radiator/wire/"
+
+
+@pytest.fixture
+def address():
+    """Of a server's core behind a real socket."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.settimeout(BOUND_S)
+        server = Service(ServerConfig(Settings()), sock.getsockname(), Chances.streams(1))
+
+        def serve():
+            while (received := sock.recvfrom(65_535))[0] != END:
+                server.receive_datagrams([received], 0)
+                for answer, to in server.datagrams_to_send():
+                    sock.sendto(answer, to)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield sock.getsockname()
+        sock.sendto(END, sock.getsockname())
+        thread.join(BOUND_S)
+
+
+@pytest.fixture
+def olga(db, settings, django_user_model):
+    settings.HOST_NAME = "here"
+    cache.clear()
+    browser = Client()
+    browser.force_login(django_user_model.objects.create_superuser("olga"))
+    return browser
+
+
+def network(address, system="radiator"):
+    topology = topologies.create(name=f"one of {system}", kind="ring", brokers=3)
+    brokers = [{"index": 0, "address": f"127.0.0.1:{address[1]}", "state": "up"}]
+    rest = {"topology": topology, "state": "running", "host": "here", "brokers": brokers}
+    return Network.objects.create(name=f"lab of {system}", system=system, **rest)
+
+
+def send(browser, network, message, **more):
+    sent = {"to": f"network:{network.id}", "broker": "0", "datagram": encode(message).hex(), **more}
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", browser.post(f"{URL}send/", sent).content.decode())).split())
+
+
+def test_a_client_is_registered_and_its_context_accepted_over_udp(olga, address):
+    lab = network(address)
+    assert "lab of radiator, 1 server" in olga.get(f"{URL}compose/").content.decode()
+    said = send(olga, lab, m.Register(1, 7, 0, 1, "Alice", {"floor": 2}))
+    assert said.startswith("2 answers. Sent to server 0 of lab of radiator")
+    assert "code 4 repeat with this token" in said
+    assert "code 0 ok" in said
+    assert "Accepted: req 2, code 0 ok" in send(olga, lab, m.Context(2, 7, 0, 0, BODY))
+    assert "Accepted: req 3, code 1 unknown client" in send(olga, lab, m.Context(3, 8, 0, 0, BODY))
+    assert "RegisterAgain" in send(olga, lab, m.Alive(8))
+
+
+def test_only_servers_of_the_system_are_reached(olga, address, settings):
+    other = network(address, "context-broker")
+    assert "No reachable server is running" in olga.get(f"{URL}compose/").content.decode()
+    assert "there is no network with the id" in send(olga, other, m.Alive(8))
+    lab = network(address)
+    assert "is not a running server; running: 0" in send(olga, lab, m.Alive(8), broker="1")
+    settings.HOST_NAME = "elsewhere"
+    assert "none of its servers can be reached from here" in send(olga, lab, m.Alive(8))
+
+
+def test_a_recorded_run_is_listed_opened_and_taken_to_wireshark(olga, settings, tmp_path, radiator):
+    settings.RUNS = tmp_path
+    experiment = Experiment.objects.create(name="Recorded", definition={})
+    configuration = {"system": "radiator", "engine": "simulated", "record_mb": 1, "settings": {}, "workload": {}}
+    run = Run.objects.create(experiment=experiment, configuration=configuration, seed="1", state="done")
+    here = f"{URL}messages/?run={run.id}"
+    assert "has no recordings" in olga.get(here).content.decode()
+    simulate(deployed(tmp_path / run.id, workload={"clients": 3, "duration_s": 1}, record_mb=1))
+    assert here in olga.get(f"{URL}messages/").content.decode()
+    capture = olga.get(f"/runs/{run.id}/radiator.pcapng")
+    assert capture["Content-Disposition"].endswith(f'messages-{run.id}-simulated.pcapng"')
+    found = read(b"".join(capture.streaming_content), 10_000).datagrams
+    kinds = {one.data[3] for one in found}
+    assert {1, 2, 5, 6, 7, 8} <= kinds <= {layout.code for layout in LAYOUTS}
+    page = olga.get(here).content.decode()
+    assert f"?d={found[0].data.hex()}" in page
+    pushes = olga.get(f"{here}&code=7").content.decode()
+    assert set(re.findall(r'data-label="Message">([^<]+)<', pushes)) == {"push"}
+    opened = olga.get(f"{here}&message=0").content.decode()
+    assert "Register</h2>" in opened
+    assert olga.get(f"{here}&message=999999").status_code == 404
+    assert "must be a whole number" in olga.get(f"{here}&code=x").content.decode()

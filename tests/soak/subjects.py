@@ -1,0 +1,16 @@
+"""The systems that have stories, each imported when it is soaked."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from tests.soak.subject import Subject
+
+MODULES = {"context-broker": "tests.swarm.subject", "radiator": "tests.radiator.swarm.subject"}
+
+
+@cache
+def subject_of(system: str) -> Subject:
+    found: Subject = import_module(MODULES[system]).SUBJECT
+    return found
