@@ -362,7 +362,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": [
         "brokerweb.api.filters.FilterBackend",
-        "rest_framework.filters.OrderingFilter",
+        "brokerweb.api.filters.Ordering",
     ],
     "EXCEPTION_HANDLER": "brokerweb.api.errors.handle",
     "DEFAULT_SCHEMA_CLASS": "brokerweb.api.schema.Schema",

@@ -8,4 +8,7 @@ class TelemetryError(WaxwingError):
 
 
 class StorageError(TelemetryError):
-    """A file that could not be written. The previous version is unchanged, and no partial file remains."""
+    """A file that could not be written, or a stored one that is damaged.
+
+    After a failed write the previous version is unchanged, and no partial file remains.
+    """

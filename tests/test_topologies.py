@@ -357,9 +357,9 @@ def test_a_graphml_file_that_is_wrong_is_refused_with_its_place(text: str | byte
         ({"nodes": [{"id": 0}]}, r"^links: must be a list"),
         ({"nodes": [], "edges": []}, r"^links: A topology needs at least 1 broker"),
         ({"nodes": [3], "edges": []}, r"^nodes\[0\]: must be an object, not 3"),
-        ({"nodes": [{"id": None}], "edges": []}, r"^nodes\[0\]\.id: must be a text or a number, not None"),
+        ({"nodes": [{"id": None}], "edges": []}, r"^nodes\[0\]\.id: must be a text or a number, not null"),
         ({"nodes": [{"id": 0}], "edges": [{"source": 0, "target": 1}]}, r"^edges\[0\]\.target: 1 is the id of no node"),
-        ({"nodes": [{"id": 0, "x": True, "y": 1}], "edges": []}, r"^nodes\[0\]\.x: must be a number, not True"),
+        ({"nodes": [{"id": 0, "x": True, "y": 1}], "edges": []}, r"^nodes\[0\]\.x: must be a number, not true"),
         ({"nodes": [{"id": 0}], "edges": [], "directed": True}, r"^directed: a link works both ways"),
     ],
 )

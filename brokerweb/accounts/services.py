@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from brokerweb.accounts.models import Scope, Token
 from brokerweb.secret import write_private
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 MAX_TOKENS = 50
 """Per account. A limit, so that a script that creates a token on every run does not accumulate them."""
@@ -27,7 +27,7 @@ def make_token(user: User, *, name: str = "", scope: str = Scope.WRITE) -> tuple
     An account that has ``MAX_TOKENS`` loses its expired tokens or, if there are none, its oldest one.
     """
     if scope not in Scope.values:
-        raise InvalidSetting("scope", f"must be one of {', '.join(Scope.values)}, not {scope!r:.40}")
+        raise InvalidSetting("scope", f"must be one of {', '.join(Scope.values)}, not {shown(scope, 40)}")
     if len(name) > 100 or not (name.isprintable() or not name):
         raise InvalidSetting("name", "must be at most 100 printable characters")
     with transaction.atomic():

@@ -15,6 +15,7 @@ from brokerweb.kit.disk import full_disk_message
 from brokerweb.kit.error_body import body
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from overlay.core.errors import InvalidSetting
+from telemetry.errors import StorageError
 from telemetry.filters import InvalidFilter
 
 
@@ -49,6 +50,13 @@ class DiskFull(APIException):
     default_code = "disk_full"
 
 
+class Damaged(APIException):
+    """A stored file of the object cannot be read; the sentence names it."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "damaged"
+
+
 class TooLarge(APIException):
     """The body exceeds the limit."""
 
@@ -71,4 +79,6 @@ def handle(exception: Exception, context: Any) -> Response | None:
         exception = TooLarge(f"The body exceeds {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes.")
     elif full := full_disk_message(exception):
         exception = DiskFull(full)
+    elif isinstance(exception, StorageError):
+        exception = Damaged(str(exception))
     return exception_handler(exception, context)

@@ -23,7 +23,7 @@ from brokerweb.networks.probes import TIERS
 from brokerweb.systems.contract import Rows
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="Maximum 1,000")]
 _YES_OR_NO = {"": None, "true": True, "false": False}
@@ -121,7 +121,7 @@ class NetworkViewSet(Resource):
         tier = next((tier for tier in TIERS if str(tier.step_s) == said), None)
         if tier is None:
             known = " or ".join(str(tier.step_s) for tier in TIERS)
-            raise InvalidSetting("step", f"must be {known} (seconds), not {said!r:.40}")
+            raise InvalidSetting("step", f"must be {known} (seconds), not {shown(said, 40)}")
         found = probing.probe_file(network).read(tier, broker, time.time())
         return Response({"step_s": tier.step_s, "broker": broker, **found})
 

@@ -36,7 +36,7 @@ class RunBrokers:
     )
     @action(detail=True, url_path="brokers")
     def brokers(self, request: Request, pk: str) -> HttpResponseBase:
-        """State, load and memory of each broker: current values, or those of the measurement once the run has ended."""
+        """State, load and memory of each server: current values, or those of the measurement once the run has ended."""
         page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
         run = self.get_object()
         if (form := checked(request.query_params.get("format", JSON))) != JSON:
@@ -50,10 +50,10 @@ class RunBrokers:
     @extend_schema(operation_id="runs_broker_retrieve", responses=shapes.RunBrokerSerializer, filters=False)
     @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")
     def broker(self, request: Request, pk: str, index: str) -> Response:
-        """One broker: neighbours, counters, data at the end, latest steps and, if recorded, latest messages."""
+        """One server: neighbours, counters, data at the end, latest steps and, if recorded, latest messages."""
         found = brokers.one_of(self.get_object(), int(index))
         if found is None:
-            raise NotFound("This run has no broker with this index.")
+            raise NotFound("This run has no server with this index.")
         return Response(found)
 
     @extend_schema(responses=OpenApiTypes.OBJECT, filters=False)

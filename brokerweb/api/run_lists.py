@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import F, QuerySet
 from django.utils import timezone
 from django_filters.rest_framework import CharFilter, ChoiceFilter, FilterSet
-from rest_framework.filters import OrderingFilter
 from rest_framework.request import Request
 
+from brokerweb.api.filters import Ordering
 from brokerweb.api.shapes.labels import FILTER_HELP
 from brokerweb.experiments.models import Run
 from brokerweb.runlist.columns import COLUMNS
@@ -49,7 +49,7 @@ class RunFilter(FilterSet):
 FIELDS = ("created", "position", "state", "replicate", "launched_at", "ended_at")
 
 
-class RunOrdering(OrderingFilter):
+class RunOrdering(Ordering):
     """By every column of the list, including figures; missing values come last."""
 
     ordering_description = "Any column of the list of runs, comma-separated; `-p95` sorts by p95, largest first."

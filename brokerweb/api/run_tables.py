@@ -78,6 +78,7 @@ def _answer(request: Request, run: Run, table: str, path: Path | None) -> HttpRe
         raise NotFound(removed_sentence(run) or f"This run has no {table}. They are available once it is collected.")
     name = f"{table}-{run.pk}{'-simulated' if run.engine == SIMULATED else ''}"
     form = request.query_params.get("format", "json")
+    rows.count(path)  # a damaged file is refused before a download begins
     if form == "csv":
         return download(request, rows.csv_lines(path), f"{name}.csv", "text/csv; charset=utf-8")
     if form == "parquet":

@@ -35,7 +35,7 @@ from brokerweb.runlist import bulk, listing
 from brokerweb.runlist.fields import FIGURES, RUN_FIELDS, SETTINGS
 from brokerweb.runlist.filtering import runs_matching
 from brokerweb.runlist.views import exported
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 DOCUMENTS = ("configuration", "summary", "observed", "experiment__definition")
 
@@ -79,7 +79,7 @@ class RunViewSet(RunBrokers, RunTables, Resource):
             return runs_matching(body["q"], timezone.now())
         rows = Run.objects.filter(pk__in=body["runs"])
         if missing := set(body["runs"]).difference(rows.values_list("pk", flat=True)):
-            raise InvalidSetting("runs", f"unknown id {min(missing)!r:.40}")
+            raise InvalidSetting("runs", f"unknown id {shown(min(missing), 40)}")
         return rows
 
     @extend_schema(responses=label_shapes.FieldSerializer(many=True), filters=False)
@@ -138,7 +138,7 @@ class RunViewSet(RunBrokers, RunTables, Resource):
         run, change = self.get_object(), request.data
         which = change.get("replicates", "one") if isinstance(change, Mapping) else "one"
         if which not in ("one", "all"):
-            raise InvalidSetting("replicates", f"must be one or all, not {which!r:.40}")
+            raise InvalidSetting("replicates", f"must be one or all, not {shown(which, 40)}")
         if isinstance(change, Mapping):
             change = {name: value for name, value in change.items() if name != "replicates"}
         if which == "all":

@@ -19,7 +19,7 @@ from brokerweb.api.shapes.fields import Body, ObjectsField
 from brokerweb.definitions import documents
 from brokerweb.experiments.models import Experiment
 from brokerweb.studies import services
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from telemetry.studies import telling
 from telemetry.studies.criteria import OF_VALUES, VERDICTS
 from telemetry.studies.drawing import charts
@@ -138,7 +138,7 @@ class StudyViewSet(ViewSet):
     def retrieve(self, request: Request, pk: str) -> Response:
         study, scale = _found(pk), request.query_params.get("scale", "")
         if scale and scale not in SCALES:
-            raise InvalidSetting("scale", f"must be one of {', '.join(SCALES)}, not {scale!r:.40}")
+            raise InvalidSetting("scale", f"must be one of {', '.join(SCALES)}, not {shown(scale, 40)}")
         return Response(_whole(study, scale))
 
     @extend_schema(request=StudyLaunchBody, responses={201: StudyLaunchSerializer}, parameters=[ID])
@@ -175,7 +175,7 @@ class ExperimentClaims(GenericViewSet):
 def _found(name: str) -> Study:
     study = services.find(name)
     if study is None:
-        raise NotFound(f"No study is named {name!r:.40}.")
+        raise NotFound(f"No study is named {shown(name, 40)}.")
     return study
 
 

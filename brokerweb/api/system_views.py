@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from brokerweb.api.filters import known_order
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
 from overlay.faults.kinds import FaultKind
@@ -133,10 +134,11 @@ ORDERS = ("name", "-name")
 
 
 def _chosen(query: Mapping[str, str]) -> list[System]:
-    """The systems selected by the query; an unknown order has no effect, as in other lists."""
-    name, part, order = query.get("name"), query.get("name__icontains", "").lower(), query.get("ordering")
+    """The systems selected by the query. Raises ``InvalidSetting`` for an unknown order."""
+    name, part = query.get("name"), query.get("name__icontains", "").lower()
+    order = known_order([query.get("ordering", "")], ["name"])
     found = [one for one in SYSTEMS.values() if name in (None, "", one.name) and part in one.name.lower()]
-    return sorted(found, key=lambda one: one.name, reverse=order == "-name") if order in ORDERS else found
+    return sorted(found, key=lambda one: one.name, reverse=order == ["-name"]) if order else found
 
 
 class SystemViewSet(ViewSet):

@@ -18,7 +18,7 @@ from brokerweb.api.shapes import topologies as shapes
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies import studio, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import describe
 from overlay.systems.registry import walk_policies
 from overlay.topologies.advice import LARGEST
@@ -228,13 +228,13 @@ def _read_version(request: Request) -> int | None:
     if tag in ("", "*"):
         return None
     if not (tag.isascii() and tag.isdigit() and len(tag) < 10):
-        raise InvalidSetting("If-Match", f"must be a version number from ETag, not {tag!r:.40}")
+        raise InvalidSetting("If-Match", f"must be a version number from ETag, not {shown(tag, 40)}")
     return int(tag)
 
 
 def _version(topology: Topology, number: str, field: str = "number") -> TopologyVersion:
     if not (number.isascii() and number.isdigit() and len(number) < 10):
-        raise InvalidSetting(field, f"must be a version number, not {number!r:.40}")
+        raise InvalidSetting(field, f"must be a version number, not {shown(number, 40)}")
     version = topology.versions.filter(number=int(number)).first()
     if version is None:
         raise NotFound(f"Version {int(number)} of this topology does not exist or was thinned out.")

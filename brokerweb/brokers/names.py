@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from overlay.core.processes import role_of
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
 from overlay.systems.roles import Title
@@ -80,7 +81,7 @@ class ServerNames:
         return self._servers.name(index)
 
     def role(self, index: int) -> str:
-        return self.process(index).rpartition("-")[0]
+        return role_of(self.process(index))
 
     def full(self, index: int) -> str:
         """``Broker 3``."""

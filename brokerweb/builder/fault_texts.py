@@ -12,6 +12,7 @@ from django.conf import settings
 
 from brokerweb.kit import quantities
 from overlay.core.errors import InvalidSetting
+from overlay.core.processes import role_of
 from overlay.core.settings import SettingInfo
 
 TARGETS = ("brokers", "servers", "clients")
@@ -69,7 +70,7 @@ def targets(name: str, text: str, clients: Collection[str] = (), *, has_servers:
         if not text.strip():
             raise InvalidSetting(f"{name}.clients", "is required")
     numbers, names = _numbers_and_names(f"{name}.brokers", text, settings.MAX_BROKERS)
-    of_clients = [one for one in names if one.rpartition("-")[0] in clients]
+    of_clients = [one for one in names if role_of(one) in clients]
     servers = [one for one in names if one not in of_clients]
     found: dict[str, list[Any]] = {"brokers": numbers, "servers": servers, "clients": of_clients}
     return {place: ends for place, ends in found.items() if ends}

@@ -11,7 +11,7 @@ from typing import Any
 
 from brokerweb.builder import fault_forms
 from overlay.core.engines import Simulation
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import describe
 from overlay.core.untrusted import Unreadable, read_json
 from overlay.experiment import sweeps
@@ -28,7 +28,7 @@ def check_shape(definition: Mapping[str, Any]) -> None:
             raise InvalidSetting(str(name)[:60], f"is unknown; fields of an experiment: {', '.join(FIELDS)}")
     system = definition.get("system", next(iter(SYSTEMS)))
     if not isinstance(system, str) or system not in SYSTEMS:
-        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {system!r:.60}")
+        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {shown(system)}")
     known = {"workload": SYSTEMS[system].workload, "settings": SYSTEMS[system].settings, "simulation": SIMULATION}
     for group, infos in known.items():
         _check_group(group, definition.get(group, {}), {info.name for info in infos})

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brokerweb.definitions.presets import PRESETS
 from brokerweb.definitions.references import References, carried
 from brokerweb.experiments.models import Experiment, Run
+from brokerweb.topologies.models import Topology
 from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import MAX_NAME, default_topology
 from overlay.systems.contract import PROFILE
 from overlay.systems.registry import RECORD, SYSTEMS
 from telemetry.studies.study import PAPER, QUICK
 from telemetry.systems.registry import studies
+
+DOCUMENT = "document"
+"""The parameter that opens the form as a document; its value does not count."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +32,20 @@ class Origin:
     report_when_done: bool = True
     is_new: bool = False
     """Whether no source was given; presets are then offered."""
+    problems: tuple[InvalidSetting, ...] = ()
+    """What the URL asks for and there is not."""
 
 
 def find(asked: Mapping[str, str]) -> Origin:
     """What ``?preset=``, ``?study=`` (with ``?scale=``), ``?from=`` (an experiment), ``?run=`` or ``?topology=`` name,
     else a new one of ``?system=``.
 
-    Unknown names are ignored.
+    Names that there are not are in ``problems``, and the form starts without them.
     """
+    return replace(_find(asked), problems=tuple(_problems(asked)))
+
+
+def _find(asked: Mapping[str, str]) -> Origin:
     if (preset := PRESETS.get(asked.get("preset", ""))) is not None:
         return Origin(References(preset.engine).kept(preset.definition), f"the preset “{preset.title}”")
     if (study := studies().get(asked.get("study", ""))) is not None:
@@ -47,9 +58,24 @@ def find(asked: Mapping[str, str]) -> Origin:
     if run := Run.objects.select_related("experiment").filter(pk=asked.get("run", "")).first():
         return Origin(of_run(run), f"run {run.position + 1} of “{run.experiment.name}”")
     topology = asked.get("topology", "")
+    topology = topology if Topology.objects.filter(pk=topology).exists() else ""
     system = SYSTEMS.get(asked.get("system", ""), next(iter(SYSTEMS.values())))
     begun = {"system": system.name, "workload": dict(system.presentation.first_workload)}
     return Origin({**begun, **({"topology": [topology]} if topology else {})}, is_new=not topology)
+
+
+def _problems(asked: Mapping[str, str]) -> Iterator[InvalidSetting]:
+    """Unknown parameters and values. An empty value asks for nothing."""
+    words = {"preset": PRESETS, "study": studies(), "scale": (QUICK, PAPER), "system": SYSTEMS}
+    rows = {"from": Experiment.objects.all(), "run": Run.objects.all(), "topology": Topology.objects.all()}
+    for name, value in asked.items():
+        if name in words and value and value not in words[name]:
+            yield InvalidSetting(name, f"must be one of {', '.join(words[name])}, not {value!r:.60}")
+        elif name in rows and value and not rows[name].filter(pk=value).exists():
+            yield InvalidSetting(name, f"there is no {rows[name].model._meta.verbose_name} with the id {value!r:.60}")
+        elif name not in words and name not in rows and name != DOCUMENT:
+            known = ", ".join((*words, *rows, DOCUMENT))
+            yield InvalidSetting(name[:40], f"is an unknown parameter of this page; known: {known}")
 
 
 def _is_default(configuration: Mapping[str, Any]) -> bool:

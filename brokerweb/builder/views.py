@@ -62,7 +62,8 @@ def _started(request: HttpRequest) -> HttpResponse:
         form = forms.shown({}, report_when_done=origin.report_when_done, token=new_id())
         form.mode, form.document = DOCUMENT, documents.text(origin.definition)
         form.blame(error)
-    if "document" in request.GET:
+    form.errors = [*origin.problems, *form.errors]
+    if prefill.DOCUMENT in request.GET:
         form = _as_document(request, form)
     return _page(request, form, origin=origin)
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from django.conf import settings
 
 from brokerweb.comparison import axes
@@ -24,6 +23,8 @@ from brokerweb.comparison.query import MOST_DISTRIBUTIONS
 from brokerweb.comparison.selection import Figures
 from brokerweb.comparison.services import Comparison, Group
 from telemetry.charts.charts import Chart, axis, chart, point, series
+from telemetry.errors import StorageError
+from telemetry.lake.parquet import read_table, row_count
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.reports.comparison import CURVE
 from telemetry.statistics.metrics import Numbers
@@ -58,6 +59,8 @@ class Distribution:
     """Runs without samples, for example deleted by retention."""
     skipped: int
     """Runs skipped to limit the number of samples."""
+    damaged: list[str]
+    """A sentence for each run whose file cannot be read; it is left out."""
 
     @property
     def median(self) -> float | None:
@@ -83,19 +86,24 @@ def _distribution(group: Group, room: int) -> Distribution:
     lake = Lake(settings.LAKE)
     found = [(one, path) for one in group.runs if (path := lake.part("samples", one.run)).is_file()]
     parts: list[tuple[Figures, Numbers]] = []
+    damaged: list[str] = []
     left = room
     for one, path in found:
-        rows = pq.ParquetFile(path).metadata.num_rows
-        if parts and rows > left:
-            break
-        parts.append((one, _answered(lake, one.run)))
+        try:
+            rows = row_count(path)
+            if parts and rows > left:
+                break
+            parts.append((one, _answered(lake, one.run)))
+        except StorageError as error:
+            damaged.append(str(error))
+            continue
         left -= rows
     times = np.concatenate([some for _, some in parts]) if parts else np.array([])
     curve = np.quantile(times, SHARES).tolist() if len(times) else []
     own = [np.quantile(some, SHARES) for some in replicates(parts) if len(some)]
     low, high = (np.min(own, axis=0).tolist(), np.max(own, axis=0).tolist()) if len(own) > 1 else ([], [])
-    missing, skipped = len(group.runs) - len(found), len(found) - len(parts)
-    return Distribution(group, curve, low, high, len(own), len(times), len(parts), missing, skipped)
+    missing, skipped = len(group.runs) - len(found), len(found) - len(parts) - len(damaged)
+    return Distribution(group, curve, low, high, len(own), len(times), len(parts), missing, skipped, damaged)
 
 
 def replicates(parts: Sequence[tuple[Figures, Numbers]]) -> list[Numbers]:
@@ -117,7 +125,7 @@ def _answered(lake: Lake, run: str) -> Numbers:
     system = telemetry_of(read_manifest(lake.manifest_path(run))).system
     asking = pa.array(system.asking_roles, pa.string())  # may be empty
     filters = [("role", "in", asking), ("phase", "=", "measuring"), ("outcome", "=", "answered")]
-    table = pq.read_table(lake.part("samples", run), partitioning=None, columns=_COLUMNS, filters=filters)
+    table = read_table(lake.part("samples", run), _COLUMNS, filters)
     times: Numbers = pc.subtract(table["ended_us"], table["intended_us"]).to_numpy()
     return times
 
@@ -157,4 +165,5 @@ def _notes(some: Sequence[Distribution]) -> list[str]:
         notes.append(f"{missing} runs without samples are not included.")
     if skipped:
         notes.append(f"{skipped} replicates are skipped: all together have more than {MOST_SAMPLES:,} samples.")
+    notes += [f"Left out: {sentence}" for one in some for sentence in one.damaged]
     return notes

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from django.conf import settings
 
 from brokerweb.experiments.models import Run
 from brokerweb.kit.spreadsheets import harmless
+from telemetry.lake.parquet import batches, column_names, row_count
 from telemetry.lake.runs import Lake
 
 BATCH = 4_096
@@ -32,14 +32,14 @@ def tables(run: Run) -> dict[str, Path]:
 
 
 def count(path: Path) -> int:
-    """Number of rows in a file."""
-    return pq.ParquetFile(path).metadata.num_rows
+    """Number of rows in a file. Raises ``StorageError`` if it is damaged, as everything that reads it."""
+    return row_count(path)
 
 
 def rows(path: Path, offset: int = 0, limit: int | None = None) -> Iterator[dict[str, Any]]:
     """Rows in file order. Batches before ``offset`` are read but not converted."""
     left = count(path) - offset if limit is None else limit
-    for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH):
+    for batch in batches(path, BATCH):
         if left <= 0:
             return
         if offset >= batch.num_rows:
@@ -52,10 +52,8 @@ def rows(path: Path, offset: int = 0, limit: int | None = None) -> Iterator[dict
 
 def csv_lines(path: Path) -> Iterator[bytes]:
     """CSV with a header line, one batch at a time."""
-    file = pq.ParquetFile(path)
-    names = file.schema_arrow.names
-    yield _csv([names])
-    for batch in file.iter_batches(batch_size=BATCH):
+    yield _csv([column_names(path)])
+    for batch in batches(path, BATCH):
         yield _csv([[harmless(value) for value in row.values()] for row in batch.to_pylist()])
 
 

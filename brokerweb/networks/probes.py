@@ -130,6 +130,28 @@ class Probes:
         times = range(min(known), max(known) + 1, tier.step_s) if known else range(0)
         return {"t": list(times), **{name: _column(name, times, known) for name in FIGURES}}
 
+    def newest(self, tier: Tier, brokers: Iterable[int], now_s: float) -> dict[int, tuple[int, int]]:
+        """Probes asked and answered in the newest complete step of each broker that was asked in it.
+
+        A step is written up to a second after its end, so that before the last one counts if that is missing.
+        """
+        begins = [int(now_s) // tier.step_s * tier.step_s - steps * tier.step_s for steps in (1, 2)]
+        found: dict[int, tuple[int, int]] = {}
+        try:
+            with _opened(self._path, os.O_RDONLY) as file:
+                for broker in brokers:
+                    for at_s in begins:
+                        place = self._place(tier, broker, at_s // tier.step_s % tier.slots)
+                        record = np.frombuffer(
+                            os.pread(file, RECORD.itemsize, place).ljust(RECORD.itemsize, b"\0"), RECORD
+                        )
+                        if record["at_s"][0] == at_s and record["asked"][0]:
+                            found[broker] = int(record["asked"][0]), int(record["answered"][0])
+                            break
+        except FileNotFoundError:
+            return {}
+        return found
+
     def _place(self, tier: Tier, broker: int | None, slot: int) -> int:
         before = sum(one.slots * self._rows for one in TIERS[: TIERS.index(tier)])
         row = self._rows - 1 if broker is None else broker

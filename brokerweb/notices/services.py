@@ -16,7 +16,7 @@ from brokerweb.kit import etags
 from brokerweb.kit.ids import new_id
 from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
 from brokerweb.notices.transport import NotDelivered, check_host
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 MOST_TARGETS = 50
 KINDS = tuple(kind for kind in NoticeKind.values if kind != NoticeKind.TEST)
@@ -68,13 +68,13 @@ def _set(target: Target, fields: Mapping[str, Any]) -> None:
     if Target.objects.filter(name=name).exclude(pk=target.pk).exists():
         raise InvalidSetting("name", f"{name!r} is taken by another target")
     if channel not in Channel.values:
-        raise InvalidSetting("channel", f"must be one of {', '.join(Channel.values)}, not {str(channel)!r:.40}")
+        raise InvalidSetting("channel", f"must be one of {', '.join(Channel.values)}, not {shown(channel, 40)}")
     (check_email if channel == Channel.EMAIL else check_url)(address)
     if len(secret) > 200 or not secret.isprintable():
         raise InvalidSetting("secret", "must be at most 200 printable characters")
     kinds = fields["kinds"]
     if wrong := [kind for kind in kinds if kind not in KINDS]:
-        raise InvalidSetting("kinds", f"must be among {', '.join(KINDS)}, not {str(wrong[0])!r:.40}")
+        raise InvalidSetting("kinds", f"must be among {', '.join(KINDS)}, not {shown(wrong[0], 40)}")
     if not kinds:
         raise InvalidSetting("kinds", "select at least one")
     target.name, target.channel, target.address, target.secret = name, channel, address, secret
@@ -86,7 +86,7 @@ def check_email(address: str) -> None:
     try:
         validate_email(address)
     except ValidationError:
-        raise InvalidSetting("address", f"must be an e-mail address, not {address!r:.60}") from None
+        raise InvalidSetting("address", f"must be an e-mail address, not {shown(address)}") from None
     if len(address) > 254:
         raise InvalidSetting("address", "is longer than 254 characters")
 
@@ -101,7 +101,7 @@ def check_url(address: str) -> None:
     except ValueError:
         is_good = False
     if not is_good or not address.isascii() or not address.isprintable() or " " in address:
-        raise InvalidSetting("address", f"must begin with http:// or https:// and have a host, not {address!r:.60}")
+        raise InvalidSetting("address", f"must begin with http:// or https:// and have a host, not {shown(address)}")
     if parts.username or parts.password:
         raise InvalidSetting("address", "must not contain a user name or password; use the secret")
     try:

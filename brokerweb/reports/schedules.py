@@ -20,7 +20,7 @@ from brokerweb.kit import etags
 from brokerweb.kit.errors import NotPossible
 from brokerweb.reports import hours, services
 from brokerweb.reports.models import BEING_MADE, Firing, FiringOutcome, Schedule, ScheduleKind
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 TASK = "brokerweb.reports.tasks.make_scheduled_report"
 MIN_EVERY_S, MAX_EVERY_S = 60, 31_536_000
@@ -43,7 +43,7 @@ def create(
 ) -> Schedule:
     """Create a schedule: ``crontab`` with five fields in UTC, or ``every_s`` seconds. Raises ``InvalidSetting``."""
     if kind not in ScheduleKind.values:
-        raise InvalidSetting("kind", f"must be one of {', '.join(ScheduleKind.values)}, not {kind!r:.40}")
+        raise InvalidSetting("kind", f"must be one of {', '.join(ScheduleKind.values)}, not {shown(kind, 40)}")
     name = _checked_name(name)
     _check_experiments(experiments)
     task = PeriodicTask.objects.create(name=_task_name(name), task=TASK, enabled=enabled, **_when(crontab, every_s))

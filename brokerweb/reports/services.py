@@ -16,7 +16,7 @@ from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.ids import in_chunks
 from brokerweb.reports.models import BEING_MADE, ENDED, Report, ReportKind, ReportState, Schedule
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.experiment.whatif import in_words
 
 
@@ -32,12 +32,12 @@ def create(
 ) -> Report:
     """Create a report over ``runs`` and the finished runs of ``experiments``. Raises ``InvalidSetting``."""
     if kind not in ReportKind.values:
-        raise InvalidSetting("kind", f"must be one of {', '.join(ReportKind.values)}, not {kind!r:.40}")
+        raise InvalidSetting("kind", f"must be one of {', '.join(ReportKind.values)}, not {shown(kind, 40)}")
     if not runs and not experiments:
         raise InvalidSetting("runs", "a report needs runs or experiments")
-    unfinished = [run.id for run in runs if run.state != RunState.DONE]
-    if unfinished:
-        raise InvalidSetting("runs", f"only finished runs can be compared; unfinished: {', '.join(unfinished[:5])}")
+    others = [f"{run.id} is {run.state}" for run in runs if run.state != RunState.DONE]
+    if others:
+        raise InvalidSetting("runs", f"only finished runs can be compared; {', '.join(others[:5])}")
     without = [run.id for run in runs if run.files_removed]
     if without:
         raise InvalidSetting("runs", f"retention deleted the samples of {', '.join(without[:5])}")

@@ -19,7 +19,7 @@ from brokerweb.retention import removal
 from brokerweb.retention.removal import Plan
 from brokerweb.storage.free_space import least_free, run_bytes
 from brokerweb.storage.models import Footprint, Gauge, Policy
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 SUGGESTED_DAYS = 90
 SUGGESTED_SHARE = 0.5
@@ -106,7 +106,7 @@ def _number(field: str, value: Any, low: float, high: float) -> float | None:
     except (TypeError, ValueError):
         number = float("nan")
     if not low <= number <= high:
-        raise InvalidSetting(field, f"must be a number from {low:g} to {high:,.0f}, not {str(value)[:40]!r}")
+        raise InvalidSetting(field, f"must be a number from {low:g} to {high:,.0f}, not {shown(value, 40)}")
     return number
 
 

@@ -17,7 +17,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.kit.ids import in_chunks
 from brokerweb.storage import files
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from telemetry.formatting import counted, duration
 
 CANCEL, RERUN, TAG, UNTAG, KEEP, UNKEEP, DELETE = "cancel", "rerun", "tag", "untag", "keep", "unkeep", "delete"
@@ -135,7 +135,7 @@ _REASONS = {
 def plan(action: str, rows: QuerySet[Run], tag: str = "") -> Plan:
     """The effect of ``action`` on ``rows``; nothing is changed. Raises ``InvalidSetting``."""
     if action not in ACTIONS:
-        raise InvalidSetting("action", f"must be one of {', '.join(ACTIONS)}, not {action!r:.40}")
+        raise InvalidSetting("action", f"must be one of {', '.join(ACTIONS)}, not {shown(action, 40)}")
     tag = labels.tag_name(tag) if action in (TAG, UNTAG) else ""
     found = list(
         rows.order_by("-created", "-position").values_list("pk", "state", "kept", "estimated_s")[: MOST_RUNS + 1]

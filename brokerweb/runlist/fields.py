@@ -13,7 +13,7 @@ from typing import Literal
 from brokerweb.experiments.models import RunState
 from overlay.core.engines import ENGINES
 from overlay.core.settings import SettingInfo
-from overlay.systems.registry import RECORD, SYSTEMS, name_among_all, systems_with
+from overlay.systems.registry import RECORD, SYSTEMS, name_among_all, servers_title, systems_with
 from telemetry.filters.values import EXAMPLES
 from telemetry.systems.registry import measures
 
@@ -77,7 +77,7 @@ _OF_RUNS = (
     _text("experiment.id", ("experiment__id",), "Id of the experiment", "experiment.id = 3f9c…", is_nullable=False),
     _text("id", ("pk",), "Id of the run", "id in (3f9c…, 81d2…)", is_nullable=False),
     _text("topology", ("topology_kind", "topology_name"), "Kind or name of the topology", "topology = ring"),
-    _number("brokers", "brokers", "Brokers of the topology", "brokers >= 100"),
+    _number("brokers", "brokers", f"{servers_title(SYSTEMS).many} on the topology", "brokers >= 100"),
     _choice("system", tuple(SYSTEMS), "System"),
     _choice("strategy", STRATEGIES, "Search strategy"),
     _text("seed", ("seed",), "Seed, exact", "seed = 42", is_nullable=False),
@@ -87,7 +87,13 @@ _OF_RUNS = (
     _text("owner", ("owner__username",), "User who launched it", "owner = olga"),
     Field("created", "moment", ("created",), "Time it was queued", "created > 2d ago", is_nullable=False),
     Field("ended", "moment", ("ended_at",), "Time it ended; none, any", "ended > 2026-11-01"),
-    _number(RECORD.name, f"configuration__{RECORD.name}", "Recording size per broker", "record_mb > 0", RECORD.unit),
+    _number(
+        RECORD.name,
+        f"configuration__{RECORD.name}",
+        f"Recording size per {servers_title(SYSTEMS).in_text.one}",
+        "record_mb > 0",
+        RECORD.unit,
+    ),
 )
 
 

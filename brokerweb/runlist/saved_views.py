@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from brokerweb.experiments.models import SavedView
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 PAGES = ("runs", "compare")
 MOST_VIEWS = 100
@@ -24,7 +24,7 @@ def of(owner: User, page: str) -> QuerySet[SavedView]:
 def save(owner: User, page: object, name: object, query: object) -> SavedView:
     """Create a view. Raises ``InvalidSetting``."""
     if page not in PAGES:
-        raise InvalidSetting("page", f"must be one of {', '.join(PAGES)}, not {page!r:.40}")
+        raise InvalidSetting("page", f"must be one of {', '.join(PAGES)}, not {shown(page, 40)}")
     if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isprintable():
         raise InvalidSetting("query", f"must be a query string of at most {MOST_QUERY:,} characters")
     checked = _checked_name(owner, str(page), name)

@@ -29,12 +29,13 @@ from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import faults_of
 from overlay.faults import faults
 from overlay.systems.registry import SYSTEMS
-from telemetry.errors import TelemetryError
+from telemetry.errors import StorageError, TelemetryError
 from telemetry.formatting import sig3
 from telemetry.lake.configurations import links_in_words
 from telemetry.lake.runs import RunFiles
 from telemetry.live.event_words import FAMILIES
 from telemetry.measures import Measure
+from telemetry.systems.contract import Traffic
 from telemetry.systems.registry import measures_of, telemetry_of
 
 LOG_SHOWN = 100
@@ -64,7 +65,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
     rows = [
         {**row, "short": servers.short(row["index"]), "full": servers.full(row["index"])} for row in brokers.known(run)
     ]
-    gone_over = telemetry_of(run.configuration).traffic(files) if ended else None
+    gone_over, width = _traffic(run, files) if ended else (None, "")
     context = {
         "run": run,
         "configuration": run.configuration,
@@ -86,7 +87,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "truth": answer_quality.of_summary(run.summary),
         "rows": rows[:ROWS],
         "rows_left_out": max(0, len(rows) - ROWS),
-        "traffic": f"Link width: {gone_over.what}" if gone_over else "",
+        "traffic": width,
         "parts": web_of(run.configuration["system"]).parts_of_run(run),
         "of_engine": ", simulated" if run.engine == SIMULATED else "",
         "manifest": _manifest(files),
@@ -106,6 +107,15 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         **_opened(run, request.GET.get("broker", "")),
     }
     return render(request, "runs/detail.html", context)
+
+
+def _traffic(run: Run, files: RunFiles) -> tuple[Traffic | None, str]:
+    """The traffic of each link, and the legend of the links' widths."""
+    try:
+        found = telemetry_of(run.configuration).traffic(files)
+    except StorageError as error:
+        return None, f"Link width: no data. {error}"
+    return found, f"Link width: {found.what}" if found else ""
 
 
 def _costs(run: Run) -> list[tuple[str, str]]:

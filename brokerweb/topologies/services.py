@@ -20,7 +20,7 @@ from brokerweb.kit.errors import NotPossible
 from brokerweb.topologies import pictures, versions
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay import topologies as overlay_topologies
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.topologies import Graph, Kind, Limits, parts
 from overlay.topologies.files import NUMBERS
 
@@ -92,7 +92,7 @@ READERS = {
 def import_text(*, name: str, text: str, form: str, owner: User | None = None) -> Topology:
     """Create a custom topology from a GraphML, JSON or CSV document. Raises ``InvalidSetting``."""
     if form not in READERS:
-        raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {form!r:.40}")
+        raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {shown(form, 40)}")
     graph = READERS[form](text, limits())
     return _save_new(name, Topology(kind=CUSTOM, owner=owner), graph)
 
@@ -105,7 +105,7 @@ def export_text(graph: Graph, form: str) -> tuple[str, str]:
         return json.dumps(overlay_topologies.to_json(graph), indent=1) + "\n", "application/json"
     if form == CSV:
         return overlay_topologies.to_csv(graph), "text/csv; charset=utf-8"
-    raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {form!r:.40}")
+    raise InvalidSetting("format", f"must be one of {', '.join(READERS)}, not {shown(form, 40)}")
 
 
 def file_name(topology: Topology, form: str) -> str:

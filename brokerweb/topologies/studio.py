@@ -15,7 +15,7 @@ from brokerweb.topologies import services, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
 from overlay import topologies as overlay_topologies
 from overlay.core import links as overlay_links
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.systems.registry import walk_policies
 from overlay.topologies import Graph, advice, parts
 from overlay.topologies.files import numbers_of, read_links
@@ -80,7 +80,7 @@ def examine(graph: Graph, policy: str) -> dict[str, Any]:
     """
     policies = walk_policies()
     if policy not in policies:
-        raise InvalidSetting("policy", f"must be one of {', '.join(policies)}, not {policy!r:.40}")
+        raise InvalidSetting("policy", f"must be one of {', '.join(policies)}, not {shown(policy, 40)}")
     measures = overlay_topologies.measures(graph)
     found = policies[policy].estimate(graph)
     return {

@@ -11,7 +11,7 @@ from base64 import b64decode
 from binascii import Error
 from collections.abc import Sequence
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 FIELD = "text"
 MOST_BYTES = 65_536
@@ -35,7 +35,7 @@ def read(text: str, form: str = "", forms: Sequence[str] = FORMS) -> tuple[bytes
         raise InvalidSetting(FIELD, f"is empty; paste a datagram as {', '.join(forms[:-1])} or {forms[-1]}")
     form = form or _form_of(text, forms)
     if form not in forms:
-        raise InvalidSetting("form", f"must be one of {', '.join(forms)}, not {form!r:.40}")
+        raise InvalidSetting("form", f"must be one of {', '.join(forms)}, not {shown(form, 40)}")
     return checked(_READERS[form](text)), form
 
 

@@ -24,7 +24,7 @@ from brokerweb.wirelab.lab import Lab
 from overlay.core.addresses import Address, is_loopback, parse_address
 from overlay.core.binary import MAX_DATAGRAM
 from overlay.core.engines import LIVE
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 
@@ -102,14 +102,14 @@ def places(system: str) -> list[Place]:
 def place_of(lab: Lab, kind: str, id: str) -> tuple[Place, dict[int, Address]]:
     """A network or run, and its running brokers. Raises ``InvalidSetting`` and ``NotPossible``."""
     if kind not in (NETWORK, RUN):
-        raise InvalidSetting("to", f"must be a network or a run, not {kind!r:.40}")
+        raise InvalidSetting("to", f"must be a network or a run, not {shown(kind, 40)}")
     found: Network | Run | None
     if kind == NETWORK:
         found = Network.objects.filter(pk=id, system=lab.system).first()
     else:
         found = Run.objects.filter(pk=id, system=lab.system).select_related("experiment").first()
     if found is None:
-        raise InvalidSetting("to", f"there is no {kind} with the id {id!r:.40}")
+        raise InvalidSetting("to", f"there is no {kind} with the id {shown(id, 40)}")
     name, brokers = _told(found)
     up = dict(_up(brokers, found.host))
     if not up:

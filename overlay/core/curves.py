@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.node import SECOND
 
 MICROSECOND = 1_000
@@ -82,7 +82,7 @@ def check_numbers(name: str, values: Iterable[Any]) -> None:
     """Raise ``InvalidSetting`` unless all are numbers of at least 0."""
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-            raise InvalidSetting(name, f"must be made of numbers of at least 0, not {value!r:.40}")
+            raise InvalidSetting(name, f"must be made of numbers of at least 0, not {shown(value, 40)}")
 
 
 def _check_idle(idle_s: tuple[float, ...]) -> None:

@@ -5,8 +5,9 @@ that escapes a core is a bug of ours and is not caught.
 """
 
 import errno
+import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -46,6 +47,16 @@ class InvalidSetting(WaxwingError):
         super().__init__(f"{field}: {sentence}")
         self.field = field
         self.sentence = sentence
+
+
+def shown(value: object, most: int = 60) -> str:
+    """A refused value in a sentence, cut after ``most`` characters: text in single quotes, all else as in JSON and YAML
+    (``null``, ``true``).
+    """
+    if not isinstance(value, str):
+        with suppress(TypeError, ValueError):  # what no document contains
+            return json.dumps(value, ensure_ascii=False)[:most]
+    return repr(value)[:most]
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from functools import cache
 from math import isfinite
 from typing import Any, TypeVar, cast
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
 T = TypeVar("T")
 Value = int | float | bool | str
@@ -96,9 +96,9 @@ class SettingInfo:
     def check(self, value: object) -> None:
         """Raise ``InvalidSetting`` unless ``value`` has this setting's type and is in its range."""
         if not self._fits(value):
-            raise InvalidSetting(self.name, f"{_SENTENCES[self.kind]}, not {value!r:.60}")
+            raise InvalidSetting(self.name, f"{_SENTENCES[self.kind]}, not {shown(value)}")
         if self.choices and value not in self.choices:
-            raise InvalidSetting(self.name, f"must be one of {', '.join(self.choices)}, not {value!r:.60}")
+            raise InvalidSetting(self.name, f"must be one of {', '.join(self.choices)}, not {shown(value)}")
         if self.low is not None and value < self.low:  # type: ignore[operator]
             raise InvalidSetting(self.name, f"must be at least {self._with_unit(self.low)}, not {value}")
         if self.high is not None and value > self.high:  # type: ignore[operator]

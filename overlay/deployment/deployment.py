@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from overlay.core.engines import ENGINES, LIVE, Engine
-from overlay.core.errors import InvalidSetting, within
+from overlay.core.errors import InvalidSetting, shown, within
 from overlay.core.links import LINK_SETTINGS, Link
 from overlay.faults.churn import Change
 from overlay.faults.faults import Fault
@@ -70,7 +70,7 @@ class Deployment:
         positions = _positions(topology.get("positions"), brokers)
         links = _links(topology["links"], brokers, ENGINES[engine])
         system = SYSTEMS[_one_of(document, "system", tuple(SYSTEMS))]
-        setup = _setup(system, document, kind, Graph(brokers, links, positions))
+        setup, servers = _setup(system, document, kind, Graph(brokers, links, positions))
         return cls(
             id=_identifier(document["id"]),
             kind=kind,
@@ -80,9 +80,7 @@ class Deployment:
             setup=setup,
             lease_s=_lease(document["lease_s"], kind),
             faults=_faults(document.get("faults", []), system, setup),
-            record_mb=_record_mb(
-                document.get(RECORD.name, RECORD.default), kind, len(server_names(system.roles(setup)))
-            ),
+            record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, servers),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -169,7 +167,7 @@ _FIELDS = {"id", "kind", "epoch", "directory", "seed", "system", "topology", "se
 
 def _require_object(value: object, field: str) -> None:
     if not isinstance(value, Mapping):
-        raise InvalidSetting(field, f"must be an object, not {_shown(value)}")
+        raise InvalidSetting(field, f"must be an object, not {shown(value)}")
 
 
 def _require_names(document: Mapping[str, Any], prefix: str, names: set[str], optional: Set[str] = frozenset()) -> None:
@@ -184,31 +182,32 @@ def _require_names(document: Mapping[str, Any], prefix: str, names: set[str], op
 def _one_of(document: Mapping[str, Any], field: str, choices: tuple[str, ...]) -> str:
     value = document[field]
     if value not in choices:
-        raise InvalidSetting(field, f"must be one of {', '.join(choices)}, not {_shown(value)}")
+        raise InvalidSetting(field, f"must be one of {', '.join(choices)}, not {shown(value)}")
     return str(value)
 
 
 def _whole(value: object, field: str, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidSetting(field, f"must be a whole number, not {_shown(value)}")
+        raise InvalidSetting(field, f"must be a whole number, not {shown(value)}")
     if not low <= value <= high:
-        raise InvalidSetting(field, f"must be from {low} to {high}, not {_shown(value)}")
+        raise InvalidSetting(field, f"must be from {low} to {high}, not {shown(value)}")
     return value
 
 
 def _identifier(value: object) -> str:
     if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise InvalidSetting("id", f"must be 1 to 64 letters, digits, dashes and underscores, not {_shown(value)}")
+        raise InvalidSetting("id", f"must be 1 to 64 letters, digits, dashes and underscores, not {shown(value)}")
     return value
 
 
 def _directory(value: object) -> str:
     if not isinstance(value, str) or not value.startswith("/") or "\0" in value or ".." in value.split("/"):
-        raise InvalidSetting("directory", f"must be an absolute path without '..', not {_shown(value)}")
+        raise InvalidSetting("directory", f"must be an absolute path without '..', not {shown(value)}")
     return value
 
 
-def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph) -> Setup:
+def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph) -> tuple[Setup, int]:
+    """The setup, checked, and its number of servers."""
     settings, workload = document["settings"], document["workload"]
     _require_object(settings, "settings")
     if kind == RUN:
@@ -216,8 +215,7 @@ def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph)
     elif workload is not None:
         raise InvalidSetting("workload", "a network has none; it must be null")
     setup = system.setup(settings, workload, graph, _whole(document["seed"], "seed", 0, 2**64 - 1))
-    system.check(setup)
-    return setup
+    return setup, system.check(setup)
 
 
 def _faults(documents: object, system: System, setup: Setup) -> tuple[Fault, ...]:
@@ -239,7 +237,7 @@ def _lease(value: object, kind: str) -> float | None:
             raise InvalidSetting("lease_s", "a network has no lease; it must be null")
         return None
     if not isinstance(value, int | float) or isinstance(value, bool) or not 1 <= value <= 3600:
-        raise InvalidSetting("lease_s", f"must be from 1 to 3600 s, not {_shown(value)}")
+        raise InvalidSetting("lease_s", f"must be from 1 to 3600 s, not {shown(value)}")
     return float(value)
 
 
@@ -277,7 +275,7 @@ def _link(value: object, field: str, brokers: int) -> Link:
     unknown = set(value) - _LINK_FIELDS
     if unknown or not {"a", "b"} <= set(value):
         known = ", ".join(info.name for info in LINK_SETTINGS)
-        raise InvalidSetting(field, f"must have a and b, and may have {known}; not {_shown(value)}")
+        raise InvalidSetting(field, f"must have a and b, and may have {known}; not {shown(value)}")
     a, b = (_whole(value[end], f"{field}.{end}", 0, brokers - 1) for end in ("a", "b"))
     if a == b:
         raise InvalidSetting(field, f"joins broker {a} to itself")
@@ -285,7 +283,3 @@ def _link(value: object, field: str, brokers: int) -> Link:
     with within(field):
         link.shape()
     return link
-
-
-def _shown(value: object) -> str:
-    return f"{value!r:.60}"

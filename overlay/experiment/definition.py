@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from overlay.core.engines import ENGINES, LIVE, SIMULATED, Simulation
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.links import Link
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.experiment import sweeps
@@ -191,10 +191,10 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
     name = definition["name"]
     checked_name("name", name)
     if not isinstance(definition["system"], str) or definition["system"] not in SYSTEMS:
-        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {definition['system']!r:.60}")
+        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {shown(definition['system'])}")
     system = SYSTEMS[definition["system"]]
     if definition["engine"] not in system.engines:
-        raise InvalidSetting("engine", f"must be one of {', '.join(system.engines)}, not {definition['engine']!r:.60}")
+        raise InvalidSetting("engine", f"must be one of {', '.join(system.engines)}, not {shown(definition['engine'])}")
     _check_simulation(definition)
     RECORD.check(definition[RECORD.name])
     _check_number("seed", definition["seed"], 0, MAX_SEED)
@@ -245,7 +245,7 @@ def _check_groups(part: Mapping[str, Any], prefix: str) -> None:
 
 def _check_number(field: str, value: Any, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InvalidSetting(field, f"must be a whole number from {low} to {high}, not {value!r:.40}")
+        raise InvalidSetting(field, f"must be a whole number from {low} to {high}, not {shown(value, 40)}")
 
 
 def _check_size(definition: Mapping[str, Any]) -> None:
@@ -283,7 +283,7 @@ def topology_document(graph: Graph, name: str, kind: str = CUSTOM) -> dict[str, 
 def _topology(topology_id: Any, find_topology: FindTopology) -> dict[str, Any]:
     document = find_topology(topology_id) if isinstance(topology_id, str) else None
     if document is None:
-        raise InvalidSetting("topology", f"there is no topology with the id {topology_id!r:.60}")
+        raise InvalidSetting("topology", f"there is no topology with the id {shown(topology_id)}")
     return document
 
 

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Any
 
 from overlay.core.engines import ENGINES, LIVE, SIMULATED
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.experiment.definition import Checked, FindTopology, checked, checked_name, topology_document
 from overlay.experiment.files import parse_definition
 from overlay.topologies import Graph, Limits, generate
@@ -75,7 +75,7 @@ class _Topologies:
 
     def _document(self, field: str, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise InvalidSetting(field, f"must be an object such as {{kind: ring, brokers: 10}}, not {value!r:.60}")
+            raise InvalidSetting(field, f"must be an object such as {{kind: ring, brokers: 10}}, not {shown(value)}")
         for name in value:
             if name not in FIELDS:
                 raise InvalidSetting(f"{field}.{str(name)[:60]}", f"is not known; a topology has {', '.join(FIELDS)}")
@@ -91,7 +91,7 @@ class _Topologies:
         if not isinstance(params, dict):
             raise InvalidSetting(f"{field}.params", "must be an object of names and values")
         if isinstance(seed, bool) or not isinstance(seed, int):
-            raise InvalidSetting(f"{field}.seed", f"must be a whole number, not {seed!r:.40}")
+            raise InvalidSetting(f"{field}.seed", f"must be a whole number, not {shown(seed, 40)}")
         if links is not None and not isinstance(links, list):
             raise InvalidSetting(f"{field}.links", "must be a list")
         try:

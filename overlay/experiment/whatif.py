@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.links import Link
 from overlay.experiment.definition import check_configuration
 from overlay.faults.faults import KILL
@@ -97,7 +97,7 @@ def _settings(configuration: Mapping[str, Any], value: Any) -> Configuration:
         raise InvalidSetting(f"settings.{str(name)[:60]}", "is not a setting of a broker")
     to = infos[name].read(to)
     if configuration["settings"].get(name, infos[name].default) == to:
-        raise InvalidSetting(f"settings.{name}", f"is {to!r:.40} already")
+        raise InvalidSetting(f"settings.{name}", f"is {shown(to, 40)} already")
     return {**configuration, "settings": {**configuration["settings"], name: to}}
 
 
@@ -134,5 +134,5 @@ def _ends_of(link: Mapping[str, Any]) -> tuple[int, int]:
 def _broker(configuration: Mapping[str, Any], field: str, value: Any) -> int:
     brokers = configuration["topology"]["brokers"]
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < brokers:
-        raise InvalidSetting(field, f"must be the number of a broker, 0 to {brokers - 1}, not {value!r:.40}")
+        raise InvalidSetting(field, f"must be the number of a broker, 0 to {brokers - 1}, not {shown(value, 40)}")
     return value

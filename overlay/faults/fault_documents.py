@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from overlay.core.errors import InvalidSetting, within
+from overlay.core.errors import InvalidSetting, shown, within
 from overlay.core.link_shapes import in_words
 from overlay.core.links import LinkShape
 from overlay.core.settings import describe
@@ -22,7 +22,7 @@ from overlay.faults.faults import (
     Fault,
 )
 from overlay.faults.kinds import FaultKind
-from overlay.faults.targets import SERVERS, Clients, Targets, shown
+from overlay.faults.targets import SERVERS, Clients, Targets
 
 WHERE: Mapping[str, str] = {
     KILL: "brokers",

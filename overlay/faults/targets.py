@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.chance import Stream, derive_seed
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
+from overlay.core.processes import role_of
 from overlay.faults.faults import Direction, Ends
 
 SERVERS = "servers"
@@ -43,7 +44,7 @@ class Targets:
         if len(set(found)) < len(found):
             raise self._wrong(SERVERS, "names a server twice")
         names = dict(zip(self.index_of.values(), self.index_of, strict=True))
-        wrong = [names[index] for index in found if roles and _role(names[index]) not in roles]
+        wrong = [names[index] for index in found if roles and role_of(names[index]) not in roles]
         if wrong:
             place = SERVERS if wrong[0] in document.get(SERVERS, ()) else "brokers"
             raise self._wrong(place, f"cannot be {wrong[0]}; this fault is of {_or(roles)}")
@@ -79,7 +80,7 @@ class Targets:
             return self._drawn(value, roles)
         if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
             raise self._wrong("clients", f"must be a list of names of clients or a share, not {shown(value)}")
-        known = [name for name in self.names_of_clients() if _role(name) in roles]
+        known = [name for name in self.names_of_clients() if role_of(name) in roles]
         for name in set(value) - set(known):
             raise self._wrong("clients", f"has no {shown(name)}; known are {_ranges(known) or 'none'}")
         if len(set(value)) < len(value):
@@ -89,7 +90,7 @@ class Targets:
     def _drawn(self, share: float, roles: Collection[str]) -> tuple[str, ...]:
         if not 0 < share <= 1:
             raise self._wrong("clients", f"must be a share above 0 and at most 1, not {shown(share)}")
-        names = [name for name in self.names_of_clients() if _role(name) in roles]
+        names = [name for name in self.names_of_clients() if role_of(name) in roles]
         if not names:
             raise self._wrong("clients", f"cannot be drawn; there are no clients of {_or(roles)}")
         chance = Stream(derive_seed(self.seed, "fault", self.field))
@@ -134,10 +135,6 @@ class Targets:
         return InvalidSetting(f"{self.field}.{name}", sentence)
 
 
-def shown(value: object) -> str:
-    return f"{value!r:.60}"
-
-
 def _texts(value: object) -> Iterator[str]:
     """All texts in nested lists."""
     if isinstance(value, str):
@@ -145,10 +142,6 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from _texts(one)
-
-
-def _role(name: str) -> str:
-    return name.rpartition("-")[0]
 
 
 def _or(words: Iterable[str]) -> str:
@@ -160,6 +153,6 @@ def _ranges(names: Iterable[str]) -> str:
     firsts: dict[str, str] = {}
     lasts: dict[str, str] = {}
     for name in names:
-        firsts.setdefault(_role(name), name)
-        lasts[_role(name)] = name
+        firsts.setdefault(role_of(name), name)
+        lasts[role_of(name)] = name
     return ", ".join(first if first == lasts[role] else f"{first} to {lasts[role]}" for role, first in firsts.items())

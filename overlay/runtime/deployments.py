@@ -15,7 +15,7 @@ from random import Random
 from typing import Protocol
 
 from overlay.core.addresses import Address
-from overlay.core.errors import WaxwingError, describe_os_error
+from overlay.core.errors import WaxwingError, describe_os_error, shown
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.deployment.fleet import RESTARTED
 from overlay.runtime.control import Refusal, Reply, Request
@@ -59,7 +59,7 @@ class Deployments:
         verb = request.get("do")
         if not isinstance(verb, str) or verb not in self._verbs:
             known = ", ".join(["hello", *self._verbs, "shutdown"])
-            raise Refusal("bad-request", f"do must be one of {known}, not {verb!r:.60}")
+            raise Refusal("bad-request", f"do must be one of {known}, not {shown(verb)}")
         return self._verbs[verb](request)
 
     def deploy_kept(self) -> None:
@@ -156,7 +156,7 @@ class Deployments:
         hosted = self._find_owned(request)
         kind = request.get("kind")
         if kind != "kill":
-            raise Refusal("bad-request", f"kind must be kill, not {kind!r:.60}")
+            raise Refusal("bad-request", f"kind must be kill, not {shown(kind)}")
         broker = _broker_of(request, hosted)
         if not hosted.kill_broker(broker):
             raise Refusal("conflict", f"broker {broker} has no process at the moment")
@@ -166,7 +166,7 @@ class Deployments:
         hosted = self._find_owned(request)
         broker, restarts = _broker_of(request, hosted), request.get("restarts")
         if not isinstance(restarts, int) or isinstance(restarts, bool):
-            raise Refusal("bad-request", f"restarts must be a whole number, not {restarts!r:.60}")
+            raise Refusal("bad-request", f"restarts must be a whole number, not {shown(restarts)}")
         by = str(request.get("by") or "an operator")[:200]
         try:
             hosted.restart_broker(broker, restarts, f"{RESTARTED} by {by}", time.monotonic_ns())
@@ -177,14 +177,14 @@ class Deployments:
     def _find(self, request: Request) -> DeploymentRunner:
         id = request.get("id")
         if not isinstance(id, str) or id not in self._hosted:
-            raise Refusal("unknown", f"no deployment {id!r:.70} on this host")
+            raise Refusal("unknown", f"no deployment {shown(id, 70)} on this host")
         return self._hosted[id]
 
     def _find_owned(self, request: Request) -> DeploymentRunner:
         """The deployment, if the request is from its owner or a later one."""
         hosted, epoch = self._find(request), request.get("epoch")
         if not isinstance(epoch, int) or isinstance(epoch, bool):
-            raise Refusal("bad-request", f"epoch must be a whole number, not {epoch!r:.60}")
+            raise Refusal("bad-request", f"epoch must be a whole number, not {shown(epoch)}")
         if epoch < hosted.deployment.epoch:
             raise _stale(epoch, hosted)
         hosted.adopt(epoch)
@@ -199,7 +199,7 @@ def _warn(text: str) -> None:
 def _broker_of(request: Request, hosted: DeploymentRunner) -> int:
     broker, brokers = request.get("broker"), len(hosted.deployment.server_names)
     if not isinstance(broker, int) or isinstance(broker, bool) or not 0 <= broker < brokers:
-        raise Refusal("bad-request", f"broker must be from 0 to {brokers - 1}, not {broker!r:.60}")
+        raise Refusal("bad-request", f"broker must be from 0 to {brokers - 1}, not {shown(broker)}")
     return broker
 
 

@@ -17,6 +17,7 @@ from overlay.core.addresses import Address
 from overlay.core.errors import WaxwingError
 from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.processes import role_of
 from overlay.core.service_times import ServiceModel
 from overlay.deployment import phases
 from overlay.deployment.deployment import RUN, Deployment
@@ -32,7 +33,6 @@ from overlay.sim.served import Services
 from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.sim.world import World, plain_client, server_address
 from overlay.systems.cores import Client, Server
-from overlay.systems.roles import role_of
 
 ORDERED = 1_000
 """Up to this many servers of all roles are given the orders of their assembly, like live ones. More are introduced at

@@ -14,6 +14,7 @@ from typing import Any
 
 from overlay import __version__
 from overlay.core.addresses import format_address
+from overlay.core.processes import role_of
 from overlay.core.service_times import Memory, ServiceModel
 from overlay.deployment.phases import DRAINING, MEASURING
 from overlay.journal.facts import ALL_BROKERS, SUPERVISOR, Event, Row, Sample, Start, Tick
@@ -22,7 +23,6 @@ from overlay.load.response_times import OtherTimes, ResponseTimes
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.world import World
 from overlay.systems.cores import Fleet
-from overlay.systems.roles import role_of
 
 TOLD_APART = 1_000
 """Maximum brokers with ticks of their own; for more, one tick has their sum, under ``ALL_BROKERS``."""

@@ -24,12 +24,12 @@ from overlay.core.admission import BACKLOG, Admission
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.curves import Delays
 from overlay.core.node import MILLISECOND
+from overlay.core.processes import role_of
 from overlay.core.service_times import Costs, Deliveries, ServiceModel
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.simulator import Outgoing, Simulator
 from overlay.systems.contract import System
 from overlay.systems.cores import Client, Meter, Server
-from overlay.systems.roles import role_of
 
 BATCH = 32
 """Maximum datagrams in one batch, as in ``overlay.runtime.datagrams``."""

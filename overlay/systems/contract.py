@@ -30,11 +30,12 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.engines import ENGINES
 from overlay.core.errors import InvalidSetting, within
+from overlay.core.processes import role_of
 from overlay.core.settings import SettingInfo, Value, build, describe
 from overlay.journal.facts import ALL_BROKERS
 from overlay.systems.cores import Meter, NoOrders
 from overlay.systems.presentation import Presentation
-from overlay.systems.roles import REQUESTS, SERVER, UPDATES, Title, client_name, role_of, server_names
+from overlay.systems.roles import REQUESTS, SERVER, UPDATES, Title, client_name, server_names
 
 if TYPE_CHECKING:  # imported for annotations only, to save memory in broker processes
     from overlay.core.links import LinkShape

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import SettingInfo
 from overlay.systems.absent import absent
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
@@ -119,7 +119,7 @@ def system_of(name: str) -> System:
     if not name:
         return SYSTEMS[FIRST]
     if name not in SYSTEMS:
-        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {name!r:.60}")
+        raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}, not {shown(name)}")
     return SYSTEMS[name]
 
 
@@ -128,7 +128,7 @@ RECORD = SettingInfo(
     kind="integer",
     default=0,
     unit="MB",
-    help="Maximum size of each broker's recording of the datagrams it receives and sends, so that the run can be "
+    help="Maximum size of each server's recording of the datagrams it receives and sends, so that the run can be "
     "replayed message by message; 0 records nothing. A datagram takes its own length and about 30 bytes. Recording "
     "costs processor time, which is part of the measurement. When the limit is reached, recording stops.",
     low=0,
@@ -144,4 +144,4 @@ def check_record_mb(value: object, brokers: int) -> None:
     """Raise ``InvalidSetting`` unless this many brokers may record this much."""
     RECORD.check(value)
     if value and brokers > MOST_RECORDED:
-        raise InvalidSetting(RECORD.name, f"must be 0 for more than {MOST_RECORDED:,} brokers; there are {brokers:,}")
+        raise InvalidSetting(RECORD.name, f"must be 0 for more than {MOST_RECORDED:,} servers; there are {brokers:,}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from overlay.core.addresses import Address
+from overlay.core.processes import role_of as role_of  # names of processes are imported from here, too
 
 Identity = tuple[str | int, ...]
 """Identifies a client within the run: its role and number. Its name is ``role-number``."""
@@ -92,11 +93,6 @@ class Place:
     def number(self) -> int:
         """Its number within its role."""
         return int(self.name.rpartition("-")[2])
-
-
-def role_of(process: str) -> str:
-    """The role of a process: ``broker`` of ``broker-3``."""
-    return process.rpartition("-")[0]
 
 
 def server_names(roles: Iterable[Role]) -> tuple[str, ...]:

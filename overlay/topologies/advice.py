@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.links import Link
 from overlay.topologies.graph import Graph
 
@@ -52,9 +52,9 @@ def links_to_add(graph: Graph, count: int, goal: str = "walk") -> list[Added]:
     Raises ``InvalidSetting``.
     """
     if goal not in LARGEST:
-        raise InvalidSetting("goal", f"must be one of {', '.join(LARGEST)}, not {goal!r:.40}")
+        raise InvalidSetting("goal", f"must be one of {', '.join(LARGEST)}, not {shown(goal, 40)}")
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_LINKS:
-        raise InvalidSetting("k", f"must be a whole number from 1 to {MOST_LINKS}, not {count!r:.40}")
+        raise InvalidSetting("k", f"must be a whole number from 1 to {MOST_LINKS}, not {shown(count, 40)}")
     if graph.brokers > LARGEST[goal]:
         raise InvalidSetting("goal", f"{goal} is computed for up to {LARGEST[goal]} brokers, not {graph.brokers}")
     added: list[Added] = []

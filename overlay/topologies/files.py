@@ -18,7 +18,7 @@ import networkx as nx
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.links import LINK_SETTINGS, Link
 from overlay.core.untrusted import Unreadable, read_json
 from overlay.topologies import layout
@@ -114,7 +114,7 @@ def assemble(
     for i, node in enumerate(nodes):
         identity = _identity(node, "id", f"nodes[{i}]")
         if index.setdefault(identity, i) != i:
-            raise InvalidSetting(f"nodes[{i}].id", f"{identity!r:.60} is the id of nodes[{index[identity]}] already")
+            raise InvalidSetting(f"nodes[{i}].id", f"{shown(identity)} is the id of nodes[{index[identity]}] already")
     links = [_edge_link(edge, index, place) for edge, place in zip(edges, places, strict=True)]
     _refuse_twice(links, places)
     names = [str(node.get("name") or node.get("label") or node["id"]).strip() for node in nodes]
@@ -129,7 +129,7 @@ def _edge_link(edge: Mapping[str, Any], index: Mapping[object, int], where: str)
     for end in ("source", "target"):
         identity = _identity(edge, end, where)
         if identity not in index:
-            raise InvalidSetting(f"{where}.{end}", f"{identity!r:.60} is the id of no node")
+            raise InvalidSetting(f"{where}.{end}", f"{shown(identity)} is the id of no node")
         ends.append(index[identity])
     return Link(*ends, **_shape_of(edge, where))
 
@@ -175,7 +175,7 @@ def _link_fields(item: object, where: str) -> dict[str, Any]:
         )
     for end in ("a", "b"):
         if not isinstance(item.get(end), int) or isinstance(item[end], bool):
-            raise InvalidSetting(f"{where}.{end}", f"must be the number of a broker, not {item.get(end)!r:.60}")
+            raise InvalidSetting(f"{where}.{end}", f"must be the number of a broker, not {shown(item.get(end))}")
     return {"a": item["a"], "b": item["b"], **_shape_of(item, where)}
 
 
@@ -193,22 +193,22 @@ def numbers_of(item: Mapping[str, Any], names: Sequence[str], where: str) -> dic
                 raise ValueError
             found[name] = float(item[name])
         except (TypeError, ValueError, OverflowError):
-            raise InvalidSetting(f"{where}.{name}", f"must be a number, not {item[name]!r:.60}") from None
+            raise InvalidSetting(f"{where}.{name}", f"must be a number, not {shown(item[name])}") from None
         if not isfinite(found[name]):
-            raise InvalidSetting(f"{where}.{name}", f"must be a finite number, not {item[name]!r:.60}")
+            raise InvalidSetting(f"{where}.{name}", f"must be a finite number, not {shown(item[name])}")
     return found
 
 
 def _identity(item: Mapping[str, Any], name: str, where: str) -> str | int:
     identity = item.get(name)
     if isinstance(identity, bool) or not isinstance(identity, str | int) or identity == "":
-        raise InvalidSetting(f"{where}.{name}", f"must be a text or a number, not {identity!r:.60}")
+        raise InvalidSetting(f"{where}.{name}", f"must be a text or a number, not {shown(identity)}")
     return identity
 
 
 def _object(item: object, where: str) -> Mapping[str, Any]:
     if not isinstance(item, Mapping):
-        raise InvalidSetting(where, f"must be an object, not {item!r:.60}")
+        raise InvalidSetting(where, f"must be an object, not {shown(item)}")
     return item
 
 

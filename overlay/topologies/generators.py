@@ -16,7 +16,7 @@ from typing import Any, cast
 import networkx as nx
 
 from overlay.core.chance import derive_seed
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.links import Link
 from overlay.core.settings import build
 from overlay.topologies import layout, waxman
@@ -245,9 +245,9 @@ def generate(
 def _row(kind: str, brokers: int, limits: Limits) -> Kind:
     row = KINDS.get(kind) if isinstance(kind, str) else None
     if row is None:
-        raise InvalidSetting("kind", f"{kind!r:.60} is not a kind of topology; known are {', '.join(KINDS)}")
+        raise InvalidSetting("kind", f"{shown(kind)} is not a kind of topology; known are {', '.join(KINDS)}")
     if not isinstance(brokers, int) or isinstance(brokers, bool):
-        raise InvalidSetting("brokers", f"must be a whole number, not {brokers!r:.60}")
+        raise InvalidSetting("brokers", f"must be a whole number, not {shown(brokers)}")
     if not row.least_brokers <= brokers <= limits.brokers:
         raise InvalidSetting(
             "brokers", f"{row.title} takes from {row.least_brokers} to {limits.brokers} brokers, not {brokers}"

@@ -63,5 +63,9 @@ htmx.logger = (element, name, detail) => {
   if (name === "htmx:sendAbort" || (name === "htmx:afterRequest" && !detail.xhr.status)) delete detail.error;
 };
 
+// The server gives a reason to show where the part would be.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.getResponseHeader("X-Shown-In-Place")) Object.assign(detail, { shouldSwap: true, isError: false });
+});
 document.addEventListener("htmx:sendError", tellFailure);
 document.addEventListener("htmx:responseError", tellFailure);

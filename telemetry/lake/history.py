@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from overlay.journal.facts import Event, Start
 from overlay.journal.journal import read_journal
+from telemetry.lake.parquet import read_table
 from telemetry.lake.runs import Lake, RunFiles
 
 
@@ -28,7 +27,10 @@ class Happening:
 
 
 def happenings(files: RunFiles, lake: Lake) -> list[Happening]:
-    """All events of the run in order, from the lake if it has been collected; empty for a run without files."""
+    """All events of the run in order, from the lake if it has been collected; empty for a run without files.
+
+    Raises ``StorageError`` if the lake's file is damaged.
+    """
     zero_us = zero_unix_us(files)
     found = (Happening(zero_us + one.at_us, one.process, one.name, one.detail) for one in events(files, lake))
     return sorted(found, key=lambda one: one.unix_us)
@@ -53,7 +55,7 @@ def _starts(files: RunFiles) -> Iterator[Start]:
 
 
 def _collected(run: str, lake: Lake) -> Iterator[Event]:
-    for row in pq.read_table(lake.part("events", run), partitioning=None).to_pylist():
+    for row in read_table(lake.part("events", run)).to_pylist():
         yield Event(**{**row, "detail": json.loads(row["detail"])})
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from overlay.core.processes import role_of
 from overlay.deployment import phases
 from overlay.deployment.fleet import RESTARTED
 from overlay.faults.churn import CRASHED
@@ -183,7 +184,7 @@ def together(processes: Sequence[str], system: System) -> str:
     if None in indices:
         generators = all(map(system.client_role, distinct))
         return f"{len(distinct)} {'load generators' if generators else 'processes'}"
-    roles = {one.rpartition("-")[0] for one in distinct}
+    roles = set(map(role_of, distinct))
     kind = system.title_of(roles.pop()).in_text.many if len(roles) == 1 else ""
     if len(indices) > NAMED or not kind:
         return f"{len(indices)} {kind or 'servers'}"

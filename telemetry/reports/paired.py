@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from telemetry.lake.parquet import read_table
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.statistics import shares
 from telemetry.statistics.intervals import SHARE, SIGNED, between, interval, mean_and_half, median_ranks, student
@@ -79,13 +79,13 @@ class Paired:
 
 
 def compare(lake: Lake, before: str, after: str) -> Paired | None:
-    """Two collected runs; ``None`` while one of them has no samples."""
+    """Two collected runs; ``None`` while one of them has no samples. Raises ``StorageError`` for a damaged file."""
     paths = [lake.part("samples", run) for run in (before, after)]
     if not all(path.is_file() for path in paths):
         return None
     asking = telemetry_of(read_manifest(lake.manifest_path(before))).system.asking_roles
     filters = pc.field("role").isin(pa.array(asking, pa.string()))
-    first, second = (pq.read_table(path, partitioning=None, columns=_COLUMNS, filters=filters) for path in paths)
+    first, second = (read_table(path, _COLUMNS, filters) for path in paths)
     return pair(first, second)
 
 

@@ -28,6 +28,9 @@ from telemetry.systems.registry import telemetry_of
 SHARES = tuple(percent / 100 for percent in PERCENTILES)
 """The percentiles of runs and configurations, as shares."""
 
+READ = ("samples", "ticks")
+"""The tables of the lake that a report reads."""
+
 Key = tuple[str, str]
 """A run and a measure."""
 

@@ -8,13 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from overlay.core.errors import shown
 from telemetry.errors import TelemetryError
 from telemetry.lake.configurations import ChosenRun, choose, without_repeats
+from telemetry.lake.parquet import check_complete
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.lake.storage import plain, whole_file, write_json
 from telemetry.reports.comparison import compare
 from telemetry.reports.html import render
-from telemetry.spark.pipeline import measure
+from telemetry.spark.pipeline import READ, measure
 from telemetry.spark.session import spark_session
 
 
@@ -38,7 +40,7 @@ def read_choice(path: Path, lake: Lake) -> list[ChosenRun]:
 def _known(row: Any, lake: Lake) -> Path:
     run = row.get("run") if isinstance(row, dict) else None
     if not isinstance(run, str):
-        raise TelemetryError(f'Each entry of the list of runs must be an object like {{"run": ID}}, not {row!r:.60}.')
+        raise TelemetryError(f'Each entry of the list of runs must be an object like {{"run": ID}}, not {shown(row)}.')
     if not lake.holds(run):
         raise TelemetryError(f"Run {run[:60]!r} is not in the lake {lake.directory}: it was never collected.")
     return lake.manifest_path(run)
@@ -56,11 +58,13 @@ def write_comparison(
 ) -> dict[str, Any]:
     """Write ``result.json`` and ``report.html`` into ``out`` and return the result. Raises ``TelemetryError``.
 
-    ``say`` is called with progress messages.
+    A run with a damaged file fails the report with ``StorageError``, before Spark starts: without this run the
+    comparison would be of other replicates than those chosen. ``say`` is called with progress messages.
     """
     runs, repeated = without_repeats(runs)
-    say("Starting Spark")
+    check_complete(lake.part(name, run.run) for run in runs for name in READ)  # Spark names no run
     to_read_bytes = sum(lake.part("samples", run.run).stat().st_size for run in runs)
+    say("Starting Spark")
     with spark_session(var, to_read_bytes) as spark:
         say(f"Measuring {len(runs)} runs")
         measured = measure(spark, lake, runs)

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from overlay.core.processes import role_of
 from overlay.systems.contract import System
 from telemetry.lake.records import SOME
 from telemetry.summary import exchanges, processes
@@ -33,15 +34,11 @@ def of_servers(
 def _of_servers(
     servers: Servers, role: str, memory: Sequence[Mapping[str, Any]], cores: Mapping[str, float]
 ) -> dict[str, Any]:
-    used = [share for process, share in cores.items() if servers.has(process) and _role(process) == role]
+    used = [share for process, share in cores.items() if servers.has(process) and role_of(process) == role]
     return {
-        "memory": processes.mean_memory([row for row in memory if _role(servers.name(row["index"])) == role]),
+        "memory": processes.mean_memory([row for row in memory if role_of(servers.name(row["index"])) == role]),
         "cores_used": sum(used) if used else None,
     }
-
-
-def _role(process: str) -> str:
-    return process.rpartition("-")[0]
 
 
 def of_clients(system: System, tables: Mapping[str, pa.Table], duration_us: int) -> dict[str, dict[str, Any]]:

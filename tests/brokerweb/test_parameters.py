@@ -73,3 +73,32 @@ def test_hostile_names_are_refused_shortly(api: APIClient) -> None:
     assert refused.status_code == 400
     assert len(refused.json()["errors"]) == 10
     assert len(refused.content) < 10_000
+
+
+def test_every_list_refuses_an_order_that_it_does_not_have(api: APIClient, client: Client) -> None:
+    paths = yaml.safe_load(client.get("/api/schema/").content)["paths"]
+    ordered = [
+        path
+        for path, operations in paths.items()
+        if any(one["name"] == "ordering" for one in operations.get("get", {}).get("parameters", ()))
+    ]
+    assert len(ordered) > 5
+    for path in ordered:
+        refused = api.get(path, {"ordering": "foo"})
+        assert (refused.status_code, refused.json()["field"]) == (400, "ordering"), path
+        assert re.fullmatch(
+            r"must be among [a-z0-9_., ]+, each optionally after a -, not 'foo'", refused.json()["sentence"]
+        )
+        assert api.get(path, {"ordering": ""}).status_code == 200
+    known = api.get("/api/topologies/", {"ordering": "-brokers, name,"})
+    assert known.status_code == 200
+    assert api.get("/api/topologies/", {"ordering": "name,foo"}).status_code == 400
+
+
+def test_what_has_the_wrong_type_is_shown_as_in_json(api: APIClient) -> None:
+    refused = api.post("/api/tokens/", {"username": True, "password": [None], "scope": True}, format="json").json()
+    said = {one["field"]: one["sentence"] for one in refused["errors"]}
+    assert said["scope"] == said["username"] == "must be a string, not true"
+    assert said["password"] == "must be a string, not [null]"
+    refused = api.patch("/api/storage/", {"max_days": True}, format="json").json()
+    assert refused["sentence"].endswith(", not true")

@@ -51,8 +51,11 @@ def test_what_cannot_be_reported_on_is_named(api: APIClient, done: Run, body: di
 
 
 def test_runs_that_are_not_done_cannot_be_compared(api: APIClient, experiment: dict) -> None:
-    answer = order(api, runs=[Run.objects.get().pk])
-    assert "only finished runs can be compared" in answer.json()["sentence"]
+    run = Run.objects.get()
+    for state in (RunState.QUEUED, RunState.CANCELLED, RunState.FAILED):
+        Run.objects.update(state=state)
+        answer = order(api, runs=[run.pk])
+        assert answer.json()["sentence"] == f"only finished runs can be compared; {run.pk} is {state}"
 
 
 def test_a_report_waits_for_the_run_that_measures_and_says_so(api: APIClient, done: Run) -> None:

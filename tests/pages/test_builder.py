@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from statistics import geometric_mean
 from typing import Any
@@ -599,8 +600,34 @@ def test_an_unknown_system_is_refused_and_saves_nothing(olga: Client, ring: Topo
     assert olga.post("/experiments/new/", {**document, "do": "save"}).status_code == 400
     assert "must be one of context-broker" in olga.post("/experiments/estimate/", sent).content.decode()
     assert olga.post("/experiments/topologies/", sent).status_code == 200
-    assert olga.get("/experiments/new/?system=nowhere").status_code == 200
     assert not Experiment.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("preset=nope", "must be one of quick-look, "),
+        ("study=nope", "must be one of "),
+        ("study=&scale=nope", "must be one of quick, paper, not "),
+        ("system=nope", "must be one of context-broker"),
+        ("from=nope", "there is no experiment with the id "),
+        ("run=nope", "there is no run with the id "),
+        ("topology=nope", "there is no topology with the id "),
+        ("pressed=nope", "is an unknown parameter of this page; known: preset, "),
+    ],
+)
+def test_a_name_that_there_is_not_is_told_above_the_empty_form(olga: Client, asked: str, said: str) -> None:
+    page = olga.get(f"/experiments/new/?{asked}")
+    form = page.context["form"]
+    assert [error.field for error in form.errors] == [asked.split("=nope")[0].split("&")[-1]]
+    assert said in form.errors[0].sentence
+    assert form.errors[0].sentence in html.unescape(page.content.decode())
+    assert (form.mode, form.topologies) == ("form", [])
+
+
+def test_what_there_is_has_no_problem(olga: Client, ring: Topology) -> None:
+    for asked in ("", "preset=quick-look&document", "preset=", f"topology={ring.pk}&system=context-broker"):
+        assert not olga.get(f"/experiments/new/?{asked}").context["form"].errors, asked
 
 
 def test_a_run_of_a_system_that_is_not_installed_is_shown_as_a_document(olga: Client, house: House) -> None:

@@ -322,9 +322,9 @@ def test_more_runs_than_can_be_compared_are_refused_with_a_way_to_fewer(
 def test_runs_that_are_not_done_are_counted_and_left_out(olga: Client, operator: User) -> None:
     swept(operator, grows)
     Run.objects.filter(replicate=2).update(state=RunState.FAILED)
-    assert "2 finished runs in 1 configuration · 1 not finished" in words(page(olga, "q="))
+    assert "2 finished runs in 1 configuration · 1 not done" in words(page(olga, "q="))
     Run.objects.update(state=RunState.FAILED)
-    assert "3 runs match this filter, but none is finished" in words(page(olga, "q="))
+    assert "3 runs match this filter, but none is done" in words(page(olga, "q="))
 
 
 def test_a_pinned_configuration_is_what_the_others_are_held_against(olga: Client, operator: User) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpResponse
@@ -171,6 +172,16 @@ def test_a_file_holds_what_is_on_the_screen(olga: Client, house: House, columns:
     assert as_json == table.to_pylist()
     assert list(as_json[0]) == list(rows[0])
     assert olga.get(f"/api/runs/export/?{query}&format=csv").content == olga.get(f"/runs/export/?{query}").content
+
+
+def test_the_help_and_the_document_call_servers_of_several_systems_servers(olga: Client) -> None:
+    part = olga.get("/runs/fields/").content.decode()
+    assert "Servers on the topology" in part
+    assert "Recording size per server" in part
+    schemas = yaml.safe_load(olga.get("/api/schema/").content)["components"]["schemas"]
+    common = ("RunBroker", "RunBrokerRow", "RunBrokerList", "NetworkBroker", "OwnWords", "Held", "KnownEntry")
+    for name in common:
+        assert not re.search(r"\b(a|the|one|any|each) broker", str(schemas[name]), re.IGNORECASE), name
 
 
 def test_a_file_that_cannot_be_made_says_why(olga: Client, house: House) -> None:

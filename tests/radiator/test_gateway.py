@@ -240,12 +240,15 @@ def test_a_callback_is_signed_and_tried_again():
         wanted = {"id": "hook", "instance": 7, "callback": f"http://127.0.0.1:{port}/radiator?x=1"}
         status, admitted = gateway.ask("POST", "/clients", wanted)
         assert (status, gateway.ask("POST", "/clients", wanted)[1]) == (201, admitted), "the secret stays"
+        hook = gateway.gateway.clients.get("hook")
+        heard_at = hook.heard_at
         alice.propagate(["alice"], {"speed": 1}, 1_000)
         found = [received.get(timeout=BOUND_S) for _ in range(2)]
         assert [status for status, _, _ in found] == [500, 204]
         expected = hmac.new(admitted["secret"].encode(), found[1][2], hashlib.sha256).hexdigest()
         assert found[1][1]["X-Waxwing-Signature"] == f"sha256={expected}"
         assert json.loads(found[1][2])["blob"]["a"] == {"speed": 1}
+        wait_for(lambda: hook.heard_at > heard_at, "its answer is a sign of life")
         alice.propagate(["alice"], {"speed": 2}, 1_000)
         wait_for(lambda: gateway.status()["silent"] == 1, "both tries have failed")
         assert gateway.status()["counters"]["callbacks_failed"] == 1

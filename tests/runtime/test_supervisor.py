@@ -433,7 +433,7 @@ def test_one_broker_is_restarted_by_order_on_its_port_with_its_neighbours(host):
     assert host.client.restart("net", 1, 1, 0, "olga")["brokers"][1]["pid"] == after["pid"], "an old order"
     with pytest.raises(SupervisorRefused, match="broker must be from 0 to 2, not 3"):
         host.client.restart("net", 1, 3, 0, "olga")
-    with pytest.raises(SupervisorRefused, match="restarts must be a whole number, not None"):
+    with pytest.raises(SupervisorRefused, match="restarts must be a whole number, not null"):
         host.client.restart("net", 1, 1, None, "olga")
 
 

@@ -128,7 +128,7 @@ def test_a_share_of_clients_is_drawn_by_the_seed_of_the_run(tmp_path):
         ({**SILENT, "clients": ["caller-4"]}, "clients", "has no 'caller-4'; known are caller-0 to caller-3"),
         ({**SILENT, "clients": "caller-1"}, "clients", "must be a list of names"),
         ({**SILENT, "clients": 0}, "clients", "must be a share above 0 and at most 1, not 0"),
-        ({**SILENT, "clients": True}, "clients", "or a share, not True"),
+        ({**SILENT, "clients": True}, "clients", "or a share, not true"),
         ({**MOVED, "until_s": 2}, "until_s", "is unknown"),
         ({**KILL, "what": "explode"}, "what", "must be one of kill, restart, partition, slow, lossy, impaired, deaf"),
     ],

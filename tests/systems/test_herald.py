@@ -108,7 +108,7 @@ def test_recordings_of_both_roles_replay_to_the_byte(tmp_path):
 
 def test_the_limit_of_recordings_counts_servers_that_are_no_nodes(tmp_path, monkeypatch):
     monkeypatch.setattr("overlay.systems.registry.MOST_RECORDED", 1)
-    with pytest.raises(InvalidSetting, match="must be 0 for more than 1 brokers; there are 2"):
+    with pytest.raises(InvalidSetting, match="must be 0 for more than 1 servers; there are 2"):
         run(simulated(DEFINITION, "news.yaml")[1][0], tmp_path, record_mb=1)
 
 

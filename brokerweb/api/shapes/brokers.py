@@ -1,4 +1,4 @@
-"""Bodies of a run's brokers."""
+"""Bodies of servers of runs and networks. Fields of queries and entries are those of systems that report them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from brokerweb.api.shapes.fields import ObjectField
 
 
 class RunBrokerRowSerializer(serializers.Serializer):
-    """One broker. Unknown values are missing or null. Sizes are in bytes."""
+    """One server. Unknown values are missing or null. Sizes are in bytes."""
 
     index = serializers.IntegerField()
-    name = serializers.CharField(required=False, help_text="Its process: broker-3")
+    name = serializers.CharField(required=False, help_text="Its process, such as broker-3")
     state = serializers.CharField(required=False)
     address = serializers.CharField(required=False)
     restarts = serializers.IntegerField(required=False)
@@ -38,7 +38,7 @@ class RunBrokerListSerializer(serializers.Serializer):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     t_s = serializers.FloatField(
-        allow_null=True, help_text="Seconds since the launch of the newest report of any broker"
+        allow_null=True, help_text="Seconds since the launch of the newest report of any server"
     )
     results = RunBrokerRowSerializer(many=True)
 
@@ -48,7 +48,7 @@ class NeighbourSerializer(serializers.Serializer):
     address = serializers.CharField()
     state = serializers.ChoiceField(
         choices=("joined", "lost", "left", "refused", "linked"),
-        help_text="linked: taken from the topology, not reported by the broker",
+        help_text="linked: taken from the topology, not reported by the server",
     )
     since_s = serializers.FloatField(allow_null=True, help_text="Seconds since the launch")
 
@@ -69,7 +69,7 @@ class TracedMessageSerializer(serializers.Serializer):
     t_s = serializers.FloatField()
     direction = serializers.ChoiceField(choices=("received", "sent"))
     kind = serializers.CharField(help_text="request, lookahead, answer or refusal")
-    other = serializers.IntegerField(allow_null=True, help_text="The broker at the other end, if known")
+    other = serializers.IntegerField(allow_null=True, help_text="The server at the other end, if known")
     with_consumer = serializers.BooleanField()
     entity = serializers.CharField()
     query = serializers.CharField(help_text="Query id, as in traces")
@@ -77,7 +77,7 @@ class TracedMessageSerializer(serializers.Serializer):
 
 
 class KnownEntrySerializer(serializers.Serializer):
-    """An entity known to have been in the broker's table."""
+    """An entity known to have been in the server's table."""
 
     entity = serializers.CharField(help_text="type|id|scope")
     came_as = serializers.ChoiceField(
@@ -90,7 +90,7 @@ class KnownEntrySerializer(serializers.Serializer):
 
 
 class HeldSerializer(serializers.Serializer):
-    """Valid contents of the broker's table at its end."""
+    """Valid contents of the server's table at its end."""
 
     t_s = serializers.FloatField()
     own = serializers.ListField(child=serializers.CharField(), help_text="type|id|scope, from providers; at most 50")
@@ -100,13 +100,13 @@ class HeldSerializer(serializers.Serializer):
 
 
 class OwnWordsSerializer(serializers.Serializer):
-    """Reports of the broker: from its journal, or, for a network's broker, from a query to it."""
+    """Reports of the server: from its journal, or, for a network's server, from a query to it."""
 
     index = serializers.IntegerField()
     address = serializers.CharField()
     lives = serializers.IntegerField(help_text="Number of process starts")
     asked = serializers.BooleanField(
-        required=False, help_text="True if the broker was queried; t_s is then its own clock"
+        required=False, help_text="True if the server was queried; t_s is then its own clock"
     )
     t_s = serializers.FloatField(help_text="Seconds since the launch of its newest report")
     as_of_unix_us = serializers.IntegerField()
@@ -122,7 +122,7 @@ class OwnWordsSerializer(serializers.Serializer):
 class LastMessageSerializer(serializers.Serializer):
     t_s = serializers.FloatField()
     direction = serializers.ChoiceField(choices=("received", "sent"))
-    other = serializers.IntegerField(allow_null=True, help_text="The broker at the other end; null for a client")
+    other = serializers.IntegerField(allow_null=True, help_text="The server at the other end; null for a client")
     address = serializers.CharField()
     kind = serializers.CharField()
     family = serializers.CharField()
@@ -157,9 +157,9 @@ class RunBrokerSerializer(serializers.Serializer):
 
 
 class NetworkBrokerSerializer(serializers.Serializer):
-    """A broker of a network."""
+    """A server of a network."""
 
     index = serializers.IntegerField()
     traced_one_in = serializers.IntegerField(help_text="One query in this many is traced; 0: none")
-    now = ObjectField(help_text="Its row in the network's brokers, with load and memory if known")
+    now = ObjectField(help_text="Its row in the network's `brokers`, with load and memory if known")
     own: Any = OwnWordsSerializer(allow_null=True, help_text="Null if it does not answer")

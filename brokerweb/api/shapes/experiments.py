@@ -36,7 +36,7 @@ class ExperimentBody(serializers.Serializer):
     workload = ObjectField(required=False)
     faults = FaultsField(required=False)
     simulation = ObjectField(required=False)
-    record_mb = serializers.IntegerField(required=False, default=0, help_text="Recording size per broker, MB")
+    record_mb = serializers.IntegerField(required=False, default=0, help_text="Recording size per server, MB")
     thresholds = serializers.ListField(
         child=serializers.CharField(),
         required=False,

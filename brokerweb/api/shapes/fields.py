@@ -10,6 +10,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
 from brokerweb.kit.moments import moment
+from overlay.core.errors import shown
 
 OBJECT = {"type": "object", "additionalProperties": {}}
 LIST_OF_OBJECTS = {"type": "array", "items": OBJECT}
@@ -44,6 +45,7 @@ class Body(serializers.Serializer):
 
     JSON_TYPES: tuple[tuple[type[serializers.Field], type, str], ...] = (
         (serializers.CharField, str, "must be a string"),
+        (serializers.ChoiceField, str, "must be a string"),
         (serializers.IntegerField, int, "must be a whole number"),
         (serializers.BooleanField, bool, "must be true or false"),
     )
@@ -60,4 +62,4 @@ class Body(serializers.Serializer):
                 continue
             for field, kind, sentence in self.JSON_TYPES:
                 if isinstance(self.fields[name], field) and value is not None and type(value) is not kind:
-                    yield name, ErrorDetail(f"{sentence}, not {value!r:.60}", "invalid")
+                    yield name, ErrorDetail(f"{sentence}, not {shown(value)}", "invalid")

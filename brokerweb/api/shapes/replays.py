@@ -14,7 +14,7 @@ class ChangeSerializer(serializers.Serializer):
     cut_link = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Two brokers")
     kill = serializers.IntegerField(required=False, help_text="A broker to kill at the start of measuring")
     settings = serializers.DictField(required=False, help_text="One setting and its new value")
-    record_mb = serializers.IntegerField(required=False, help_text="Recording size per broker, MB")
+    record_mb = serializers.IntegerField(required=False, help_text="Recording size per server, MB")
     replicates = serializers.ChoiceField(
         choices=("one", "all"), required=False, default="one", help_text="This run only, or every replicate"
     )

@@ -12,6 +12,7 @@ from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.panel import of_networks, of_runs
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import Entry, Part, ServerDetail, Web
+from telemetry.errors import StorageError
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker import holdings
 
@@ -55,7 +56,10 @@ class ContextBrokerWeb(Web):
 def _copies(run: Run) -> Part:
     """Empty for a run whose brokers did not report their data."""
     held = run.summary.get("holdings") or {}
-    found = holdings.most_wanted(RunFiles(settings.RUNS / run.pk), COPIES_DRAWN) if held.get("brokers") else []
+    try:
+        found = holdings.most_wanted(RunFiles(settings.RUNS / run.pk), COPIES_DRAWN) if held.get("brokers") else []
+    except StorageError as error:
+        return Part("copies", "Copies", "parts/damaged.html", {"damage": str(error)})
     if not found:
         return Part("copies", "", "")
     drawn = holdings.drawn(found, held.get("exponent"))

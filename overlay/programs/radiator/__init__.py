@@ -1,7 +1,10 @@
 """Seed 003 on the command line and for programs.
 
 - ``client``     a client of a network: register, propagate, receive
-- ``http_front`` HTTP and JSON for clients without UDP; ``gateway``: these clients
+- ``gateway``    HTTP and JSON for clients without UDP: ``http_front`` has the connections (``connection``) and their
+                 requests (``routes``, ``requests``), ``clients`` the clients, each with a socket (``line``), and
+                 ``outlets`` the ways in which they receive (``translation``, ``posting``, ``remembered``)
+- ``phone``      a client of the gateway, with the standard library only
 - ``inspection`` figures, clients and pending messages of a server, for its operator
 - ``commands``   these as commands; ``listing``: those that list
 """

@@ -16,7 +16,7 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WireError
 from overlay.programs.radiator.clients import RETRY_S, Client, Clients
 from overlay.programs.radiator.limits import Limits
-from overlay.programs.radiator.outlets import Callback, Port, Stream
+from overlay.programs.radiator.outlets import Callback, Port, Shared, Stream
 from overlay.programs.radiator.posting import Callbacks
 from overlay.programs.radiator.remembered import Bodies
 from overlay.programs.radiator.requests import Call, Registration, Reported, Wrong
@@ -47,13 +47,13 @@ class Gateway:
         self.server, self.limits, self._deadline_s = server, limits or Limits(), deadline_s
         self.counts: Counter[str] = Counter()
         self.clients = Clients(self.limits, deadline_s, self.counts)
-        self._bodies = Bodies(self.limits.body_bytes)
-        self._callbacks = Callbacks(callback_networks)
+        bodies, callbacks = Bodies(self.limits.body_bytes), Callbacks(callback_networks)
+        self._shared = Shared(bodies, self.limits, self.counts, callbacks)
 
     async def close(self) -> None:
         """Unregister all clients, and wait until the server has answered or does not."""
         await self.clients.close()
-        self._callbacks.close()
+        self._shared.callbacks.close()
 
     async def keep(self) -> None:
         """End leases, for ever."""
@@ -72,7 +72,7 @@ class Gateway:
             "open_streams": self._open_streams(),
             "silent": sum(one is not None and one.is_silent for one in outlets),
             "waiting_pushes": sum(one.waiting() for one in outlets if one is not None),
-            "body_bytes": self._bodies.bytes,
+            "body_bytes": self._shared.bodies.bytes,
             "counters": dict(sorted(self.counts.items())),
         }
 
@@ -80,7 +80,7 @@ class Gateway:
 
     async def register(self, wanted: Registration, host: str, home: Address) -> dict[str, Any]:
         """``host`` registers, and reached the gateway at ``home``."""
-        if wanted.callback is not None and (why := self._callbacks.refusal(wanted.callback)):
+        if wanted.callback is not None and (why := self._shared.callbacks.refusal(wanted.callback)):
             raise Wrong(HTTPStatus.BAD_REQUEST, f"callback: {why}")
         client = await self._client(wanted, host)
         async with client.lock:
@@ -153,15 +153,15 @@ class Gateway:
 
     def _connect(self, client: Client, wanted: Registration, host: str) -> None:
         """Its outlet; one that it has already and still wants stays, with what waits in it."""
-        old, shared = client.outlet, (self._bodies, self.limits, self.counts, client.settle)
+        old, shared = client.outlet, self._shared
         if wanted.port is not None:
             if not isinstance(old, Port) or old.address != (host, wanted.port):
-                client.outlet = Port((host, wanted.port), *shared)
+                client.outlet = Port((host, wanted.port), shared, client.settle)
         elif wanted.callback is not None:
             if not isinstance(old, Callback) or old.url != wanted.callback:
-                client.outlet = Callback(wanted.callback, self._callbacks, *shared)
+                client.outlet = Callback(wanted.callback, shared, client.settle, client.hear)
         elif not isinstance(old, Stream):
-            client.outlet = Stream(*shared)
+            client.outlet = Stream(shared, client.settle)
         if old is not None and client.outlet is not old:
             old.close()
 

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from overlay.core.addresses import Address
 from overlay.programs.radiator.limits import Limits
@@ -27,6 +27,15 @@ JSON = {"Content-Type": "application/json"}
 RECONNECT_MS = 1_000
 Settle = Callable[[m.Push, bool], None]
 """Called once for each push that was taken, with whether the client has it."""
+
+
+class Shared(NamedTuple):
+    """What the outlets of a gateway have in common."""
+
+    bodies: Bodies
+    limits: Limits
+    counts: Counter[str]
+    callbacks: Callbacks
 
 
 class Outlet(Protocol):
@@ -48,11 +57,12 @@ class Outlet(Protocol):
 class Port:
     """``POST /receive``, compressed, to the address that registered. 204 acknowledges."""
 
-    def __init__(self, address: Address, bodies: Bodies, limits: Limits, counts: Counter[str], settle: Settle) -> None:
+    def __init__(self, address: Address, shared: Shared, settle: Settle) -> None:
         self.address = address
-        self._bodies, self._limits, self._counts, self._settle = bodies, limits, counts, settle
+        self._bodies, self._limits, self._counts, _ = shared
+        self._settle = settle
         self._tasks: set[asyncio.Task[None]] = set()
-        self._places = asyncio.Semaphore(limits.posts)
+        self._places = asyncio.Semaphore(shared.limits.posts)
         self.is_silent = False
 
     def take(self, push: m.Push, make: Callable[[], bytes]) -> bool:
@@ -88,9 +98,10 @@ class Port:
 class Stream:
     """Server-sent events. A push is taken while a stream is open, and for ``resume_s`` afterwards."""
 
-    def __init__(self, bodies: Bodies, limits: Limits, counts: Counter[str], settle: Settle) -> None:
-        self._bodies, self._limits, self._counts, self._settle = bodies, limits, counts, settle
-        self._events = Events(limits.events, secrets.randbits(32))
+    def __init__(self, shared: Shared, settle: Settle) -> None:
+        self._bodies, self._limits, self._counts, _ = shared
+        self._settle = settle
+        self._events = Events(shared.limits.events, secrets.randbits(32))
         self._current: object | None = None
         self._news = asyncio.Event()
         self._left_at = time.monotonic()
@@ -154,14 +165,12 @@ class Stream:
 class Callback:
     """A signed POST to a URL, in order, each tried some times; after one that fails, what waits is dropped."""
 
-    def __init__(
-        self, url: str, callbacks: Callbacks, bodies: Bodies, limits: Limits, counts: Counter[str], settle: Settle
-    ) -> None:
+    def __init__(self, url: str, shared: Shared, settle: Settle, hear: Callable[[], None]) -> None:
+        """``hear`` is called when a delivery has succeeded: then the client is there."""
         self.url, self.secret = url, secrets.token_hex(16)
-        self._callbacks, self._bodies, self._limits, self._counts, self._settle = (
-            callbacks, bodies, limits, counts, settle,
-        )  # fmt: skip
-        self._events = Events(limits.events, 0)
+        self._bodies, self._limits, self._counts, self._callbacks = shared
+        self._settle, self._hear = settle, hear
+        self._events = Events(shared.limits.events, 0)
         self._task: asyncio.Task[None] | None = None
         self.is_silent = False
 
@@ -182,6 +191,7 @@ class Callback:
                 self.is_silent = True
                 self._counts["callbacks_failed"] += self._events.clear()
                 return
+            self._hear()
             self._counts["callbacks"] += 1
             number = event.number
             self._events.sent(number)

@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from typing import Any, cast
 
 from overlay.core.chance import Chance, Stream, derive_seed
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.walks import POLICIES, WalkPolicy
 from overlay.topologies.graph import Graph
@@ -35,7 +35,7 @@ def estimate(graph: Graph, policy: str = BrokerConfig.walk_policy, share: float 
     Raises ``InvalidSetting`` for an unknown policy.
     """
     if policy not in POLICIES:
-        raise InvalidSetting("policy", f"must be one of {', '.join(POLICIES)}, not {policy!r:.40}")
+        raise InvalidSetting("policy", f"must be one of {', '.join(POLICIES)}, not {shown(policy, 40)}")
     holders = max(1, round(share * graph.brokers))
     if graph.brokers <= holders:
         return WalkEstimate(policy, holders, 0, 0.0, None, None)

@@ -21,6 +21,7 @@ from overlay.systems.context_broker.wire.table import LAYOUTS
 from telemetry.errors import TelemetryError
 from telemetry.lake.datagrams import Datagram, datagrams, recordings_of
 from telemetry.lake.datagrams import capture as datagrams_capture
+from telemetry.lake.parquet import read_table, reading
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.messages import MOST_MESSAGES, OUTSIDE
 
@@ -41,9 +42,9 @@ class Choice:
 
 
 def numbers(path: Path, choice: Choice) -> np.ndarray[Any, Any]:
-    """The numbers of the chosen messages, in order."""
+    """The numbers of the chosen messages, in order. Raises ``StorageError``, as everything that reads the rows."""
     columns = [*_NARROW, "query"] if choice.query is not None else [*_NARROW]
-    table = pq.read_table(path, partitioning=None, columns=columns)
+    table = read_table(path, columns)
     at = table["at_us"].to_numpy()
     chosen = (at >= choice.from_us) & (at < choice.to_us)
     if choice.code is not None:
@@ -66,7 +67,7 @@ def rows(path: Path, choice: Choice, offset: int, limit: int) -> tuple[int, list
 def _at(path: Path, wanted: list[int]) -> list[dict[str, Any]]:
     """The rows with these numbers, which are in order; only the row groups that hold them are read."""
     made: list[dict[str, Any]] = []
-    with pq.ParquetFile(path) as file:
+    with reading(path), pq.ParquetFile(path) as file:
         first = 0
         for group in range(file.num_row_groups):
             beyond = first + file.metadata.row_group(group).num_rows

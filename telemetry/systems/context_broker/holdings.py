@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from overlay.journal.facts import Holdings
 from overlay.systems.context_broker.holdings import SQUARE_ROOT, fit_shape
+from telemetry.lake.parquet import read_table
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import whole_file
 
@@ -103,6 +104,6 @@ def most_wanted(files: RunFiles, count: int) -> list[dict[str, Any]]:
 
 
 def read(path: Path, offset: int, limit: int) -> tuple[int, Iterable[dict[str, Any]]]:
-    """The number of rows, and some of them."""
-    table = pq.read_table(path)
+    """The number of rows, and some of them. Raises ``StorageError`` for a damaged file, as ``most_wanted``."""
+    table = read_table(path)
     return table.num_rows, table.slice(offset, limit).to_pylist()

@@ -32,6 +32,7 @@ from overlay.systems.context_broker.wire.kinds import Family
 from overlay.systems.context_broker.wire.messages import Ack, ContextRequest, ContextResponse, Nack
 from overlay.systems.context_broker.wire.table import CODES, LAYOUTS, AnyMessage
 from telemetry.lake.datagrams import InOrder
+from telemetry.lake.parquet import read_table
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import whole_file
 from telemetry.systems.context_broker.names import broker_index
@@ -232,10 +233,10 @@ class Overview:
 
 
 def overview(path: Path, bins: int = 240) -> Overview | None:
-    """``None`` where there are no messages."""
+    """``None`` where there are no messages. Raises ``StorageError`` for a damaged file, as ``between``."""
     if not path.is_file():
         return None
-    table = pq.read_table(path, partitioning=None, columns=["at_us", "arrived_us", "code"])
+    table = read_table(path, ["at_us", "arrived_us", "code"])
     if not table.num_rows:
         return None
     at = table["at_us"].to_numpy()
@@ -269,5 +270,5 @@ def between(
     filters: list[tuple[str, str, Any]] = [("at_us", ">=", from_us), ("at_us", "<", to_us)]
     if query is not None:
         filters.append(("query", "=", query))
-    table = pq.read_table(path, partitioning=None, filters=filters)
+    table = read_table(path, filters=filters)
     return table.num_rows, table.slice(offset, limit).to_pylist()

@@ -1,6 +1,7 @@
 """The traces of one run as a file, with a row per query. ``telemetry.systems.context_broker.traces`` joins them.
 
-For a run that is not collected yet they are read from its brokers' journals, without queries in progress.
+For a run that is not collected yet they are read from its brokers' journals, without queries in progress. Reading a
+damaged file raises ``StorageError``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 
 from overlay.journal.facts import Start, Tick, Trace
 from overlay.journal.journal import read_journal
+from telemetry.lake.parquet import column_names, read_table
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.lake.storage import whole_file
 from telemetry.systems.context_broker.names import BROKER
@@ -99,11 +101,10 @@ def client_view(query: Query, lake: Lake, run: str) -> dict[str, Any] | None:
     path = lake.part("samples", run)
     if query.asked is None or not path.is_file():
         return None
-    known = pq.read_schema(path).names
+    known = column_names(path)
     columns = ("client", "outcome", "status", "attempts", "intended_us", "sent_us", "ended_us", "truth")
-    table = pq.read_table(
+    table = read_table(
         path,
-        partitioning=None,
         columns=[name for name in columns if name in known],  # runs of earlier versions have no verdicts
         filters=[
             ("role", "=", "consumer"),
@@ -119,7 +120,7 @@ def client_view(query: Query, lake: Lake, run: str) -> dict[str, Any] | None:
 def _load(files: RunFiles, columns: list[str], trace: str | None = None) -> pa.Table:
     if files.traces_path.is_file():
         filters = [("id", "=", trace)] if trace else None
-        return pq.read_table(files.traces_path, partitioning=None, columns=columns, filters=filters)
+        return read_table(files.traces_path, columns, filters)
     return _from_journals(files).select(columns)
 
 

@@ -6,13 +6,12 @@ run that is not collected yet, because computing it would slow down the run.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from telemetry.lake.parquet import read_table
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.traces import PASSAGES
 from telemetry.systems.contract import Traffic
@@ -21,17 +20,13 @@ MESSAGES, TRACED = "messages", "traced queries"
 
 
 def of_run(files: RunFiles) -> Traffic | None:
-    """``None`` if nothing was recorded or traced."""
+    """``None`` if nothing was recorded or traced. Raises ``StorageError`` if the file is damaged."""
     if files.messages_path.is_file():
-        return Traffic(MESSAGES, _counted(_read(files.messages_path, ["sender", "receiver"])))
+        return Traffic(MESSAGES, _counted(read_table(files.messages_path, ["sender", "receiver"])))
     if files.traces_path.is_file():
-        counts = _counted(_sent(_read(files.traces_path, ["steps"])))
+        counts = _counted(_sent(read_table(files.traces_path, ["steps"])))
         return Traffic(TRACED, counts) if counts else None
     return None
-
-
-def _read(path: Path, columns: list[str]) -> pa.Table:
-    return pq.read_table(path, partitioning=None, columns=columns)
 
 
 def _sent(traces: pa.Table) -> pa.Table:

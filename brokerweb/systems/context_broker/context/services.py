@@ -24,7 +24,7 @@ from brokerweb.systems.context_broker.context import latest
 from brokerweb.systems.context_broker.context.latest import Latest
 from brokerweb.systems.context_broker.queries.of_networks import trace_of, traced_one_in
 from overlay.core.addresses import Address, format_address, parse_address
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.programs.context_broker.client import (
     Answer,
     ContextClient,
@@ -210,5 +210,5 @@ def _key(type: str, entity: str, scope: str) -> tuple[str, str, str]:
 
 def _name(field: str, text: str) -> str:
     if not text or "|" in text or len(text.encode()) > MAX_NAME:
-        raise InvalidSetting(field, f"must be 1 to {MAX_NAME} bytes without |, not {text!r:.60}")
+        raise InvalidSetting(field, f"must be 1 to {MAX_NAME} bytes without |, not {shown(text)}")
     return text

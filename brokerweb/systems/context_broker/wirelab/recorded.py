@@ -10,7 +10,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
 from brokerweb.wirelab.recorded import files_of, whole
 from brokerweb.wirelab.services import visible
-from telemetry.errors import TelemetryError
+from telemetry.errors import StorageError, TelemetryError
 from telemetry.lake.datagrams import title_of
 from telemetry.systems.context_broker import captures
 from telemetry.systems.context_broker.captures import Choice
@@ -88,9 +88,11 @@ def message(run: Run, number: int) -> tuple[dict[str, Any], bytes] | None:
 
 
 def capture(run: Run, choice: Choice) -> Iterator[bytes]:
-    """The chosen messages as pcapng. Raises ``NotPossible``."""
+    """The chosen messages as pcapng. Raises ``NotPossible``, and ``StorageError`` for a damaged file."""
     files = files_of(run)
     try:
         return captures.capture(files, choice, title_of(files))
+    except StorageError:
+        raise
     except TelemetryError as error:
         raise NotPossible(str(error)) from None

@@ -1,0 +1,36 @@
+"""Whether the servers of a running network answer, for its page and the list.
+
+A supervisor sees processes and asks them over the loopback interface, so a network may be ``running`` although no
+server answers from outside, and stays so if its host disappears. The state is a contract and remains; pages show what
+the newest probes found. Counterparts: ``probing`` asks each server once a second; ``probes`` keeps the answers.
+"""
+
+from __future__ import annotations
+
+from brokerweb.networks.broker_index import servers_of
+from brokerweb.networks.models import Host, Network, NetworkState
+from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probing import probe_file
+from brokerweb.networks.services import worker_missing
+from overlay.systems.registry import SYSTEMS
+
+
+def trouble(network: Network, now_s: float) -> str:
+    """A sentence if servers of a running network do not answer at ``now_s``, Unix time; otherwise empty.
+
+    Empty also where it is unknown: without probes, which exist only on the host of the network.
+    """
+    if network.state != NetworkState.RUNNING or network.system not in SYSTEMS:
+        return ""
+    title = servers_of(network).title.in_text
+    host = Host.objects.filter(pk=network.host).first()
+    if host is not None and not host.alive:
+        missing = worker_missing(host.name)
+        return f"{missing} It is unknown which {title.many} answer; the states shown are the last ones observed."
+    up = [row["index"] for row in network.brokers if row.get("state") == "up"]
+    asked = probe_file(network).newest(TIERS[0], up, now_s)
+    answering = sum(answered > 0 for _, answered in asked.values())
+    if answering == len(asked):
+        return ""
+    probed = title.one if len(asked) == 1 else title.many
+    return f"{answering or 'None'} of {len(asked)} {probed} answered the latest probes. Their processes run."

@@ -1,0 +1,91 @@
+"""A network that runs and does not answer: its page and the list say so, and its state in REST stays what it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from brokerweb.networks.answering import trouble
+from brokerweb.networks.models import Host, Network, NetworkState
+from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probing import probe_file
+from brokerweb.topologies import services as topologies
+
+pytestmark = pytest.mark.django_db
+
+FINE = TIERS[0]
+NOW = 1_795_400_000
+
+
+@pytest.fixture
+def network(operator: User, settings: Any) -> Network:
+    """Three brokers that are up, and one that is not."""
+    ring = topologies.create(name="ring", kind="ring", brokers=4, params={}, seed=1, owner=operator)
+    common = {"state": "up", "reason": "", "restarts": 0, "pid": None, "since_unix_ms": 0}
+    rows: list[dict[str, Any]] = [
+        {**common, "index": index, "address": f"127.0.0.1:{7000 + index}"} for index in range(4)
+    ]
+    rows[3]["state"] = "restarting"
+    return Network.objects.create(
+        name="n",
+        topology=ring,
+        deployed=topologies.document(ring),
+        state=NetworkState.RUNNING,
+        host=settings.HOST_NAME,
+        brokers=rows,
+    )
+
+
+def probed(network: Network, at_s: int, answered: Sequence[int]) -> None:
+    found: dict[int | None, dict[str, float]] = {
+        index: {"asked": 5, "answered": count} for index, count in enumerate(answered)
+    }
+    probe_file(network).write(FINE, at_s, found)
+
+
+def test_the_newest_complete_step_counts(network: Network) -> None:
+    assert trouble(network, NOW) == "", "nothing is known"
+    probed(network, NOW - 10, [0, 0, 0, 0])
+    assert trouble(network, NOW) == "None of 3 brokers answered the latest probes. Their processes run."
+    probed(network, NOW - 5, [5, 0, 1, 0])
+    assert trouble(network, NOW + 4).startswith("2 of 3 brokers answered ")
+    probed(network, NOW - 5, [5, 1, 1, 0])
+    assert trouble(network, NOW + 4) == "", "the one that restarts is shown in the table"
+    assert trouble(network, NOW + 60) == "", "what was long ago says nothing"
+    probed(network, NOW - 5, [0, 0, 0, 0])
+    network.state = NetworkState.DEGRADED
+    assert trouble(network, NOW) == "", "its reason is shown"
+
+
+def test_a_silent_host_is_named(network: Network) -> None:
+    host = Host.objects.create(name=network.host, heartbeat=timezone.now())
+    assert trouble(network, NOW) == ""
+    host.heartbeat = timezone.now() - timedelta(hours=1)
+    host.save()
+    said = trouble(network, NOW)
+    assert f"s on host {network.host}." in said
+    assert said.endswith("It is unknown which brokers answer; the states shown are the last ones observed.")
+
+
+def test_pages_show_it_as_degraded_and_rest_keeps_the_state(
+    network: Network, operator: User, api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: NOW + 1.0)
+    browser = Client()
+    browser.force_login(operator)
+    addresses = ("/networks/", f"/networks/{network.pk}/", f"/networks/{network.pk}/brokers/")
+    for answered, word, said in (([5, 5, 5], "running", False), ([0, 0, 0], "degraded", True)):
+        probed(network, NOW - 5, answered)
+        for address in addresses:
+            page = browser.get(address).content.decode()
+            assert f'class="state state-{word}"' in page, address
+            assert ("None of 3 brokers answered the latest probes." in page) is said, address
+        assert api.get(f"/api/networks/{network.pk}/").json()["state"] == "running"
