@@ -27,6 +27,7 @@ SECTIONS = (
     "messages",
     "floods",
     "overlay",
+    "radiator",
     "generator",
     "simulator",
     "live",

@@ -137,16 +137,21 @@ class _Coder:
         self._fixed = Struct(">" + "".join(field.code for field in layout.fields[:count]))
         self._count = count
         self._others = [(i, field) for i, field in enumerate(layout.fields) if i >= count]
+        self._is_short = [(field.kind, field.only_with) for _, field in self._others] in ([], [(Kind.REST, None)])
+        """Whether no field needs a reader of its own, as in the most frequent messages."""
         self._chosen = [(i, field) for i, field in enumerate(layout.fields) if field.choices]
         self._sized = [(i, field) for i, field in enumerate(layout.fields) if field.kind is Kind.FIXED]
         self._places = {field.name: i for i, field in enumerate(layout.fields)}
 
     def parse(self, data: bytes, at: int) -> Any:
         try:
-            values = list(self._fixed.unpack_from(data, at))
+            fixed = self._fixed.unpack_from(data, at)
         except StructError:
             raise WireError(f"{self.layout.short}: {len(data)} bytes are too few") from None
         at += self._fixed.size
+        if self._is_short and (self._others or at == len(data)):
+            return self._checked(self.layout.message._make((*fixed, data[at:]) if self._others else fixed))
+        values = list(fixed)
         for _, field in self._others:
             value, at = self._read(field, data, at, values)
             values.append(value)
@@ -160,7 +165,10 @@ class _Coder:
             if len(message[i]) != field.size and self._is_present(field, message):
                 raise WireError(f"{self.layout.short}: {field.name} has {len(message[i])} bytes, not {field.size}")
         try:
-            parts = [self._head, self._fixed.pack(*message[: self._count])]
+            fixed = self._fixed.pack(*message[: self._count])
+            if self._is_short:
+                return self._head + fixed + (message[-1] if self._others else b"")
+            parts = [self._head, fixed]
             parts += [_write(field, message[i]) for i, field in self._others if self._is_present(field, message)]
         except StructError as error:
             raise WireError(f"{self.layout.short}: {error}") from None

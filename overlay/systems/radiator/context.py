@@ -145,7 +145,7 @@ def combine(contexts: Sequence[Context], attributes: Attributes) -> Context:
 
 def _load(data: bytes) -> Json:
     try:
-        return json.loads(data.decode(), parse_constant=_refuse_constant)
+        return _DECODER.decode(data.decode())
     except UnicodeDecodeError as error:
         _refuse(f"byte {error.start} is not UTF-8")
     except json.JSONDecodeError as error:
@@ -177,12 +177,17 @@ def _check_people(people: Json) -> None:
 
 def _is_within(value: Json, levels: int) -> bool:
     """Whether lists and objects in ``value`` are nested at most ``levels`` deep."""
-    if type(value) is dict:
-        return levels > 0 and all(_is_within(one, levels - 1) for one in value.values())
-    if type(value) is list:
-        return levels > 0 and all(_is_within(one, levels - 1) for one in value)
-    return True
+    layer = [value]
+    for _ in range(levels + 1):
+        layer = [one for one in layer if type(one) is dict or type(one) is list]
+        if not layer:
+            return True
+        layer = [inner for one in layer for inner in (one.values() if type(one) is dict else one)]
+    return False
 
 
 def _refuse(reason: str) -> NoReturn:
     raise MalformedContext(f"Malformed context: {reason}.")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

@@ -375,9 +375,9 @@ def pushes_go_on_to_the_next_owner(real: Function) -> Function:
 def answers_count_nothing(real: Function) -> Function:
     """Datagrams that are no pushes are not counted."""
 
-    def leave(self, waiting, at):
-        real(self, waiting, at)
-        self.bytes_sent -= 0 if waiting.transfer else waiting.size
+    def leave(self, data, to, size, at, transfer, spared):
+        real(self, data, to, size, at, transfer, spared)
+        self.bytes_sent -= 0 if transfer else size
 
     return leave
 

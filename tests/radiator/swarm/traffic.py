@@ -10,7 +10,7 @@ from overlay.core.node import SECOND
 from overlay.systems.radiator.accounting import HEADERS
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import Settings
-from overlay.systems.radiator.wire.messages import Push
+from overlay.systems.radiator.wire.messages import Ack, Push
 from overlay.systems.radiator.wire.table import parse
 
 
@@ -75,9 +75,9 @@ class Strangers:
         assert self._balance[to] >= 0, f"{to} got more than three times its bytes"
 
 
-def push_bytes(data: bytes) -> int:
-    """Of a push, with headers; else 0."""
+def forwarding_bytes(data: bytes) -> int:
+    """Of a push or its ACK, with headers; else 0."""
     try:
-        return len(data) + HEADERS if isinstance(parse(data), Push) else 0
+        return len(data) + HEADERS if isinstance(parse(data), Push | Ack) else 0
     except WireError:
         return 0

@@ -113,7 +113,7 @@ def check(configuration: dict[str, Any], facts: Sequence[Fact]) -> None:
     assert sum(pairs) == found["pairs_due"], f"{pairs} do not add up to {found['pairs_due']}"
     assert min(pairs) >= 0 <= found["pairs_in_flight"] <= found["pairs_failed"], f"{pairs}"
     assert found["messages"] == sum(isinstance(fact, Sample) for fact in facts)
-    assert found["accepted"] + found["refused_messages"] == found["messages"] and found["refused_messages"] >= 0
+    assert found["accepted"] + found["refused"] == found["messages"] and found["refused"] >= 0
     if configuration["settings"]["retain_max_s"]:
         assert found["pairs_retained"] == 0, "after draining messages are retained beyond retain_max_s"
     if found["lag_mean_us"] is not None:

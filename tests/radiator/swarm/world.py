@@ -29,7 +29,7 @@ from tests.radiator.swarm.chains import Cutting
 from tests.radiator.swarm.ledger import Ledger
 from tests.radiator.swarm.plan import Plan
 from tests.radiator.swarm.shadow import Shadowed
-from tests.radiator.swarm.traffic import Strangers, Uplink, push_bytes
+from tests.radiator.swarm.traffic import Strangers, Uplink, forwarding_bytes
 
 SERVER: Address = ("10.0.0.1", 7000)
 STRANGER: Address = ("10.0.9.9", 9)
@@ -231,7 +231,7 @@ class World:
                 self.strangers.send(data, to)
         elif to != SERVER and source != STRANGER:
             person = next(one for one in self.people if one.is_there and one.address == source)
-            person.forwarded_bytes += push_bytes(data)
+            person.forwarded_bytes += forwarding_bytes(data)
 
     def _arrived(self, now: int, data: bytes, source: Address, to: Address) -> None:
         if source == STRANGER and to == SERVER:

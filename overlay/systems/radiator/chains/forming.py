@@ -10,6 +10,7 @@ from overlay.systems.radiator.chains.blobs import Place, chain_blob
 from overlay.systems.radiator.chains.chain import Chain, Member
 from overlay.systems.radiator.chains.cutting import Chainability, chain_length, cut
 from overlay.systems.radiator.chains.propagation import Propagation
+from overlay.systems.radiator.chains.transfers import Parcel
 from overlay.systems.radiator.clients.table import Entry
 from overlay.systems.radiator.config import MAX_SEGMENTS, Transport
 from overlay.systems.radiator.wire import messages as m
@@ -39,11 +40,12 @@ class Former:
             direct += self._form_chain(propagation, group)
         return [Member.of(entry) for entry in direct]
 
-    def direct_push(self, propagation: Propagation) -> tuple[m.Push, bytes]:
-        """The header and the blob of direct pushes, one for all."""
+    def direct_push(self, propagation: Propagation) -> Parcel:
+        """One for all recipients of direct pushes."""
         if propagation.direct is None:
             blob = deflate(propagation.body, self._config.codec_number)
-            propagation.direct = self._header(propagation, m.DIRECT, 0, blob), blob
+            header = self._header(propagation, m.DIRECT, 0, blob)
+            propagation.direct = Parcel(header, blob, self._config.segment_bytes)
         return propagation.direct
 
     def _groups(self, recipients: Sequence[Entry], p2p_clients: int) -> tuple[list[list[Entry]], list[Entry]]:

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from overlay.core.node import NodeEvent
 from overlay.systems.radiator.chains.chain import Chain, Member
+from overlay.systems.radiator.chains.transfers import Parcel
 from overlay.systems.radiator.clients.table import Key
-from overlay.systems.radiator.wire.messages import Push
 
 
 class Outcome(StrEnum):
@@ -36,8 +36,8 @@ class Propagation:
     open: int = 0
     """Recipients in flight."""
     chains: list[Chain] = field(default_factory=list)
-    direct: tuple[Push, bytes] | None = None
-    """Header and blob of direct pushes, once there is one."""
+    direct: Parcel | None = None
+    """Of direct pushes, once there is one."""
 
     def settle(self, member: Member, outcome: Outcome) -> None:
         """Only the first outcome counts, except that a failed pair may turn out delivered."""

@@ -103,8 +103,7 @@ class Propagations:
         if outcome := self._state(target.member):
             propagation.settle(target.member, outcome)
             return False
-        push, blob = self._former.direct_push(propagation)
-        self._transfers.begin(push, blob, target.member.address, target, now)
+        self._transfers.send(self._former.direct_push(propagation), target.member.address, target, now)
         return True
 
     def _inject(self, propagation: Propagation, chain: Chain, position: int, now: int) -> None:

@@ -6,8 +6,7 @@ acknowledgement begins when the last segment has left the sender's uplink.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -16,50 +15,80 @@ from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire.messages import WINDOW, Ack, Push
 from overlay.systems.radiator.wire.table import BITMAP_BYTES, encode
 
-TransferKey = tuple[Address, int, int, int, int]
-"""Destination, epoch, propagation, chain and attempt: what an ACK and its source say."""
+TransferKey = tuple[int, int, int, int]
+"""Epoch, propagation, chain and attempt: what an ACK says."""
 
 MOST_RESTARTS = 10
 """A receiver that starts again more often is not listened to, so that every transfer ends."""
 ALL = (1 << (8 * BITMAP_BYTES)) - 1
+NONE: frozenset[int] = frozenset()
 
 
-@dataclass(slots=True, eq=False)
-class Transfer:
-    """A blob on its way to one address."""
+class Parcel:
+    """A blob and the header of its segments, for one address or, with equal datagrams, for many.
 
-    push: Push
-    """The header of all its segments."""
-    blob: bytes
-    to: Address
-    tag: Any
-    """The caller's."""
-    segment_bytes: int
-    base: int = 0
-    """All segments before it are acknowledged."""
-    next: int = 0
-    """The first segment that has never been sent."""
-    beyond: set[int] = field(default_factory=set)
-    """Acknowledged segments after ``base``."""
-    tries: int = 1
-    queued: int = 0
-    """Datagrams that have not left yet."""
-    has_left: bool = False
-    is_over: bool = False
-    restarts: int = 0
-    """How often the receiver has started again."""
+    ``push`` is the header of the first segment, without its part.
+    """
 
-    @property
-    def key(self) -> TransferKey:
-        push = self.push
-        return self.to, push.epoch, push.propagation, push.chain, push.attempt
+    __slots__ = ("_datagrams", "blob", "push", "segment_bytes")
+
+    def __init__(self, push: Push, blob: bytes, segment_bytes: int) -> None:
+        self.push = push._replace(segments=max(1, -(-len(blob) // segment_bytes)))
+        self.blob, self.segment_bytes = blob, segment_bytes
+        self._datagrams: dict[int, bytes] = {}
 
     def datagram(self, segment: int) -> bytes:
-        at = segment * self.segment_bytes
-        return encode(self.push._replace(segment=segment, part=self.blob[at : at + self.segment_bytes]))
+        """Encoded once for all that are sent."""
+        data = self._datagrams.get(segment)
+        if data is None:
+            at = segment * self.segment_bytes
+            part = self.blob[at : at + self.segment_bytes]
+            data = self._datagrams[segment] = encode(self.push._replace(segment=segment, part=part))
+        return data
 
     def part_bytes(self, segment: int) -> int:
         return min(self.segment_bytes, len(self.blob) - segment * self.segment_bytes)
+
+
+class Transfer:
+    """A parcel on its way to one address. ``tag`` is the caller's."""
+
+    __slots__ = (
+        *("base", "restarts", "beyond", "has_left", "is_over", "key", "next", "parcel", "queued", "tag", "to"),
+        "tries",
+    )
+
+    def __init__(self, parcel: Parcel, to: Address, tag: Any) -> None:
+        self.parcel, self.to, self.tag = parcel, to, tag
+        push = parcel.push
+        self.key: TransferKey = (push.epoch, push.propagation, push.chain, push.attempt)
+        self.base = 0
+        """All segments before it are acknowledged."""
+        self.next = 0
+        """The first segment that has never been sent."""
+        self.beyond: Set[int] = NONE
+        """Acknowledged segments after ``base``."""
+        self.tries = 1
+        self.queued = 0
+        """Datagrams that have not left yet."""
+        self.has_left = self.is_over = False
+        self.restarts = 0
+        """How often the receiver has started over."""
+
+    @property
+    def push(self) -> Push:
+        """The header of all its segments."""
+        return self.parcel.push
+
+    @property
+    def blob(self) -> bytes:
+        return self.parcel.blob
+
+    def datagram(self, segment: int) -> bytes:
+        return self.parcel.datagram(segment)
+
+    def part_bytes(self, segment: int) -> int:
+        return self.parcel.part_bytes(segment)
 
     def acknowledge(self, ack: Ack) -> bool:
         """Returns whether a segment is new.
@@ -67,8 +96,9 @@ class Transfer:
         What a receiver has only grows, unless it has dropped a blob of which nothing came for long. An ACK that has
         a new segment and lacks a known one is of a receiver that started again, so it replaces all that is known.
         """
-        if ack.base > self.push.segments:
-            return False
+        segments = self.parcel.push.segments
+        if ack.base >= segments:
+            return ack.base == segments and self._complete()
         said = self._beyond(ack)
         if ack.base <= self.base and not any(one >= self.base and one not in self.beyond for one in said):
             return False
@@ -77,12 +107,18 @@ class Transfer:
             self.restarts += 1
             if self.restarts > MOST_RESTARTS:
                 return False
-        self.base, self.beyond = ack.base, said
-        while self.base in self.beyond:
-            self.beyond.remove(self.base)
+        self.base = ack.base
+        while self.base in said:
+            said.remove(self.base)
             self.base += 1
+        self.beyond = said
         self.next = max(self.base, min(self.next, self.base + WINDOW))
         return not has_restarted
+
+    def _complete(self) -> bool:
+        self.base = self.next = self.parcel.push.segments
+        self.beyond = NONE
+        return True
 
     def _beyond(self, ack: Ack) -> set[int]:
         """The segments in the bitmap of an ACK."""
@@ -90,13 +126,13 @@ class Transfer:
         while bits:
             segment = ack.base + WINDOW - bits.bit_length()
             bits &= ALL >> (segment - ack.base + 1)
-            if segment < self.push.segments:
+            if segment < self.parcel.push.segments:
                 found.add(segment)
         return found
 
     def fresh(self) -> Iterator[int]:
         """Segments to send for the first time."""
-        while self.next < min(self.push.segments, self.base + WINDOW):
+        while self.next < min(self.parcel.push.segments, self.base + WINDOW):
             self.next += 1
             if self.next - 1 not in self.beyond:
                 yield self.next - 1
@@ -114,26 +150,30 @@ class Transfers:
 
     def __init__(self, config: Transport, send: Send) -> None:
         self._config, self._send = config, send
-        self._open: dict[TransferKey, Transfer] = {}
-        self._open_to: dict[Address, dict[TransferKey, Transfer]] = {}
-        """The same by destination."""
+        self._open: dict[Address, dict[TransferKey, Transfer]] = {}
+        """By destination; none is empty."""
+        self._count = 0
         self._timers = Timers()
 
     def __len__(self) -> int:
-        return len(self._open)
+        return self._count
 
     def begin(self, push: Push, blob: bytes, to: Address, tag: Any, now: int) -> None:
-        """``push`` is the header of its first segment, without its part. What is being sent already goes on."""
-        size = self._config.segment_bytes
-        transfer = Transfer(push._replace(segments=max(1, -(-len(blob) // size))), blob, to, tag, size)
-        if transfer.key not in self._open:
-            self._open[transfer.key] = transfer
-            self._open_to.setdefault(to, {})[transfer.key] = transfer
+        """Send a parcel of its own."""
+        self.send(Parcel(push, blob, self._config.segment_bytes), to, tag, now)
+
+    def send(self, parcel: Parcel, to: Address, tag: Any, now: int) -> None:
+        """What is being sent already goes on."""
+        transfer = Transfer(parcel, to, tag)
+        others = self._open.setdefault(to, {})
+        if transfer.key not in others:
+            others[transfer.key] = transfer
+            self._count += 1
             self._advance(transfer, now)
 
     def to(self, address: Address) -> list[Transfer]:
         """Those that are open to this address."""
-        return list(self._open_to.get(address, {}).values())
+        return list(self._open.get(address, {}).values())
 
     def unsent(self, to: Address) -> list[Transfer]:
         """Those to an address of which nothing has left."""
@@ -141,10 +181,11 @@ class Transfers:
 
     def acknowledge(self, ack: Ack, source: Address, now: int) -> Any:
         """The tag of the transfer that is complete now, or ``None``."""
-        transfer = self._open.get((source, ack.epoch, ack.propagation, ack.chain, ack.attempt))
-        if transfer is None or not transfer.acknowledge(ack):
+        to_source = self._open.get(source)
+        transfer = to_source and to_source.get((ack.epoch, ack.propagation, ack.chain, ack.attempt))
+        if not transfer or not transfer.acknowledge(ack):
             return None
-        if transfer.base == transfer.push.segments:
+        if transfer.base == transfer.parcel.push.segments:
             self._end(transfer)
             return transfer.tag
         transfer.tries = 1
@@ -162,14 +203,14 @@ class Transfers:
         self._end(transfer)
 
     def clear(self) -> None:
-        for transfer in list(self._open.values()):
-            self._end(transfer)
+        for to in list(self._open):
+            for transfer in self.to(to):
+                self._end(transfer)
 
     def handle_timer(self, now: int) -> list[Any]:
         """The tags of transfers that have failed."""
         failed = []
-        for key in self._timers.due(now):
-            transfer = self._open[key]
+        for transfer in self._timers.due(now):
             if transfer.tries >= self._config.tries:
                 self._end(transfer)
                 failed.append(transfer.tag)
@@ -188,30 +229,33 @@ class Transfers:
 
     def _emit(self, transfer: Transfer, segment: int, now: int, *, is_repeat: bool) -> None:
         transfer.queued += 1
-        self._timers.cancel(transfer.key)
+        if transfer.has_left:
+            self._timers.cancel(transfer)
         self._send(transfer, segment, is_repeat, now)
 
     def _wait(self, transfer: Transfer, now: int) -> None:
         if not transfer.queued and not transfer.is_over:
-            self._timers.set(transfer.key, now + self._config.repeat_after(transfer.tries))
+            self._timers.set(transfer, now + self._config.repeat_after(transfer.tries))
 
     def _end(self, transfer: Transfer) -> None:
         transfer.is_over = True
-        if self._open.pop(transfer.key, None) is not None:
-            others = self._open_to[transfer.to]
+        others = self._open.get(transfer.to, {})
+        if others.get(transfer.key) is transfer:
+            self._count -= 1
             del others[transfer.key]
             if not others:
-                del self._open_to[transfer.to]
-        self._timers.cancel(transfer.key)
+                del self._open[transfer.to]
+        self._timers.cancel(transfer)
 
     def check_invariants(self) -> None:
-        assert {key: one for ones in self._open_to.values() for key, one in ones.items()} == self._open
-        assert all(self._open_to.values())
-        for key, transfer in self._open.items():
-            assert key == transfer.key
-            assert not transfer.is_over
-            assert transfer.base <= transfer.next <= transfer.push.segments
-            assert transfer.next - transfer.base <= WINDOW
-            assert transfer.base not in transfer.beyond
-            assert 1 <= transfer.tries <= self._config.tries
-            assert (key in self._timers) == (not transfer.queued), "it waits for its uplink or for an ACK"
+        assert all(self._open.values())
+        assert self._count == sum(map(len, self._open.values()))
+        for to, others in self._open.items():
+            for key, transfer in others.items():
+                assert (to, key) == (transfer.to, transfer.key)
+                assert not transfer.is_over
+                assert transfer.base <= transfer.next <= transfer.push.segments
+                assert transfer.next - transfer.base <= WINDOW
+                assert transfer.base not in transfer.beyond
+                assert 1 <= transfer.tries <= self._config.tries
+                assert (transfer in self._timers) == (not transfer.queued), "it waits for its uplink or for an ACK"

@@ -49,6 +49,10 @@ class Uplink:
     def put(
         self, data: bytes, to: Address, size: int, now: int, transfer: Transfer | None = None, spared: int = 0
     ) -> None:
+        if not self._rate and not self._is_cut and not self._is_advancing and not any(self._queues):
+            if transfer is None or (not transfer.is_over and self._may_leave(transfer, now)):
+                self._leave(data, to, size, now, transfer, spared)
+            return
         waiting = Waiting(data, to, size, transfer, now, spared)
         self.queued_bytes += size
         self._queues[transfer is not None].append(waiting)
@@ -92,7 +96,8 @@ class Uplink:
             if leaves_at > now:
                 return
             self._current, self._free_at = None, leaves_at
-            self._leave(waiting, leaves_at)
+            self.queued_bytes -= waiting.size
+            self._leave(waiting.data, waiting.to, waiting.size, leaves_at, waiting.transfer, waiting.spared)
 
     def _begin(self, now: int) -> bool:
         """Begin to send the next datagram, if there is one."""
@@ -115,15 +120,14 @@ class Uplink:
             return max(self._free_at, others[0].at), others
         return (max(self._free_at, pushes[0].at), pushes) if pushes else None
 
-    def _leave(self, waiting: Waiting, at: int) -> None:
-        self.queued_bytes -= waiting.size
-        self.bytes_sent += waiting.size
-        self.bytes_spared += waiting.spared
+    def _leave(self, data: bytes, to: Address, size: int, at: int, transfer: Transfer | None, spared: int) -> None:
+        self.bytes_sent += size
+        self.bytes_spared += spared
         self.datagrams_sent += 1
-        self.bytes_given += len(waiting.data)
-        self._out.append((waiting.data, waiting.to))
-        if waiting.transfer is not None:
-            self._left(waiting.transfer, at)
+        self.bytes_given += len(data)
+        self._out.append((data, to))
+        if transfer is not None:
+            self._left(transfer, at)
 
     def check_invariants(self) -> None:
         waiting = [one for queue in self._queues for one in queue]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -16,6 +17,7 @@ from overlay.core.node import SECOND
 from overlay.faults.churn import CRASH, LEAVE, Change
 from overlay.journal.facts import ClientFact, Delivery, Sample
 from overlay.systems.radiator.chains.hop import Delivery as Received
+from overlay.systems.radiator.context import parse_body
 from overlay.systems.radiator.load.impairments import Impairments
 from overlay.systems.radiator.load.population import client_id, client_number
 from overlay.systems.radiator.load.shared import Calling, Shared
@@ -30,6 +32,8 @@ ROLE = "client"
 RETRY = SECOND
 """Pause after a refused registration: an earlier life of this client may still be in the table."""
 COUNTED = ("duplicates_suppressed", "client_to_client_bytes")
+READ = lru_cache(maxsize=16)(parse_body)
+"""The clients of one process get the same bodies, one after the other."""
 CALLING = (State.REGISTERING, State.REGISTERED, State.OUTSIDE)
 OUTCOMES = {Result.ACCEPTED: "answered", Result.NO_ANSWER: "timed_out", Result.OPEN: "timed_out"}
 """All others are refused."""
@@ -199,7 +203,9 @@ class Caller:
             self._lives += 1
             self._instance = derive_seed(shared.seed, "instance", number, self._lives)
             is_patient = shared.workload.loop == "closed"
-            middleware = self._middleware = Middleware(shared.settings, self._instance, is_patient=is_patient)
+            middleware = self._middleware = Middleware(
+                shared.settings, self._instance, read=READ, is_patient=is_patient
+            )
             middleware.setup(self._server)
             middleware.hop.hears = lambda id: self._impairments.hears(client_number(id))
             self._counted = Counter()

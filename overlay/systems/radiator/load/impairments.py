@@ -82,6 +82,8 @@ class Impairments:
 
     def receive(self, data: bytes, source: Address, now: int) -> bool:
         """Whether it is received now; it may also be lost, or wait."""
+        if not self._faults:
+            return True
         side = self._side(source)
         if (side == SERVER and not self.hears(SERVER)) or self._is_lost(self._loss[side]):
             return False
