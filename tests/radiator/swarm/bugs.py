@@ -344,12 +344,6 @@ def failed_members_count_as_delivered(real: Function) -> Function:
     return learn
 
 
-@plant(Propagations, "_give_up", seed=101)
-def chains_never_give_up(real: Function) -> Function:
-    """What nobody can repair has no outcome."""
-    return lambda self, propagation, chain: None
-
-
 @plant(Propagations, "_wait", seed=5)
 def silence_is_ignored(real: Function) -> Function:
     """A chain of which nothing is heard is not repaired."""
