@@ -16,6 +16,7 @@ from overlay.core.settings import describe
 from overlay.core.untrusted import Unreadable, read_json
 from overlay.experiment import sweeps
 from overlay.experiment.definition import FIELDS
+from overlay.systems.contract import System
 from overlay.systems.registry import RECORD, SYSTEMS
 
 SIMULATION = describe(Simulation)
@@ -48,9 +49,14 @@ def check_shape(definition: Mapping[str, Any]) -> None:
             sentence = "must be an object with topology, settings and workload; each is a value or a list"
             raise InvalidSetting(f"blocks.{index}", sentence)
     try:
-        fault_forms.shown(definition.get("faults") or [], SYSTEMS[system].faults)
+        fault_forms.shown(faults_of(definition, SYSTEMS[system]), SYSTEMS[system].faults)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InvalidSetting("faults", "must be a list of faults, each with kind, target and at_s") from None
+
+
+def faults_of(definition: Mapping[str, Any], system: System) -> Any:
+    """The documents of its faults, in words that the form knows."""
+    return system.in_common_words(definition.get("faults") or [])
 
 
 def _check_group(group: str, values: Any, known: set[str]) -> None:

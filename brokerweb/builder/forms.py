@@ -14,7 +14,7 @@ from django.http import QueryDict
 
 from brokerweb.builder import fault_forms
 from brokerweb.builder.fault_forms import FaultRows
-from brokerweb.builder.form_shape import SIMULATION, check_shape, listed, read_blocks, read_topology
+from brokerweb.builder.form_shape import SIMULATION, check_shape, faults_of, listed, read_blocks, read_topology
 from brokerweb.definitions import documents
 from brokerweb.definitions.references import name_of
 from brokerweb.kit import setting_forms
@@ -278,7 +278,7 @@ def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token
             system.settings, "settings-", definition.get("settings"), sweeps=True, profiles=system.profiles
         ),
         simulation=setting_forms.shown(SIMULATION, "simulation-", definition.get("simulation"), sweeps=False),
-        faults=fault_forms.shown(definition.get("faults") or [], system.faults, system.server_title),
+        faults=fault_forms.shown(faults_of(definition, system), system.faults, system.server_title),
         blocks=list(definition.get("blocks") or []),
         token=token,
     )

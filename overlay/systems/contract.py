@@ -265,6 +265,10 @@ class System(ABC):
         targets of ``faults``."""
         raise NotImplementedError(f"{self.name} does not identify its planned clients")
 
+    def in_common_words(self, faults: object) -> object:
+        """Documents of faults, with further words that this system has for them replaced by those that forms know."""
+        return faults
+
     def read_faults(self, setup: Setup, documents: object) -> tuple[Fault, ...]:
         """The faults of a run in ``documents``. Raises ``InvalidSetting``."""
         from overlay.faults.fault_documents import read
@@ -278,7 +282,7 @@ class System(ABC):
         servers = server_names(self.roles(setup)) if documents else ()
         links = (link.ends for link in graph.links)
         return read(
-            documents,
+            self.in_common_words(documents),
             graph.brokers,
             links,
             duration_s,

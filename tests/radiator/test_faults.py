@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from brokerweb.builder import forms
 from overlay.core.chance import Stream
 from overlay.core.errors import InvalidSetting
 from overlay.core.node import MILLISECOND
-from overlay.systems.radiator.fault_words import in_own_words
+from overlay.systems.radiator.fault_words import in_common_words
 from overlay.systems.radiator.load.impairments import Impairments
 from overlay.systems.radiator.system import SYSTEM
 from overlay.topologies import Graph
@@ -20,15 +21,24 @@ def faults(*documents, clients=20):
     return SYSTEM.read_faults(setup, list(documents))
 
 
+PLAN = [
+    {"what": "lossy", "links": "all", "loss": 0.05, "at_s": 0, "until_s": 120},
+    {"what": "kill", "clients": 0.1, "at_s": 30},
+    {"what": "restart", "nodes": ["server"], "at_s": 60},
+]
+
+
 def test_the_plan_of_the_contract_is_understood():
-    lossy, kill, restart = faults(
-        {"what": "lossy", "links": "all", "loss": 0.05, "at_s": 0, "until_s": 120},
-        {"what": "kill", "clients": 0.1, "at_s": 30},
-        {"what": "restart", "nodes": ["server"], "at_s": 60},
-    )
+    lossy, kill, restart = faults(*PLAN)
     assert (lossy.what, len(lossy.clients), lossy.values) == ("lossy_links", 20, {"links": "all", "loss": 0.05})
     assert (kill.what, len(kill.clients), kill.until_s) == ("crash", 2, None)
     assert (restart.what, restart.crashes) == ("restart", (0,))
+
+
+def test_the_form_shows_it_and_sends_the_same_faults(radiator):
+    rows = forms.shown({"name": "x", "system": "radiator", "faults": PLAN}).faults
+    assert [row.what for row in rows.rows] == ["lossy_links", "crash", "restart"]
+    assert faults(*rows.documents()) == faults(*PLAN)
 
 
 def test_nodes_are_the_server_and_numbers_of_clients():
@@ -56,8 +66,8 @@ def test_what_is_wrong_is_named_at_its_place(document, field):
 
 
 def test_what_is_no_list_of_objects_is_left_to_the_common_reader():
-    assert in_own_words("x") == "x"
-    assert in_own_words([3, {"what": "kill", "nodes": []}]) == [3, {"what": "kill", "nodes": []}]
+    assert in_common_words("x") == "x"
+    assert in_common_words([3, {"what": "kill", "nodes": []}]) == [3, {"what": "kill", "nodes": []}]
 
 
 def of_links(what, links, **values):

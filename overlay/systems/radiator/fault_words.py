@@ -23,7 +23,7 @@ OF_CLIENTS = {"kill": "crash", "restart": "restart_client"}
 OF_LINKS = {"lossy": "lossy_links", "slow": "slow_links"}
 
 
-def in_own_words(documents: object) -> object:
+def in_common_words(documents: object) -> object:
     """What a document says in addition, because it names the server and clients, is at the end of the list."""
     if not isinstance(documents, list):
         return documents

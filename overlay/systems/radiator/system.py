@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from overlay.core.links import LinkShape
     from overlay.core.settings import Use, Value
     from overlay.faults.churn import Change
-    from overlay.faults.faults import Fault
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
@@ -127,10 +126,10 @@ class Radiator(System):
         shape: LinkShape = settings.server_link if isinstance(other, int) else settings.peer_link
         return None if shape.is_clear else shape
 
-    def read_faults(self, setup: Setup, documents: object) -> tuple[Fault, ...]:
-        from overlay.systems.radiator.fault_words import in_own_words
+    def in_common_words(self, faults: object) -> object:
+        from overlay.systems.radiator.fault_words import in_common_words
 
-        return super().read_faults(setup, in_own_words(documents))
+        return in_common_words(faults)
 
     def _changes(self, setup: Setup) -> Mapping[int, Sequence[Change]]:
         """Departures and returns of clients, by number. Raises ``InvalidSetting``."""
