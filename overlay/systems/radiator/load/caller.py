@@ -15,7 +15,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.faults.churn import CRASH, LEAVE, Change
-from overlay.journal.facts import ClientFact, Delivery, Sample
+from overlay.journal.facts import ClientFact, Delivery, Row, Sample
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
 from overlay.systems.radiator.chains.hop import Delivery as Received
@@ -29,7 +29,8 @@ from overlay.systems.radiator.middleware.middleware import Middleware, Registrat
 from overlay.systems.radiator.names import call_name, propagation_name
 from overlay.systems.radiator.settings import Settings
 from overlay.systems.radiator.timers import earliest
-from overlay.systems.radiator.wire.messages import Registration
+from overlay.systems.radiator.tracing import Repeats, repeated
+from overlay.systems.radiator.wire.messages import Push, Registration
 from overlay.systems.radiator.workload import Workload
 
 ROLE = "client"
@@ -55,6 +56,7 @@ class Shared:
     wall_offset: int
     """Unix nanoseconds minus ``now``."""
     tally: Tally
+    repeats: Repeats
 
 
 @dataclass(slots=True, eq=False)
@@ -225,6 +227,7 @@ class Caller:
             is_patient = shared.workload.loop == "closed"
             middleware = self._middleware = Middleware(shared.settings, self._instance, is_patient=is_patient)
             middleware.setup(self._server)
+            middleware.hop.on_repeat = self._note_repeat
             self._counted = Counter()
         attributes, is_p2p = shared.population.attributes(number), shared.population.is_p2p(number)
         middleware.register_client(client_id(number), self._deliver, attributes, is_p2p=is_p2p, now=now)
@@ -282,6 +285,11 @@ class Caller:
         times = (intended - zero) // 1000, (sent - zero) // 1000, (ended - zero) // 1000
         self._shared.tally.ended(outcome, attempts)
         self._facts.append(Sample(ROLE, self.number, 0, "measuring", outcome, 0, attempts, *times, name, 0))
+
+    def _note_repeat(self, push: Push) -> None:
+        if self._shared.repeats.allow(self._now):
+            row = repeated(push)
+            self._facts.append(Row("", (self._now - self._shared.windows.zero) // 1000, "steps", row))
 
     # ---- deliveries
 
