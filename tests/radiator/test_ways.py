@@ -17,8 +17,9 @@ from overlay.topologies import Graph
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.radiator import messages, way_files
+from telemetry.systems.radiator.folding import MOST_DRAWN, Gap, folded
 from telemetry.systems.radiator.way_sequence import MOST_LANES, sequence_of
-from telemetry.systems.radiator.ways import MOST_DRAWN, Arrival, Chain, Gap, Hop, Records, Step, folded
+from telemetry.systems.radiator.ways import Arrival, Chain, Hop, Records, Step
 from tests.radiator.runs import ran
 
 SETTINGS = {"aggregability": "{volume: 4}", "chain_percent": 30, "rto_ms": 50, "chain_wait_s": 1, "trace_one_in": 1}

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from brokerweb.systems.contract import Entry, Web
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from brokerweb.systems.contract import Entry, Part, Web
+
+if TYPE_CHECKING:
+    from brokerweb.experiments.models import Run
 
 
 class RadiatorWeb(Web):
@@ -23,3 +29,6 @@ class RadiatorWeb(Web):
             "protocol wire lab bytes hexadecimal",
         ),
     )
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        return (Part("messages", "Messages", "radiator/messages_part.html"),)

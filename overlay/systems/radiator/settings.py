@@ -191,7 +191,7 @@ class ServerConfig:
     audience: int = 0
     """Recipients of each message; 0: all."""
     is_reported: bool = True
-    """Whether somebody reads what happened to messages (``Service.traces``); not in a network, which has no journal."""
+    """Whether what happened to messages is read (``Service.traces``); not in a network, which has no journal."""
 
 
 USES: Mapping[str, Use] = {

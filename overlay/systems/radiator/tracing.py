@@ -35,7 +35,7 @@ STEPS = (
     "injected",  # pushed to this position, for the first time or again
     "left",  # the first datagram of that push left the uplink
     "acknowledged",  # by the client that the server pushed to
-    "repeated",  # a push was sent again for want of an acknowledgement, by the server or a client
+    "repeated",  # a push was sent again without an acknowledgement, by the server or a client
     "progress",  # reported by the client at this position
     "failed",  # a client reported that this position does not acknowledge
     "unanswered",  # the position that the server pushed to does not acknowledge

@@ -10,7 +10,7 @@
       | ─ push ───────────────────────────────────>|
       |<─ ─ ─ ─ ─ ─ ─ ─ ─ ─ DONE ─ ─ ─ ─ ─ ─ ─ ─ ─|
 
-Of a long chain only the hops that are also drawn as a chain are lifelines (``ways.folded``).
+Of a long chain only the hops that are also drawn as a chain are lifelines (``folding``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from telemetry.charts.sequences import equal_steps
-from telemetry.systems.radiator.ways import Chain, Hop, folded
+from telemetry.systems.radiator.folding import folded
+from telemetry.systems.radiator.ways import Chain, Hop
 
 MOST = 300
 """Maximum messages drawn; the tables have all of them."""
