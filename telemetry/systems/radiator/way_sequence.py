@@ -15,7 +15,7 @@ Of a long chain only the hops that are also drawn as a chain are lifelines (``fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from telemetry.charts.sequences import equal_steps
@@ -77,7 +77,8 @@ def sequence_of(chain: Chain) -> Sequence:
     """The diagram of a traced chain."""
     drawn = [hop for hop in folded(chain.hops, MOST_LANES) if isinstance(hop, Hop)]
     place = {SERVER: 0, **{hop.position: at for at, hop in enumerate(drawn, start=1)}}
-    sent = sorted([*_pushes(chain), *_forwarded(chain), *_reports(chain)], key=lambda one: one.sent_us)
+    sent = [*_failures(chain), *_pushes(chain), *_forwarded(chain), *_reports(chain)]
+    sent.sort(key=lambda one: one.sent_us)  # a stable sort: FAILED before the push that repairs the chain
     kept = [one for one in sent if one.sender in place and one.receiver in place][:MOST]
     ranks, steps = equal_steps([(one.sent_us, one.arrived_us) for one in kept])
     messages = [
@@ -141,10 +142,13 @@ def _forwarded(chain: Chain) -> Iterator[_Sent]:
             yield _Sent("push", None, before.position, hop.position, before.received_us, None, is_lost=True)
 
 
-def _reports(chain: Chain) -> Iterable[_Sent]:
-    """To the server, when it received them."""
-    for one in chain.steps:
-        if one.step == "failed":
-            yield _Sent("failed", None, one.position - 1, SERVER, one.at_us, None)
-        elif one.step in REPORTS:
-            yield _Sent(REPORTS[one.step], None, one.position, SERVER, one.at_us, None)
+def _failures(chain: Chain) -> Iterator[_Sent]:
+    """FAILED, when the server received it."""
+    failed = (one for one in chain.steps if one.step == "failed")
+    return (_Sent("failed", None, one.position - 1, SERVER, one.at_us, None) for one in failed)
+
+
+def _reports(chain: Chain) -> Iterator[_Sent]:
+    """Other reports, when the server received them."""
+    reports = (one for one in chain.steps if one.step in REPORTS)
+    return (_Sent(REPORTS[one.step], None, one.position, SERVER, one.at_us, None) for one in reports)
