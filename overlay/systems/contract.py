@@ -252,7 +252,7 @@ class System(ABC):
     def is_drained(self, servers: Iterable[Any], clients: Iterable[Client]) -> bool:
         """Whether nothing is under way any more, so that a simulated run may end before the whole of its drain.
 
-        Live, nobody sees all servers and clients, and a run of clients that only receive drains as long as it may.
+        Live, no process sees all servers and clients, and a run of clients that only receive drains as long as it may.
         """
         return False
 

@@ -1,4 +1,4 @@
-// One query as a sequence diagram: a lifeline for its consumer and each broker, time downwards, and a line for each
+// A query or a chain as a sequence diagram: a lifeline for each participant, time downwards, and a line for each
 // message, sloped by its duration. Linear in time, or in equal steps. All styles are attributes, so that the exported
 // picture looks the same.
 import { colour, saveAs, us } from "./format.js";
@@ -7,11 +7,14 @@ import { NS, node } from "./svg.js";
 const TOP = 44, FOOT = 16, LEFT = 66, RIGHT = 40;
 const NARROWEST = 76, WIDEST = 280, STEP = 20, LEAST = 280, MOST = 1400, LABEL = 12;
 const FONT = "system-ui, sans-serif";
-const WORDS = { request: "request", lookahead: "lookahead", answer: "answer", refusal: "refusal" };
-const DASHES = { lookahead: "2 3", answer: "6 4", refusal: "6 4" };
+const WORDS = { repeat: "push again", ack: "ACK", failed: "FAILED", progress: "PROGRESS", done: "DONE" }; // others are words
+const DASHES = { lookahead: "2 3", answer: "6 4", refusal: "6 4", repeat: "2 3", ack: "6 4", failed: "6 4", progress: "6 4", done: "6 4" };
+const REFUSALS = new Set(["refusal", "failed"]);
 const PRECISE_MS = 4;
 
-const name = (lane) => (lane === null ? "consumer" : `broker ${lane}`);
+const name = (lane) => (typeof lane === "string" ? lane : lane === null ? "consumer" : `broker ${lane}`);
+const word = ({ kind }) => WORDS[kind] ?? kind;
+const counted = ({ kind }) => (kind === "push" ? "Repair" : "Hop");
 const took = ({ ms }) => (ms === null ? "duration not reported" : `took ${us(ms * 1000)}`);
 
 export class Sequence {
@@ -30,9 +33,9 @@ export class Sequence {
 
   words(at) {
     const one = this.data.messages[at], { lanes } = this.data;
-    const hop = one.number ? `Hop ${one.number}: ` : "";
-    const text = `${hop}${WORDS[one.kind]} (code ${one.code}) from ${name(lanes[one.sender])} to ${name(lanes[one.receiver])}`;
-    return `${text}, ${us(one.sent_ms * 1000)} after the query arrived, ${one.is_lost ? "lost or not reported" : took(one)}.`;
+    const hop = one.number ? `${counted(one)} ${one.number}: ` : "";
+    const text = `${hop}${word(one)}${one.code ? ` (code ${one.code})` : ""} from ${name(lanes[one.sender])} to ${name(lanes[one.receiver])}`;
+    return `${text}, ${us(one.sent_ms * 1000)} after the ${one.code ? "query arrived" : "emission"}, ${one.is_lost ? "lost or not reported" : took(one)}.`;
   }
 
   // The vertical scale.
@@ -51,7 +54,7 @@ export class Sequence {
     const x = (lane) => LEFT + lane * apart;
     const scale = this.scale();
     const width = Math.max(x(lanes.length - 1) + RIGHT, LEFT + RIGHT), height = TOP + scale.height + FOOT;
-    const svg = node("svg", { xmlns: NS, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": FONT, "font-size": 12, role: "img", "aria-label": "Sequence diagram of the query; the table of steps has the same data" });
+    const svg = node("svg", { xmlns: NS, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": FONT, "font-size": 12, role: "img", "aria-label": "Sequence diagram; the table below has the same data" });
     svg.append(node("rect", { width, height, fill: colour("surface") }));
     this.drawLanes(svg, x, height);
     this.drawTimes(svg, scale, width);
@@ -92,14 +95,14 @@ export class Sequence {
   message(one, at, x, scale, labels) {
     const [x1, x2] = [x(one.sender), x(one.receiver)];
     const [y1, y2] = [scale.y(one.sent_ms, one.sent_at), scale.y(one.arrived_ms, one.arrived_at)];
-    const tone = colour(one.kind === "refusal" || one.is_lost ? "state-red" : "accent");
+    const tone = colour(REFUSALS.has(one.kind) || one.is_lost ? "state-red" : "accent");
     const group = node("g", { "data-message": at, cursor: "pointer" });
     group.append(node("title", {}, this.words(at)), node("line", { x1, x2, y1, y2, stroke: "transparent", "stroke-width": 14 }));
     group.append(node("line", { x1, x2, y1, y2, stroke: tone, "stroke-width": 2, "stroke-dasharray": DASHES[one.kind] || "none", "data-line": "" }));
     const turn = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
     const head = one.is_lost ? "M -6 -5 L 4 5 M -6 5 L 4 -5" : "M -9 -4.5 L 0 0 L -9 4.5";
     group.append(node("path", { d: head, transform: `translate(${x2} ${y2}) rotate(${turn})`, fill: one.is_lost ? "none" : tone, stroke: tone, "stroke-width": 1.5 }));
-    const text = `${one.number ? `${one.number} ` : ""}${WORDS[one.kind]}`;
+    const text = `${one.number ? `${one.number} ` : ""}${word(one)}`;
     const [cx, cy] = [(x1 + x2) / 2, (y1 + y2) / 2 - 5], half = text.length * 3.4;
     // A label if it fits: not over another label, and not longer than its line.
     if (half * 2 < Math.abs(x2 - x1) && labels.every(([ox, oy, other]) => Math.abs(oy - cy) >= LABEL || Math.abs(ox - cx) >= half + other)) {

@@ -51,6 +51,7 @@ from brokerweb.experiments.models import Experiment
 from brokerweb.notices import services as notices
 from tests.browser.addresses import follow
 from tests.pages.furniture import furnish
+from tests.pages.pushed import followed
 from tests.pages.recorded import furnish_recorded
 olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
@@ -66,6 +67,7 @@ first = {{
     "varied": f"/runs/{{varied.id}}/",
     **{{"run-" + name: f"/runs/{{run.id}}/" for name, run in house.runs.items()}},
     **{{"topology-" + topology.kind: f"/topologies/{{topology.id}}/" for topology in house.topologies.values()}},
+    **followed(olga),
     "query": house.queries[0],
     "queries": "/runs/" + house.queries[0].split("/")[2] + "/queries/",
     "experiment": f"/experiments/{{house.experiment.id}}/",

@@ -78,6 +78,7 @@ PICTURES: dict[str, Picture] = {
     "password": Picture("password"),
     "queries": Picture("queries"),
     "query": Picture("query", until="#sequence [data-message]"),
+    "message": Picture("message", query="#propagation", until="#sequence [data-message]"),
     "replay": Picture("replay"),
     "report-new": Picture("reports:new"),
     "reports": Picture("reports:list"),

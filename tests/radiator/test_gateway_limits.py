@@ -93,6 +93,7 @@ def test_wrong_contexts_and_reports_are_said(gateway):
         (b"x", {"Content_Encoding": "gzip"}, 400),
         (b"{}", {"Content_Encoding": "br"}, 415),
     ],
+    ids=["inflated", "long", "deep", "list", "empty", "no gzip", "another encoding"],
 )
 def test_a_body_that_is_too_long_or_no_json_is_refused(gateway, body, headers, status):
     answered, said = gateway.ask("POST", "/contexts", body=body, **headers)

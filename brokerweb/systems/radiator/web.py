@@ -29,9 +29,10 @@ class RadiatorWeb(Web):
     )
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
+        messages = Part("messages", "Messages", "radiator/messages_part.html")
         if not run.configuration.get("record_mb"):
-            return ()
-        return (Part("datagrams", "Messages", "radiator/recorded_part.html"),)
+            return (messages,)
+        return messages, Part("datagrams", "Datagrams", "radiator/recorded_part.html")
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         return (

@@ -124,6 +124,15 @@ class Transport:
         choices=("datagram", "http"),
         help="How bytes are counted. datagram: as sent, with UDP and IP headers; http: as the requests of the paper.",
     )
+    trace_one_in: int = setting(
+        100,
+        unit="messages",
+        low=0,
+        high=1_000_000,
+        zero="off",
+        help="One message in this many is traced hop by hop, and every chain that is repaired. What is sent stays the "
+        "same. 1 traces every message, for short runs; 0 traces nothing.",
+    )
 
     def __post_init__(self) -> None:
         check(self)

@@ -16,6 +16,8 @@ COMPRESSED = {"none": 1.0, "gzip": 0.5, "dictionary": 0.25}
 """Size of a compressed message, relative to its JSON."""
 HEADERS = 120
 """Bytes of a push and its acknowledgement without the blob, and of the recording."""
+TRACED_BYTES = 8
+"""In journals, of each recipient of a traced message: its number in a queue and in a chain, with steps."""
 RETAINED_BYTES = 2_000
 """Memory of a retained message, without its text."""
 
@@ -30,6 +32,7 @@ def expected(settings: Settings, workload: Workload) -> Expected:
         length = max(1.0, settings.chain_percent / 100 * clients)
         of_server = pushes * (1 - workload.p2p_share) + pushes * workload.p2p_share / length
     size = (workload.bytes_low + workload.bytes_high) / 2 * COMPRESSED[settings.codec]
+    traced = messages / settings.trace_one_in if settings.trace_one_in else 0.0
     data = messages * (size + HEADERS) + of_server * (size * volume + HEADERS)
     return Expected(
         servers=1,
@@ -40,6 +43,7 @@ def expected(settings: Settings, workload: Workload) -> Expected:
         samples=messages + pushes,
         records=2 * messages + 4 * clients + 2 * of_server,
         recorded=(Recorded(data, 1),),
+        trace_bytes=traced * audience * TRACED_BYTES,
         kept=Kept("clients", min(clients, settings.retained_max), RETAINED_BYTES),
     )
 

@@ -82,7 +82,7 @@ class Facts:
             self.accepted[row.epoch, row.number] = at_us, row
         elif isinstance(row, Propagation):
             self.propagations[row.name] = at_us, row
-        else:
+        elif isinstance(row, Missed):
             self.missed.append((at_us, row))
 
     @property

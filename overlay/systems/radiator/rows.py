@@ -1,4 +1,4 @@
-"""What happened to messages at the server, as rows of the tables ``messages``, ``propagations`` and ``missed``.
+"""What happened to messages at the server, as rows of ``TABLES``.
 
 Counterpart: deliveries and samples of clients. Messages are joined by instance and request, deliveries by epoch and
 propagation.
@@ -15,6 +15,7 @@ from overlay.journal.facts import Row
 from overlay.systems.radiator.chains.propagation import Propagated, Settled
 from overlay.systems.radiator.names import call_name, propagation_name
 from overlay.systems.radiator.server.facts import MessageAccepted, PendingDropped
+from overlay.systems.radiator.tracing import Joined, Pushed, Stepped
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,56 @@ class Missed:
     """Its name; empty for messages that were pending."""
 
 
-TABLES = {"messages": Message, "propagations": Propagation, "missed": Missed}
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """Recipients for whom a traced message joined a queue, when it was accepted."""
+
+    epoch: str
+    message: int
+    """Its number."""
+    queue: str
+    """The result of the aggregability: ``volume 3``, ``people 10`` or ``time 30``."""
+    clients: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A chain that is traced, from its beginning or since its first trouble."""
+
+    propagation: str
+    """Its name."""
+    chain: int
+    """-1: these clients get direct pushes."""
+    clients: list[int]
+    """By position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a traced chain at the server, or a repeat by any client."""
+
+    propagation: str
+    chain: int
+    step: str
+    """One of ``tracing.STEPS``."""
+    position: int
+    attempt: int
+
+
+TABLES = {
+    "messages": Message,
+    "propagations": Propagation,
+    "missed": Missed,
+    "queued": Queued,
+    "chains": Members,
+    "steps": Step,
+}
 
 
 def rows(process: str, epoch: int, events: Iterable[tuple[int, NodeEvent]], zero_ns: int) -> Sequence[Row]:
     life = f"{epoch:016x}"
     return [
-        Row(process, (at - zero_ns) // 1000, table, values)
+        Row(process, ((event.at if isinstance(event, Stepped) else at) - zero_ns) // 1000, table, values)
         for at, event in events
         for table, values in _values(life, epoch, event)
     ]
@@ -79,6 +123,13 @@ def _values(life: str, epoch: int, event: NodeEvent) -> Iterator[tuple[str, list
         yield "propagations", [name, life, originals, event.recipients, event.pushes, event.chains]
     elif isinstance(event, PendingDropped):
         yield "missed", [life, list(event.messages), event.id, event.reason, ""]
+    elif isinstance(event, Joined):
+        yield "queued", [life, event.number, "{} {}".format(*event.threshold), event.clients]
+    elif isinstance(event, Pushed):
+        yield "chains", [propagation_name(epoch, event.propagation), event.chain, event.clients]
+    elif isinstance(event, Stepped):
+        name = propagation_name(epoch, event.propagation)
+        yield "steps", [name, event.chain, event.step, event.position, event.attempt]
     elif isinstance(event, Settled):
         name = propagation_name(epoch, event.propagation)
         for _, client, outcome in event.missed:

@@ -190,6 +190,8 @@ class ServerConfig:
     settings: Settings
     audience: int = 0
     """Recipients of each message; 0: all."""
+    is_reported: bool = True
+    """Whether what happened to messages is read (``Service.traces``); not in a network, which has no journal."""
 
 
 USES: Mapping[str, Use] = {

@@ -149,7 +149,7 @@ class Radiator(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         settings = setup.settings
         if setup.workload is None:
-            return ServerConfig(settings)
+            return ServerConfig(settings, is_reported=False)
         if settings.uplink_share:
             from overlay.systems.radiator.load.share import uplink_bytes_per_s
 

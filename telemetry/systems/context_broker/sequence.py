@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from overlay.systems.context_broker.wire.extensions import Lookahead
 from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, Nack
 from overlay.systems.context_broker.wire.table import BY_CLASS
+from telemetry.charts.sequences import equal_steps
 from telemetry.systems.context_broker.traces import CONSUMER, Query, Step
 
 MOST = 300
@@ -87,7 +88,7 @@ def sequence_of(query: Query, sent_by_consumer_us: int | None = None, ended_us: 
     lanes = list(dict.fromkeys(end for one in kept for end in (one.sender, one.receiver)))
     lanes.sort(key=lambda lane: lane != CONSUMER)  # a stable sort: the consumer first, others in order of participation
     place = {lane: at for at, lane in enumerate(lanes)}
-    ranks, steps = _ranks(kept)
+    ranks, steps = equal_steps([(one.sent_us, one.arrived_us) for one in kept])
     begin = query.at_us
     messages = [
         Message(
@@ -136,17 +137,3 @@ def _to_consumer(query: Query, ended_us: int | None) -> Iterable[_Sent]:
 
 def _ends(steps: Iterable[Step]) -> Step | None:
     return next((step for step in steps if step.peer == CONSUMER and step.step in _TO_CONSUMER), None)
-
-
-def _ranks(sent: list[_Sent]) -> tuple[list[tuple[int, int]], int]:
-    """Each message's start and end in equal steps, chronologically; at the same instant, ends before starts."""
-    moments: list[tuple[int, int, int]] = []
-    for at, one in enumerate(sent):
-        moments.append((one.sent_us, 1, at))
-        if one.arrived_us is not None:
-            moments.append((one.arrived_us, 0 if one.arrived_us > one.sent_us else 2, at))
-    begins: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    for rank, (_, end, at) in enumerate(sorted(moments)):
-        (begins if end == 1 else ends)[at] = rank
-    return [(begins[at], ends.get(at, begins[at])) for at in range(len(sent))], len(moments)

@@ -16,6 +16,7 @@ from telemetry.calibration.plan import Plan
 from telemetry.lake.datagrams import capture, datagrams, recordings_of, title_of
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
+from telemetry.systems.radiator import messages
 from telemetry.systems.radiator.measures import MEASURES, PART
 from telemetry.systems.radiator.pairs import arrived, facts_of, pairs
 from telemetry.systems.radiator.shown import COUNTERS, KEY_FIGURES, SERIES
@@ -51,14 +52,16 @@ class RadiatorTelemetry(Telemetry):
     def finish(
         self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The figures of the run, as ``radiator``."""
+        """The figures of the run, as ``radiator``, and its messages."""
         facts = facts_of(journalled.own)
         facts.messages = samples.num_rows
         for tick in journalled.ticks:
             facts.add(tick)
         for event in journalled.events:
             facts.add(event)
-        return {PART: dict(figures(facts, arrived(_pairs_in(journalled), facts)))}
+        found = _pairs_in(journalled)
+        messages.write(messages.table(samples, found, journalled.own), files)
+        return {PART: dict(figures(facts, arrived(found, facts)))}
 
     def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
         found = _pairs_in(journalled)

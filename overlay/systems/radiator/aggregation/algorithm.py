@@ -128,6 +128,22 @@ class Algorithm(ABC):
         self.due = len(places) - (excluded is not None and (audience is None or excluded in audience))
         return emissions + self._arrive(message, audience, excluded)
 
+    def joined(self, message: Message, sender: int | None = None) -> dict[Threshold, list[str]]:
+        """The queues that a message joins on arrival, with the ids of its recipients. Nothing is counted."""
+        results: dict[bytes, Threshold] = {}
+        found: dict[Threshold, list[str]] = {}
+        errors, context = self.function.errors, message.context
+        audience = self._audience(message)
+        for place in self._places if audience is None else audience:
+            one = self._recipients[place]
+            if place != sender or self.options.echo:
+                if one.key not in results:
+                    asked = context.attributes, context.people, one.attributes, one.id
+                    results[one.key] = self.function.evaluate(*asked)
+                found.setdefault(results[one.key], []).append(one.id)
+        self.function.errors = errors
+        return found
+
     def handle_timer(self, now: int) -> list[Emission]:
         """Emit queues with deadlines until ``now``, in order of registration."""
         first = self.next_timer()

@@ -55,6 +55,7 @@ class Chain:
     """When it was last heard of, at first when its first push left."""
     is_direct: bool = False
     """Whether chains were given up, and each member gets a push of its own."""
+    is_traced: bool = False
 
     @property
     def last(self) -> int:

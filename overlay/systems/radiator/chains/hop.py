@@ -82,6 +82,8 @@ class Hop:
         self._reports = Reports(config, lambda report, server: self._send(encode(report), server))
         self.hears: Callable[[str], bool] = lambda id: True
         """Whether pushes of the client with this id arrive. Only faults say no."""
+        self.on_repeat: Callable[[m.Push], None] | None = None
+        """Called with the header of a forwarded push that is sent again."""
         self.counts: Counter[str] = Counter()
         """``delivered``, ``duplicates_suppressed``, ``refused``, ``client_to_client_bytes``: pushes and their ACKs."""
 
@@ -215,6 +217,8 @@ class Hop:
         self.counts["client_to_client_bytes"] += push_bytes(*sizes, is_repeat=is_repeat)
         self._send(data, transfer.to)
         self._transfers.left(transfer, now)
+        if is_repeat and segment == transfer.base and self.on_repeat is not None:
+            self.on_repeat(transfer.push)
 
     def check_invariants(self) -> None:
         self._transfers.check_invariants()

@@ -17,6 +17,7 @@ from overlay.systems.radiator.chains.transfers import Send, Transfer, Transfers
 from overlay.systems.radiator.clients.table import Entry
 from overlay.systems.radiator.config import Transport, ns
 from overlay.systems.radiator.timers import Timers, earliest
+from overlay.systems.radiator.tracing import Tracer
 from overlay.systems.radiator.wire import messages as m
 
 
@@ -47,6 +48,7 @@ class Propagations:
         silent: Callable[[Member, int], None],
         chainability: Chainability[Entry] | None = None,
     ) -> None:
+        self._tracer = Tracer(config.trace_one_in)
         self._config, self._epoch, self._state, self._silent = config, epoch, state, silent
         self._former = Former(config, server, epoch, key, chance, chainability)
         self._open: dict[int, Propagation] = {}
@@ -83,6 +85,7 @@ class Propagations:
         self._open[propagation.number] = propagation
         direct = self._former.form(propagation, recipients, p2p_clients)
         self._note_beginning(propagation, len(direct))
+        self._tracer.begin(propagation, direct, now)
         for chain in list(propagation.chains):
             self._inject(propagation, chain, 0, now)
         for at, member in enumerate(direct):
@@ -111,15 +114,18 @@ class Propagations:
         number = chain.push.chain
         self._waits.cancel((propagation.number, number))
         if self._is_too_late(chain, now):
+            self._trace(propagation, chain, "gave up", chain.known + 1, now)
             return self._give_up(propagation, chain)
         position = chain.first_after(position - 1)
         while position <= chain.last and (outcome := self._state(chain.members[position])):
             chain.failed.add(position)
+            self._trace(propagation, chain, "passed over", position, now)
             propagation.settle(chain.members[position], outcome)
             position = chain.first_after(position)
         if position > chain.last:
             return self._give_up(propagation, chain)
         push, member = chain.inject(position), chain.members[position]
+        self._trace(propagation, chain, "injected", position, now)
         self.counts["repairs"] += chain.heard_at is not None  # until a push has left, it is still the first one
         target = Target(propagation.number, number, position, push.attempt, member)
         self._transfers.begin(push, chain.blob, member.address, target, now)
@@ -175,6 +181,7 @@ class Propagations:
         propagation.settle(target.member, outcome)
         if target.chain is not None:
             chain = propagation.chains[target.chain]
+            self._trace(propagation, chain, "passed over", target.position, now, target.attempt)
             if chain.fail(target.position, target.attempt):
                 self._inject(propagation, chain, target.position + 1, now)
         self._close_if_settled(propagation)
@@ -203,7 +210,16 @@ class Propagations:
         chain = propagation.chains[target.chain]
         if chain.heard_at is None:
             chain.heard_at = now
+        self._trace(propagation, chain, "left", target.position, now, target.attempt)
         self._wait(propagation, chain, now)
+
+    def repeat(self, transfer: Transfer, segment: int, now: int) -> None:
+        """A segment of a push is sent again."""
+        target: Target = transfer.tag
+        propagation = self._open.get(target.propagation)
+        if propagation is not None and target.chain is not None and segment == transfer.base:
+            chain = propagation.chains[target.chain]
+            self._trace(propagation, chain, "repeated", target.position, now, target.attempt)
 
     # ---- what is heard
 
@@ -216,7 +232,9 @@ class Propagations:
             propagation.settle(target.member, Outcome.DELIVERED)
             self._close_if_settled(propagation)
         else:
-            self._learn(propagation, propagation.chains[target.chain], target.position, now)
+            chain = propagation.chains[target.chain]
+            self._trace(propagation, chain, "acknowledged", target.position, now, target.attempt)
+            self._learn(propagation, chain, target.position, now)
 
     def is_member(self, report: m.Report) -> bool:
         """Whether a report is by a member of its chain, in the place that it says."""
@@ -238,6 +256,8 @@ class Propagations:
         if found is None:
             return
         propagation, chain = found
+        step = type(report).__name__.lower()
+        self._trace(propagation, chain, step, report.position, now, report.attempt)
         if isinstance(report, m.Failed):
             self._learn(propagation, chain, report.position - 1, now)
             self._fail(propagation, chain, report.position, report.attempt, now)
@@ -289,13 +309,17 @@ class Propagations:
             self._silent(target.member, now)
             self._close_if_settled(propagation)
         else:
-            self._fail(propagation, propagation.chains[target.chain], target.position, target.attempt, now)
+            chain = propagation.chains[target.chain]
+            self._trace(propagation, chain, "unanswered", target.position, now, target.attempt)
+            self._fail(propagation, chain, target.position, target.attempt, now)
 
     def _silence(self, propagation: Propagation, chain: Chain, now: int) -> None:
         chain.silences += 1
+        self._trace(propagation, chain, "silent", chain.known + 1, now)
         if chain.silences <= self._config.chain_attempts:
             self._inject(propagation, chain, chain.known + 1, now)
         elif self._is_too_late(chain, now):
+            self._trace(propagation, chain, "gave up", chain.known + 1, now)
             self._give_up(propagation, chain)
         else:
             self._push_to_each(propagation, chain, now)
@@ -306,6 +330,7 @@ class Propagations:
         chain.is_direct = True
         for position, member in enumerate(chain.members):
             if propagation.is_open(member):
+                self._trace(propagation, chain, "direct", position, now)
                 target = Target(propagation.number, chain.push.chain, position, chain.attempt, member)
                 self.counts["repairs"] += self._push(propagation, target, now)
 
@@ -340,8 +365,14 @@ class Propagations:
             self._close_if_settled(propagation)
 
     def events(self) -> list[NodeEvent]:
-        events, self._events = self._events, []
+        events, self._events = [*self._events, *self._tracer.events()], []
         return events
+
+    def _trace(
+        self, propagation: Propagation, chain: Chain, step: str, position: int, now: int, attempt: int | None = None
+    ) -> None:
+        """By default of the latest attempt."""
+        self._tracer.step(propagation.number, chain, step, position, chain.attempt if attempt is None else attempt, now)
 
     def check_invariants(self) -> None:
         self._transfers.check_invariants()

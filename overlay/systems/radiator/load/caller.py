@@ -15,7 +15,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.faults.churn import CRASH, LEAVE, Change
-from overlay.journal.facts import ClientFact, Delivery, Sample
+from overlay.journal.facts import ClientFact, Delivery, Row, Sample
 from overlay.systems.radiator.chains.hop import Delivery as Received
 from overlay.systems.radiator.context import parse_body
 from overlay.systems.radiator.load.impairments import Impairments
@@ -26,7 +26,8 @@ from overlay.systems.radiator.middleware.membership import State
 from overlay.systems.radiator.middleware.middleware import Middleware, RegistrationEnded
 from overlay.systems.radiator.names import call_name, propagation_name
 from overlay.systems.radiator.timers import earliest
-from overlay.systems.radiator.wire.messages import Registration
+from overlay.systems.radiator.tracing import repeated
+from overlay.systems.radiator.wire.messages import Push, Registration
 
 ROLE = "client"
 RETRY = SECOND
@@ -208,6 +209,7 @@ class Caller:
             )
             middleware.setup(self._server)
             middleware.hop.hears = lambda id: self._impairments.hears(client_number(id))
+            middleware.hop.on_repeat = self._note_repeat
             self._counted = Counter()
         attributes, is_p2p = shared.population.attributes(number), shared.population.is_p2p(number)
         middleware.register_client(client_id(number), self._deliver, attributes, is_p2p=is_p2p, now=now)
@@ -265,6 +267,11 @@ class Caller:
         times = (intended - zero) // 1000, (sent - zero) // 1000, (ended - zero) // 1000
         self._shared.tally.ended(outcome, attempts)
         self._facts.append(Sample(ROLE, self.number, 0, "measuring", outcome, 0, attempts, *times, name, 0))
+
+    def _note_repeat(self, push: Push) -> None:
+        if self._shared.repeats.allow(self._now):
+            row = repeated(push)
+            self._facts.append(Row("", (self._now - self._shared.windows.zero) // 1000, "steps", row))
 
     # ---- deliveries
 

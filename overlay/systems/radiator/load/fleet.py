@@ -14,6 +14,7 @@ from overlay.systems.radiator.load.population import population
 from overlay.systems.radiator.load.shared import Shared
 from overlay.systems.radiator.load.turns import turns
 from overlay.systems.radiator.settings import Settings
+from overlay.systems.radiator.tracing import Repeats
 from overlay.systems.radiator.workload import Workload
 
 
@@ -36,7 +37,16 @@ class Fleet:
         contents = Contents(workload, settings.scenario, people, seed)
         self.tally = Tally()
         self._shared = Shared(
-            settings, workload, windows, people, turns(workload, seed), contents, seed, wall_offset_ns, self.tally
+            settings,
+            workload,
+            windows,
+            people,
+            turns(workload, seed),
+            contents,
+            seed,
+            wall_offset_ns,
+            self.tally,
+            Repeats(settings.trace_one_in),
         )
         self.clients = [Caller(number, server, changes.get(number, ()), self._shared) for number in numbers]
 

@@ -11,6 +11,7 @@ from overlay.systems.radiator.load.population import Population
 from overlay.systems.radiator.load.turns import Turns
 from overlay.systems.radiator.middleware.calls import Call
 from overlay.systems.radiator.settings import Settings
+from overlay.systems.radiator.tracing import Repeats
 from overlay.systems.radiator.workload import Workload
 
 
@@ -28,6 +29,7 @@ class Shared:
     wall_offset: int
     """Unix nanoseconds minus ``now``."""
     tally: Tally
+    repeats: Repeats
 
 
 @dataclass(slots=True, eq=False)

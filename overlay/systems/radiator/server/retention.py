@@ -15,14 +15,16 @@ from overlay.systems.radiator.clients.table import Entry
 from overlay.systems.radiator.context import Attributes, Context, parse_context
 from overlay.systems.radiator.language.aggregates import Aggregation
 from overlay.systems.radiator.server.aggregator import Emission
+from overlay.systems.radiator.tracing import Tracer
 
 
 class Retention:
     """Retained messages. Server and algorithm must be given equal times: deadlines are handled before other changes."""
 
-    def __init__(self, algorithm: Algorithm, aggregation: Aggregation) -> None:
+    def __init__(self, algorithm: Algorithm, aggregation: Aggregation, tracer: Tracer | None = None) -> None:
         self.algorithm = algorithm
         self.aggregation = aggregation
+        self.tracer = tracer or Tracer(0)
         self._entries: dict[int, Entry] = {}
         """The reachable clients, by place."""
 
@@ -39,7 +41,10 @@ class Retention:
 
     def accept(self, number: int, sender: Entry, context: Context, now: int) -> list[Emission]:
         message = Message(number, context, now)
-        return self._emissions(self.algorithm.arrive(message, now, sender.place, attributes_of(sender)))
+        emitted = self.algorithm.arrive(message, now, sender.place, attributes_of(sender))
+        if self.tracer.samples(number):
+            self.tracer.join(number, self.algorithm.joined(message, sender.place), now)
+        return self._emissions(emitted)
 
     def change(self, entry: Entry, now: int) -> None:
         if entry.place in self._entries:

@@ -279,6 +279,8 @@ class Server:
     def _send_part(self, transfer: Transfer, segment: int, is_repeat: bool, now: int) -> None:
         data, part = transfer.datagram(segment), transfer.part_bytes(segment)
         sizes = self._config.accounting, len(data), part, len(transfer.blob), segment
+        if is_repeat:
+            self.propagations.repeat(transfer, segment, now)
         raw, accounting = self.propagations.raw_bytes(transfer), self._config.accounting
         spared = spared_bytes(accounting, len(transfer.blob), raw, segment, is_repeat=is_repeat)
         self.uplink.put(data, transfer.to, push_bytes(*sizes, is_repeat=is_repeat), now, transfer, spared)

@@ -19,6 +19,7 @@ from overlay.systems.radiator.server.inspection import View, inspected
 from overlay.systems.radiator.server.retention import Retention, attributes_of
 from overlay.systems.radiator.server.server import Server
 from overlay.systems.radiator.settings import NONE, ServerConfig
+from overlay.systems.radiator.tracing import Tracer
 from overlay.systems.radiator.wire.messages import Inspect
 from overlay.systems.radiator.wire.proofs import token_of
 
@@ -34,7 +35,9 @@ class Service(Server):
         self._function: Aggregability = aggregability(settings.aggregability_text, settings.on_error)
         self._aggregation = Aggregation(settings.aggregation_text)
         algorithm = make_algorithm(settings.index, self._function, settings.options(config.audience))
-        self._retention = Retention(algorithm, self._aggregation)
+        self._tracer = Tracer(settings.trace_one_in)
+        self._retention = Retention(algorithm, self._aggregation, self._tracer)
+        self._is_reported = config.is_reported
         super().__init__(
             settings,
             address,
@@ -85,7 +88,9 @@ class Service(Server):
         return log
 
     def _note(self, now: int) -> None:
-        self._log += [(now, event) for event in super().events()]
+        events = [*super().events(), *self._tracer.events()]
+        if self._is_reported:
+            self._log += [(now, event) for event in events]
 
     def statistics(self, now: int) -> dict[str, int]:
         uplink, algorithm = self.uplink, self._retention.algorithm
