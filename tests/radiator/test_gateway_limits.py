@@ -107,6 +107,12 @@ def test_other_addresses_methods_and_protocols_are_refused(gateway):
     assert gateway.ask("GET", "/contexts")[0] == 405
     assert gateway.headers["Allow"] == "POST"
     assert raw(gateway, b"HELLO\r\n\r\n").startswith(b"HTTP/1.1 400")
+    head = b"HEAD /radiator/v1/status HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert raw(gateway, head).startswith(b"HTTP/1.1 405")
+    with socket.create_connection(gateway.address, BOUND_S) as connection:
+        connection.sendall(head + b"HELLO\r\n\r\n")
+        said = connection.makefile("rb").read()
+    assert said.count(b"HTTP/1.1") == said.count(b'"error"') + 1 == 2, "only the second answer has a body"
     assert raw(gateway, b"GET //[ HTTP/1.1\r\nHost: x\r\n\r\n").startswith(b"HTTP/1.1 404")
     assert raw(gateway, b"GET / HTTP/1.1\r\nX: " + b"x" * 20_000).startswith(b"HTTP/1.1 431")
     large = b"POST /radiator/v1/contexts HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n"

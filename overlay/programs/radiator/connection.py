@@ -43,6 +43,8 @@ class Connection:
         self._routes, self._limits, self._counts = routes, limits, counts
         self._reader, self._writer = reader, writer
         self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=limits.head_bytes)
+        self._is_head = False
+        """Whether the request is HEAD, whose answer has no body."""
         self._source: str = writer.get_extra_info("peername")[0]
         self._home: tuple[str, int] = writer.get_extra_info("sockname")[:2]
 
@@ -68,6 +70,7 @@ class Connection:
 
     async def _request(self) -> Request | None:
         """The next one; ``None`` if the peer makes no more. Raises ``Wrong``."""
+        self._is_head = False
         try:
             async with asyncio.timeout(self._limits.request_s):
                 return await self._read()
@@ -88,7 +91,7 @@ class Connection:
             if event is h11.NEED_DATA:
                 await self._more()
             elif isinstance(event, h11.Request):
-                head = event
+                head, self._is_head = event, event.method == b"HEAD"
                 self._check_length(_headers(event))
             elif isinstance(event, h11.Data):
                 body += event.data
@@ -138,7 +141,9 @@ class Connection:
         if answer.status is HTTPStatus.NO_CONTENT:
             del headers["Content-Length"]
         self._counts[f"answers_{answer.status.value}"] += 1
-        data = self._head(answer.status, headers) + (self._h11.send(h11.Data(data=body)) or b"")
+        data = self._head(answer.status, headers)
+        if not self._is_head:
+            data += self._h11.send(h11.Data(data=body)) or b""
         await self._write(data + (self._h11.send(h11.EndOfMessage()) or b""))
 
     def _head(self, status: HTTPStatus, headers: Mapping[str, str]) -> bytes:

@@ -35,7 +35,7 @@ class Target(NamedTuple):
 
 async def post(target: Target, headers: Mapping[str, str], body: bytes, seconds: float) -> int:
     """The status of the answer; 0 if there is none in time."""
-    with suppress(OSError, TimeoutError, h11.RemoteProtocolError, ValueError):
+    with suppress(OSError, TimeoutError, h11.ProtocolError, ValueError):
         async with asyncio.timeout(seconds):
             return await _post(target, headers, body)
     return 0
