@@ -365,7 +365,7 @@ class Propagations:
             self._close_if_settled(propagation)
 
     def events(self) -> list[NodeEvent]:
-        events, self._events = [*self._events, *self._tracer.events()], []
+        events, self._events = [*self._tracer.events(), *self._events], []
         return events
 
     def _trace(

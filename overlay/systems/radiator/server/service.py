@@ -88,7 +88,7 @@ class Service(Server):
         return log
 
     def _note(self, now: int) -> None:
-        events = [*super().events(), *self._tracer.events()]
+        events = [*self._tracer.events(), *super().events()]
         if self._is_reported:
             self._log += [(now, event) for event in events]
 
