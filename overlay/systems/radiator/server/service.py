@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance, Chances
@@ -71,6 +71,10 @@ class Service(Server):
 
     def handle_timer(self, now: int) -> None:
         super().handle_timer(now)
+        self._note(now)
+
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        super().fault(document, begins, now)
         self._note(now)
 
     def leave(self, now: int) -> int:
