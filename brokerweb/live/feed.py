@@ -45,7 +45,7 @@ class Feed:
         queue = Queue()
         active = {run.pk: run for run in Run.objects.filter(host=self._host, state__in=ACTIVE)}
         for run_id in active.keys() - self._windows.keys():
-            self._windows[run_id] = LiveWindow(RunFiles(settings.RUNS / run_id))
+            self._windows[run_id] = _window(run_id)
         ended = Run.objects.filter(pk__in=self._windows.keys() - active.keys())
         made = [(run.pk, self._frame(run, queue)) for run in (*active.values(), *ended)]
         for run_id in self._windows.keys() - active.keys():
@@ -53,6 +53,8 @@ class Feed:
         return made + list(self._queued(queue))
 
     def _frame(self, run: Run, queue: Queue) -> snapshots.Frame:
+        if not self._windows[run.pk].has_manifest:
+            self._windows[run.pk] = _window(run.pk)
         snapshot = snapshots.whole(self._windows[run.pk].advance(), run, queue)
         snapshots.keep(run.pk, snapshot)
         return snapshots.framed(snapshot)
@@ -62,6 +64,10 @@ class Feed:
         waiting = [run.pk for run in queue.queued[:QUEUED_SHOWN]]
         for run in Run.objects.filter(pk__in=waiting, state=RunState.QUEUED):
             yield run.pk, snapshots.framed(snapshots.whole(snapshots.window_part(run.pk), run, queue))
+
+
+def _window(run_id: str) -> LiveWindow:
+    return LiveWindow(RunFiles(settings.RUNS / run_id))
 
 
 async def run_for_ever() -> None:

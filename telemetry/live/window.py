@@ -52,6 +52,8 @@ class LiveWindow:
     def __init__(self, files: RunFiles) -> None:
         self._files = files
         manifest = files.read_manifest()
+        self.has_manifest = bool(manifest)
+        """Without one, it takes the run for one of the first system: a run begins before its manifest is written."""
         telemetry = telemetry_of(manifest)
         self._system, self._counters = telemetry.system, telemetry.counters
         lines = [line for chart in telemetry.series for view in chart.views for line in view.lines if line.of]

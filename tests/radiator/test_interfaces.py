@@ -13,13 +13,14 @@ from django.utils import timezone
 from brokerweb.celery import app
 from brokerweb.control.reconcile import reconcile_host
 from brokerweb.experiments.models import Run
+from brokerweb.live.feed import Feed
 from brokerweb.networks.models import Network
 from brokerweb.reports.models import Report
 from brokerweb.simulations import job
 from brokerweb.studies import services as studies
 from overlay.sim.replay import replay_all
 from telemetry.__main__ import main as telemetry
-from telemetry.lake.runs import Lake
+from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems import registry
 from tests.brokerweb.conftest import api, house, operator, ring, supervisor, supervisors  # noqa: F401
 from tests.waiting import wait_for
@@ -112,6 +113,19 @@ def test_its_page_is_headed_by_its_own_figures_and_has_its_own_charts(api, looki
     assert shown["key_figures"][:2] == ["lag_mean_us", "lag_p95_us"]
     frame = api.get(f"/api/runs/{runs[0].pk}/series/").json()
     assert {"lag_p50", "outbound", "pairs_retained"} < frame["series"].keys()
+
+
+def test_its_charts_are_followed_from_before_its_manifest_is_written(runs, settings):
+    run = runs[0]
+    Run.objects.filter(pk=run.pk).update(state="measuring", host="here")
+    manifest = RunFiles(settings.RUNS / run.pk).manifest_path
+    written = manifest.read_bytes()
+    manifest.unlink()
+    feed = Feed("here")
+    feed.frames()
+    manifest.write_bytes(written)
+    [(pk, frame)] = feed.frames()
+    assert (pk, max(json.loads(frame["text"])["series"]["pushes"]) > 0) == (run.pk, True)
 
 
 def test_runs_are_listed_filtered_and_compared(api, looking, runs):  # noqa: F811
