@@ -74,6 +74,29 @@ def test_a_full_table_refuses_strangers_only():
     assert register(clients, req=2).code is Registration.OK
 
 
+def test_a_socket_that_registers_again_and_again_has_two_entries_and_fills_no_table():
+    clients = Clients(100, most=5)
+    old = register(clients).entry
+    gone = [register(clients, f"b{number}", 2 + number).displaced for number in range(20)]
+    assert gone[0] is old
+    assert ids(clients) == ["a", "b19"]
+    assert not old.is_reachable
+    clients.check_invariants()
+
+
+def test_the_longest_unreachable_client_makes_room_in_a_full_table():
+    clients = Clients(100, most=2)
+    a, b = register(clients).entry, register(clients, "b", 2, B).entry
+    clients.lose(b, 1)
+    clients.lose(a, 2)
+    other = ("10.0.0.2", 1000)
+    assert register(clients, "c", 3, other).forgotten is b
+    assert ids(clients) == ["a", "c"]
+    assert register(clients, "d", 4, ("10.0.0.3", 1000)).forgotten is a
+    assert register(clients, "e", 5, ("10.0.0.4", 1000)).code is Registration.FULL
+    clients.check_invariants()
+
+
 def test_an_unreachable_client_is_left_out_until_it_is_heard_and_forgotten_in_the_end():
     clients = Clients(forget_after=100)
     a, b = register(clients).entry, register(clients, "b", 2, B).entry

@@ -44,6 +44,8 @@ class Entry:
     lost_at: int | None = None
     """When it became unreachable; ``None`` while it is reachable."""
     answers: dict[int, Accepted] = field(default_factory=dict)
+    has_displaced: bool = False
+    """Whether another client had its address before."""
 
     @property
     def is_reachable(self) -> bool:
@@ -71,7 +73,10 @@ class Admission(NamedTuple):
     replaced: Entry | None = None
     """The unreachable entry of another instance that was taken over."""
     displaced: Entry | None = None
-    """The entry of another client that had this address, and is unreachable now."""
+    """The entry of another client that had this address: it is unreachable, or deleted if it had displaced another
+    one itself. So a socket has two entries at most, however often it registers."""
+    forgotten: Entry | None = None
+    """The longest unreachable one, deleted to make room."""
     is_changed: bool = False
     """Whether the entry is new or has new attributes."""
 
@@ -136,8 +141,12 @@ class Clients:
         known, same = self._entries.get(key), self._by_instance.get((address[0], instance))
         if (same is not None and same is not known) or (known is not None and known is not same and known.is_reachable):
             return Admission(Registration.COLLISION)
+        forgotten = None
         if known is None and len(self._entries) >= self._most:
-            return Admission(Registration.FULL)
+            forgotten = next(iter(self._lost.values()), None)
+            if forgotten is None:
+                return Admission(Registration.FULL)
+            self._remove(forgotten)
         if same is not None and req <= same.req:
             self._revive(same, now)
             return Admission(Registration.OK, same)
@@ -148,8 +157,9 @@ class Clients:
             return Admission(Registration.OK, same, displaced=displaced, is_changed=True)
         if known is not None:
             self._remove(known)
+        entry.has_displaced = displaced is not None
         self._add(entry)
-        return Admission(Registration.OK, entry, known, displaced, is_changed=True)
+        return Admission(Registration.OK, entry, known, displaced, forgotten, is_changed=True)
 
     def unregister(self, ip: str, instance: int, id: str) -> Entry | None:
         """The deleted entry; ``None`` for strangers."""
@@ -229,7 +239,7 @@ class Clients:
         owner = self._by_address.get(address)
         if owner is None or owner.key == key:
             return None
-        self.lose(owner, now)
+        self._remove(owner) if owner.has_displaced else self.lose(owner, now)
         return owner
 
     def check_invariants(self) -> None:
