@@ -209,6 +209,28 @@ def test_a_transfer_without_an_answer_fails_after_its_tries_with_doubling_waits(
     assert (line.sent, line.failed, line.now) == (3, ["tag"], (100 + 200 + 400) * MILLISECOND)
 
 
+def test_nothing_is_repeated_when_its_receiver_may_have_forgotten_it():
+    failed, sent = [], []
+    transfers = Transfers(Transport(rto_ms=30_000, tries=10, seen_s=120), lambda *what: sent.append(what))
+    transfers.begin(PUSH, b"x", TO, "tag", 0)
+    while transfers and not failed:
+        transfer, _, _, now = sent[-1]
+        transfers.left(transfer, now)
+        failed += transfers.handle_timer(transfers.next_timer())
+    assert [now / SECOND for *_, now in sent] == [0, 30]
+    assert failed == ["tag"]
+
+
+def test_a_repeat_that_was_held_up_at_the_uplink_is_too_late_after_half_of_what_clients_remember():
+    sent = []
+    transfers = Transfers(Transport(seen_s=8), lambda *what: sent.append(what[0]))
+    transfers.begin(PUSH, b"x", TO, None, 0)
+    assert not transfers.is_too_late(sent[0], 60 * SECOND)  # it has never left
+    transfers.left(sent[0], 60 * SECOND)
+    assert not transfers.is_too_late(sent[0], 64 * SECOND)
+    assert transfers.is_too_late(sent[0], 64 * SECOND + 1)
+
+
 def test_a_bit_of_an_acknowledgement_stands_for_a_segment_after_base():
     arrivals = Arrivals(SECOND, 10_000)
     push = PUSH._replace(segments=400, part=b"x")

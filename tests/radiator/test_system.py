@@ -233,3 +233,34 @@ def test_live_everyone_receives_everything(tmp_path):
     assert found["client_to_client_bytes"] > 0
     (replayed,) = replay_all(tmp_path / "journal")
     assert replayed.difference is None
+
+
+def test_what_a_cut_settles_is_in_the_journal_at_once(radiator):
+    """When the uplink is mended, pushes for clients that are gone are passed over."""
+    from overlay.core.chance import Chances
+    from overlay.systems.radiator.chains.propagation import Settled
+    from overlay.systems.radiator.wire import messages as m
+    from overlay.systems.radiator.wire.table import encode, parse
+    from overlay.systems.roles import Place
+    from overlay.topologies import Graph
+
+    setup = radiator.setup({"echo": True}, None, Graph(1, ()))
+    address, home = ("127.0.0.1", 7000), ("127.0.0.1", 9)
+    server = radiator.make_server(
+        radiator.config_of(setup), Place("server-0", 0, address, (address,)), Chances.streams(1), 0
+    )
+
+    def tell(message):
+        server.receive_datagrams([(encode(message), home)], 5)
+        return [parse(data) for data, _ in server.datagrams_to_send()]
+
+    (answer,) = tell(m.Register(1, 7, 0, 0, "a", {}))
+    tell(m.Register(1, 7, answer.token, 0, "a", {}))
+    server.fault({"what": "cut"}, True, 5)
+    tell(m.Context(2, 7, 0, 0, b'{"a":{},"n":1,"p":["A"],"t":[0,0]}'))
+    tell(m.Unregister(3, 7, "a"))
+    server.traces()
+    server.fault({"what": "cut"}, False, 6)
+    assert [(at, event.missed) for at, event in server.traces() if isinstance(event, Settled)] == [
+        (6, (("127.0.0.1", "a", "unregistered"),))
+    ]

@@ -29,7 +29,11 @@ def _properties(infos: Iterable[SettingInfo], *, with_defaults: bool) -> dict[st
 
 def _property(info: SettingInfo) -> dict[str, Any]:
     bounds = {key: bound for key, bound in (("minimum", info.low), ("maximum", info.high)) if bound is not None}
-    return {"type": "string" if info.kind == "text" else info.kind, **bounds, "description": f"{info.help} ({info.unit})" if info.unit else info.help}
+    return {
+        "type": "string" if info.kind == "text" else info.kind,
+        **bounds,
+        "description": f"{info.help} ({info.unit})" if info.unit else info.help,
+    }
 
 
 class LinkSerializer(serializers.ModelSerializer):

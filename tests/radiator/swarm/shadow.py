@@ -21,8 +21,8 @@ class Shadowed(Retention):
     ledger: Ledger
     on_error: str
 
-    def __init__(self, algorithm: Any, aggregation: Any) -> None:
-        super().__init__(algorithm, aggregation)
+    def __init__(self, algorithm: Any, aggregation: Any, tracer: Any) -> None:
+        super().__init__(algorithm, aggregation, tracer)
         function = aggregability(algorithm.function.text, self.on_error)
         self.printed = Printed(function, algorithm.options)
         self._by_place: dict[int, Entry] = {}

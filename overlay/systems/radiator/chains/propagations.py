@@ -155,6 +155,9 @@ class Propagations:
         target: Target = transfer.tag
         propagation = self._open.get(target.propagation)
         if transfer.has_left:
+            if self._transfers.is_too_late(transfer, now):
+                self._drop(transfer, Outcome.FAILED, now)
+                return False
             return True
         if propagation is not None:
             chain = None if target.chain is None else propagation.chains[target.chain]
@@ -365,7 +368,7 @@ class Propagations:
             self._close_if_settled(propagation)
 
     def events(self) -> list[NodeEvent]:
-        events, self._events = [*self._events, *self._tracer.events()], []
+        events, self._events = [*self._tracer.events(), *self._events], []
         return events
 
     def _trace(

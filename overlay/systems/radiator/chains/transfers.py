@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 from overlay.core.addresses import Address
-from overlay.systems.radiator.config import Transport
+from overlay.systems.radiator.config import Transport, ns
 from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire.messages import WINDOW, Ack, Push
 from overlay.systems.radiator.wire.table import BITMAP_BYTES, encode
@@ -54,8 +54,8 @@ class Transfer:
     """A parcel on its way to one address. ``tag`` is the caller's."""
 
     __slots__ = (
-        *("base", "restarts", "beyond", "has_left", "is_over", "key", "next", "parcel", "queued", "tag", "to"),
-        "tries",
+        *("base", "restarts", "beyond", "has_left", "is_over", "key", "left_at", "next", "parcel", "queued", "tag"),
+        *("to", "tries"),
     )
 
     def __init__(self, parcel: Parcel, to: Address, tag: Any) -> None:
@@ -72,6 +72,8 @@ class Transfer:
         self.queued = 0
         """Datagrams that have not left yet."""
         self.has_left = self.is_over = False
+        self.left_at = 0
+        """When its first datagram left, or its last progress was heard of, ns."""
         self.restarts = 0
         """How often the receiver has started over."""
 
@@ -154,6 +156,7 @@ class Transfers:
         """By destination; none is empty."""
         self._count = 0
         self._timers = Timers()
+        self._remembered = ns(config.seen_s) // 2
 
     def __len__(self) -> int:
         return self._count
@@ -189,6 +192,7 @@ class Transfers:
             self._end(transfer)
             return transfer.tag
         transfer.tries = 1
+        transfer.left_at = now  # the receiver lacks a part, so it has not delivered anything that it could forget
         self._advance(transfer, now)
         self._wait(transfer, now)
         return None
@@ -196,8 +200,13 @@ class Transfers:
     def left(self, transfer: Transfer, now: int) -> None:
         """A datagram of it has left."""
         transfer.queued -= 1
-        transfer.has_left = True
+        if not transfer.has_left:
+            transfer.has_left, transfer.left_at = True, now
         self._wait(transfer, now)
+
+    def is_too_late(self, transfer: Transfer, now: int) -> bool:
+        """Whether its receiver may have forgotten that it has it, so that a repeat could be delivered twice."""
+        return transfer.has_left and now > transfer.left_at + self._remembered
 
     def cancel(self, transfer: Transfer) -> None:
         self._end(transfer)
@@ -211,7 +220,7 @@ class Transfers:
         """The tags of transfers that have failed."""
         failed = []
         for transfer in self._timers.due(now):
-            if transfer.tries >= self._config.tries:
+            if transfer.tries >= self._config.tries or self.is_too_late(transfer, now):
                 self._end(transfer)
                 failed.append(transfer.tag)
                 continue

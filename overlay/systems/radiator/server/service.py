@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
@@ -74,6 +74,10 @@ class Service(Server):
         super().handle_timer(now)
         self._note(now)
 
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        super().fault(document, begins, now)
+        self._note(now)
+
     def leave(self, now: int) -> int:
         remaining = super().leave(now)
         self._note(now)
@@ -89,7 +93,7 @@ class Service(Server):
         return log
 
     def _note(self, now: int) -> None:
-        events = [*super().events(), *self._tracer.events()]
+        events = [*self._tracer.events(), *super().events()]
         if self._is_reported:
             self._log += [(now, event) for event in events]
 
