@@ -15,6 +15,7 @@ from overlay.core.hashes import blake2b
 
 T = TypeVar("T")
 _MASK = (1 << 64) - 1
+_PURPOSES = ("walks", "replicas", "members", "upkeep")
 
 
 class Chance(Protocol):
@@ -86,7 +87,8 @@ class Chances:
     @classmethod
     def streams(cls, seed: int) -> Self:
         """A ``Stream`` for each purpose."""
-        return cls(*(Stream(derive_seed(seed, purpose)) for purpose in ("walks", "replicas", "members", "upkeep")))
+        walks, replicas, members, upkeep = (Stream(derive_seed(seed, purpose)) for purpose in _PURPOSES)
+        return cls(walks, replicas, members, upkeep)
 
     @classmethod
     def of_one(cls, chance: Chance, secret: bytes = b"") -> Self:

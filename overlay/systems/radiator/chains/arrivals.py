@@ -64,7 +64,7 @@ class Arrivals:
     """Half-received blobs by sender, at most ``MAX_HALVES`` of at most ``most`` bytes each.
 
     Further ones are ignored until there is room, so that those that have begun can complete. A sender that has fewer
-    than another client gets the place of one of the other's: until a blob is whole, anybody may have sent it.
+    than another client gets the place of one of the other's: until a blob is whole, it is not known to be of the group.
     ``is_client`` says whether a sender is not the server, which loses no place.
     """
 
