@@ -8,6 +8,7 @@ const STEPS = [1, 2, 5, 10];
 const NAME_HEIGHT = 18;
 const LEAST_DRAG = 6;
 const LEAST_NAMES = 4;
+const CLOCK_SPACE = 72; // of hh:mm:ss
 const clock = (t, exact = true) => new Date(t * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false, ...(exact ? { second: "2-digit" } : {}) });
 export const DASHES = { dashed: [6, 4], dotted: [2, 3], dashdot: [9, 3, 2, 3] };
 
@@ -96,7 +97,7 @@ export class LiveChart {
       cursor: { sync: { key: "run" }, points: { size: 5 }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => { this.onZoom?.(null); return null; } } },
       scales: { x: { time: Boolean(spec.clock), range: (u, min, max) => this.zoom || [min, max] }, y: this.log ? { distr: 3, log: 10, range: (u, min, max) => this.logRange(min, max) } : { range: (u, min, max) => this.linearRange(min, max) } },
       axes: [
-        { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, values: (u, splits, axis, space, apart) => splits.map((t) => (spec.clock ? clock(t, apart < 60) : `${t} s`)) },
+        { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, ...(spec.clock ? { space: CLOCK_SPACE } : {}), values: (u, splits, axis, space, apart) => splits.map((t) => (spec.clock ? clock(t, apart < 60) : `${t} s`)) },
         { stroke: soft, font, size: 66, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge },
           ...(this.log ? { filter: this.named } : {}), values: (u, splits) => splits.map((y) => (y === null ? "" : brief(this.format(y)))) },
       ],

@@ -12,7 +12,9 @@ from overlay.core.errors import InvalidSetting
 from overlay.journal.facts import Delivery, Row, Sample, Start, Tick
 from overlay.journal.journal import read_journal
 from overlay.plugins import VARIABLE
+from overlay.runtime.calibrated import model_of, reference
 from overlay.runtime.own_supervisor import document_of, own_supervisor
+from overlay.sim.engine import simulate
 from overlay.sim.replay import replay_all
 from overlay.systems.radiator.measuring import Facts, measures
 from tests.radiator.runs import deployed, ran
@@ -116,6 +118,14 @@ def test_recordings_replay_to_the_byte(tmp_path):
     replayed = replay_all(tmp_path / "journal")
     assert [(one.begin.process, one.difference) for one in replayed] == [("server-0", None)] * 2
     assert all(one.datagrams > 30 for one in replayed)
+
+
+def test_a_recorded_server_can_have_service_times(tmp_path):
+    """Their meter reads the server's work, which is no input."""
+    run = deployed(tmp_path, record_mb=5)
+    simulate(run, model_of(reference(), run.system))
+    (replayed,) = replay_all(tmp_path / "journal")
+    assert replayed.difference is None
 
 
 # ---- churn and faults

@@ -60,6 +60,7 @@ class Radiator(System):
     role_names = ("server",)
     client_roles = {"client": ClientRole("clients", UPDATES)}
     client_fields = ("clients",)
+    queries = frozenset({"work"})
     gauges = GAUGES
     faults = FAULTS
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"server": UNITS}
