@@ -224,8 +224,10 @@ def read_untrusted(data: bytes, depth: int = MAX_DEPTH) -> Any:
     """JSON from a peer, at most ``depth`` levels of lists and objects. Raises ``WireError``."""
     try:
         value = read_json(data.decode())
-    except (UnicodeDecodeError, Unreadable) as error:
-        raise WireError(f"{data[:40]!r} cannot be read as JSON: {error}") from None
+    except UnicodeDecodeError as error:
+        raise WireError(f"{data[:40]!r} is not UTF-8: {error.reason} at byte {error.start}") from None
+    except Unreadable as error:
+        raise WireError(f"{data[:40]!r} {error}") from None
     if not _is_within(value, depth):
         raise WireError(f"JSON of more than {depth} levels")
     return value

@@ -152,6 +152,22 @@ def test_any_body_is_an_object_or_refused(data, is_zipped):
         assert document == json.loads(data)
 
 
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (
+            b"{bad",
+            "the body: b'{bad' is not JSON: Expecting property name enclosed in double quotes in line 1, column 2",
+        ),
+        (b"\xff", "the body: b'\\xff' is not UTF-8: invalid start byte at byte 0"),
+    ],
+)
+def test_what_is_wrong_with_a_body_is_said_once(data, sentence):
+    with pytest.raises(requests.Wrong) as caught:
+        read_document(data, {}, 200)
+    assert str(caught.value) == sentence
+
+
 def test_a_signature_is_that_of_the_products_webhooks():
     from brokerweb.notices import payload
 

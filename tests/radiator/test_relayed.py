@@ -141,6 +141,17 @@ def test_life_is_shown_only_for_a_client_that_was_heard_of():
     assert [type(message) for message in phone.wait(60)] == [m.Alive]
 
 
+def test_no_life_is_shown_for_a_client_that_did_not_take_its_last_push():
+    phone = Phone()
+    phone.hear(push())
+    phone.now += SECOND
+    phone.node.hear(phone.now)
+    phone.node.settle(phone.relayed[0][0], phone.now, is_received=False)
+    assert phone.wait(1_000) == []
+    phone.node.hear(phone.now)
+    assert phone.wait(1) != []
+
+
 def test_chains_are_of_one_transport_and_of_one_gateway():
     clients, places = Clients(SECOND), ["10.0.0.1", "10.0.0.8", "10.0.0.9"]
     for number in range(60):

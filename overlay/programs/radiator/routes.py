@@ -161,7 +161,7 @@ def read_document(body: bytes, headers: Mapping[str, str], most: int) -> Mapping
         sentence = f"inflated, a request has at most {most:,} bytes"
         raise Wrong(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence) from None
     except WireError as wrong:
-        raise Wrong(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {wrong}") from None
+        raise Wrong(HTTPStatus.BAD_REQUEST, f"the body: {wrong}") from None
     if not isinstance(value, dict):
         raise Wrong(HTTPStatus.BAD_REQUEST, "the body must be a JSON object")
     return value

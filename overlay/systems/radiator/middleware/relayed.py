@@ -24,8 +24,8 @@ class RelayedMiddleware(Middleware):
         self._life_at = now
 
     def settle(self, push: m.Push, now: int, *, is_received: bool) -> None:
-        if is_received:
-            self.hear(now)
+        # After a push that it did not take, an ALIVE would make the server push to it again.
+        self._life_at = now if is_received else 0
         self.relayed.settle(push, now, is_received=is_received)
 
     def report(self, report: m.Report, now: int) -> bool:
