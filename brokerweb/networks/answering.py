@@ -15,15 +15,14 @@ from brokerweb.networks.services import worker_missing
 from overlay.systems.registry import SYSTEMS
 
 
-def trouble(network: Network, now_s: float) -> str:
-    """A sentence if servers of a running network do not answer at ``now_s``, Unix time; otherwise empty.
+def trouble(network: Network, host: Host | None, now_s: float) -> str:
+    """A sentence if servers of a running network on ``host`` do not answer at ``now_s``, Unix time; otherwise empty.
 
     Empty also where it is unknown: without probes, which exist only on the host of the network.
     """
     if network.state != NetworkState.RUNNING or network.system not in SYSTEMS:
         return ""
     title = servers_of(network).title.in_text
-    host = Host.objects.filter(pk=network.host).first()
     if host is not None and not host.alive:
         missing = worker_missing(host.name)
         return f"{missing} It is unknown which {title.many} answer; the states shown are the last ones observed."

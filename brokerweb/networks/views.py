@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +16,8 @@ from brokerweb.kit import setting_forms
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
 from brokerweb.networks import broker_index, history, live_data, services
-from brokerweb.networks.models import Network
+from brokerweb.networks.answering import trouble
+from brokerweb.networks.models import Host, Network
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
@@ -30,7 +32,10 @@ def index(request: HttpRequest) -> HttpResponse:
     if query := sought(request):
         rows = rows.filter(Q(name__icontains=query) | Q(deployed__name__icontains=query))
     page = page_of(request, rows)
-    listed = [(network, broker_index.servers_of(network)) for network in page]
+    hosts, now = Host.objects.in_bulk({network.host for network in page}), time.time()
+    listed = [
+        (network, broker_index.servers_of(network), trouble(network, hosts.get(network.host), now)) for network in page
+    ]
     title = servers_title([network.system for network in page] or SYSTEMS)
     return render(request, "networks/list.html", {"page": page, "listed": listed, "title": title})
 

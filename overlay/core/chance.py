@@ -15,6 +15,7 @@ from overlay.core.hashes import blake2b
 
 T = TypeVar("T")
 _MASK = (1 << 64) - 1
+_PURPOSES = ("walks", "replicas", "members", "upkeep")
 
 
 class Chance(Protocol):
@@ -79,13 +80,17 @@ class Chances:
     """Helpers for indirect probes, and the candidates to join."""
     upkeep: Chance
     """Targets of the structured arm's lookups that refresh its contacts."""
+    secret: bytes = b""
+    """Of one life of a live server, 32 bytes from the operating system: seeds can be guessed. Empty where it is
+    simulated, so that everything follows from the seed."""
 
     @classmethod
     def streams(cls, seed: int) -> Self:
         """A ``Stream`` for each purpose."""
-        return cls(*(Stream(derive_seed(seed, purpose)) for purpose in cls.__slots__))
+        walks, replicas, members, upkeep = (Stream(derive_seed(seed, purpose)) for purpose in _PURPOSES)
+        return cls(walks, replicas, members, upkeep)
 
     @classmethod
-    def of_one(cls, chance: Chance) -> Self:
+    def of_one(cls, chance: Chance, secret: bytes = b"") -> Self:
         """One source for all purposes. Draws of a live broker are never repeated, and a Mersenne state takes 2.5 kB."""
-        return cls(chance, chance, chance, chance)
+        return cls(chance, chance, chance, chance, secret)

@@ -100,6 +100,8 @@ class Begin:
     """Index among all servers."""
     servers: tuple[Address, ...] = ()
     """Addresses of all servers."""
+    secret: bytes = b""
+    """``Chances.secret``: whoever reads the recording of a server that still runs can pretend to be it."""
 
     @property
     def name(self) -> str:
@@ -253,9 +255,10 @@ _BEGIN: dict[str, type] = {
     "system": str,
     "index": int,
     "servers": tuple,
+    "secret": bytes,
 }
-_LATER: dict[str, Any] = {"system": "", "index": 0, "servers": ()}
-"""Fields that are missing in recordings from versions with one system."""
+_LATER: dict[str, Any] = {"system": "", "index": 0, "servers": (), "secret": b""}
+"""Fields that are missing in recordings from earlier versions."""
 
 _FIELDS: dict[int, tuple[type, ...]] = {
     What.BEGIN: (dict,),

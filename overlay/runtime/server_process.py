@@ -7,6 +7,7 @@ what every server needs.
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import time
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 MakeShaper = Callable[[Address, LinkShape, Chance], Shaper]
 """Creates the shaper for datagrams to an address, from the shape and a random stream."""
+
+
+SECRET_BYTES = 32
 
 
 def plain_shaper(_: Address, shape: LinkShape, chance: Chance) -> Shaper:
@@ -92,7 +96,8 @@ class ServerProcess:
         self._sock = open_socket(bind)
         known_as = address or bound_address(self._sock)
         walks_seed, offset = derive_seed(seed, "walks"), wall_offset_ns()
-        chances = Chances.of_one(random.Random(walks_seed))
+        secret = os.urandom(SECRET_BYTES)
+        chances = Chances.of_one(random.Random(walks_seed), secret)
         place = Place(self._process, index, known_as, servers or (known_as,))
         self._server: Server = system.make_server(config, place, chances, offset)
         if journal and record_mb:
@@ -107,6 +112,7 @@ class ServerProcess:
                 place,
                 ("random", walks_seed),
                 offset,
+                secret=secret,
                 path=recording_path(journal, life),
                 most_mb=record_mb,
                 life=life,

@@ -25,9 +25,9 @@ from overlay.systems.recordings import server_code
 from overlay.systems.registry import system_of
 from overlay.systems.roles import Place
 
-CHANCES: dict[str, Callable[[int], Chances]] = {
-    "random": lambda seed: Chances.of_one(Random(seed)),
-    "streams": Chances.streams,
+CHANCES: dict[str, Callable[[int, bytes], Chances]] = {
+    "random": lambda seed, secret: Chances.of_one(Random(seed), secret),
+    "streams": lambda seed, _: Chances.streams(seed),
 }
 BEFORE = 5
 """Number of inputs shown before a difference."""
@@ -211,7 +211,7 @@ def _make(begin: Begin, system: System) -> Server:
     """A server in its state before the first input. Raises ``BadRecording``."""
     if begin.chance not in CHANCES:
         raise BadRecording(f"the recording of {begin.name} has the unknown source of randomness {begin.chance!r:.40}.")
-    chances = CHANCES[begin.chance](begin.seed)
+    chances = CHANCES[begin.chance](begin.seed, begin.secret)
     try:
         config = system.read_config(begin.config)
     except InvalidSetting as error:

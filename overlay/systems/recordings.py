@@ -29,12 +29,14 @@ def recorder_of(
     chance: tuple[str, int],
     wall_offset_ns: int,
     *,
+    secret: bytes = b"",
     path: Path,
     most_mb: int,
     life: int = 1,
     zero_ns: int = 0,
 ) -> Recorder:
-    """The recorder of a server that is made with the same; ``chance`` is the kind of its chances and their seed."""
+    """The recorder of a server that is made with the same; ``chance`` is the kind of its chances and their seed,
+    ``secret`` that of ``Chances``."""
     begin = Begin(
         process=place.name,
         life=life,
@@ -50,5 +52,6 @@ def recorder_of(
         system=system.name,
         index=place.index,
         servers=tuple(place.servers),
+        secret=secret,
     )
     return Recorder(path, begin, most_mb * MEGABYTE)

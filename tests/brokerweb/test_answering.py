@@ -52,25 +52,25 @@ def probed(network: Network, at_s: int, answered: Sequence[int]) -> None:
 
 
 def test_the_newest_complete_step_counts(network: Network) -> None:
-    assert trouble(network, NOW) == "", "nothing is known"
+    assert trouble(network, None, NOW) == "", "nothing is known"
     probed(network, NOW - 10, [0, 0, 0, 0])
-    assert trouble(network, NOW) == "None of 3 brokers answered the latest probes. Their processes run."
+    assert trouble(network, None, NOW) == "None of 3 brokers answered the latest probes. Their processes run."
     probed(network, NOW - 5, [5, 0, 1, 0])
-    assert trouble(network, NOW + 4).startswith("2 of 3 brokers answered ")
+    assert trouble(network, None, NOW + 4).startswith("2 of 3 brokers answered ")
     probed(network, NOW - 5, [5, 1, 1, 0])
-    assert trouble(network, NOW + 4) == "", "the one that restarts is shown in the table"
-    assert trouble(network, NOW + 60) == "", "what was long ago says nothing"
+    assert trouble(network, None, NOW + 4) == "", "the one that restarts is shown in the table"
+    assert trouble(network, None, NOW + 60) == "", "what was long ago says nothing"
     probed(network, NOW - 5, [0, 0, 0, 0])
     network.state = NetworkState.DEGRADED
-    assert trouble(network, NOW) == "", "its reason is shown"
+    assert trouble(network, None, NOW) == "", "its reason is shown"
 
 
 def test_a_silent_host_is_named(network: Network) -> None:
     host = Host.objects.create(name=network.host, heartbeat=timezone.now())
-    assert trouble(network, NOW) == ""
+    assert trouble(network, host, NOW) == ""
     host.heartbeat = timezone.now() - timedelta(hours=1)
     host.save()
-    said = trouble(network, NOW)
+    said = trouble(network, host, NOW)
     assert f"s on host {network.host}." in said
     assert said.endswith("It is unknown which brokers answer; the states shown are the last ones observed.")
 

@@ -261,6 +261,34 @@ def test_at_most_64_blobs_are_half_received_and_they_are_dropped_after_a_while()
     arrivals.check_invariants()
 
 
+def test_no_sender_keeps_the_blobs_of_others_out():
+    server, flooding, other = ("10.0.0.1", 7000), ("10.0.0.66", 6), ("10.0.0.3", 3)
+    arrivals = Arrivals(SECOND, 1_000, is_client=lambda source: source != server)
+    push = PUSH._replace(segments=2, part=b"x")
+    arrivals.receive(push, server, 0)
+    for number in range(2 * MAX_HALVES):
+        arrivals.receive(push._replace(propagation=number), flooding, number)
+    arrivals.receive(push, other, 900)
+    arrivals.receive(push._replace(propagation=2), server, 901)
+    assert len(arrivals) == MAX_HALVES
+    for source, propagation in ((server, 1), (other, 1), (server, 2)):
+        assert arrivals.receive(push._replace(propagation=propagation, segment=1), source, 902)[0] == b"xx"
+    arrivals.check_invariants()
+
+
+def test_the_server_loses_no_place_to_many_senders():
+    server = ("10.0.0.1", 7000)
+    arrivals = Arrivals(SECOND, 1_000, is_client=lambda source: source != server)
+    push = PUSH._replace(segments=2, part=b"x")
+    for number in range(MAX_HALVES):
+        arrivals.receive(push._replace(propagation=number), server, number)
+    for port in range(1, MAX_HALVES):
+        arrivals.receive(push, ("10.0.0.66", port), 100)
+    assert [arrivals.receive(push._replace(propagation=number, segment=1), server, 101)[0] for number in range(3)] == [
+        b"xx"
+    ] * 3
+
+
 def test_a_segment_with_another_header_is_ignored_and_a_blob_that_is_too_long_is_dropped():
     arrivals = Arrivals(SECOND, 10)
     push = PUSH._replace(segments=3, part=b"xxxxx")

@@ -74,6 +74,42 @@ def test_a_full_table_refuses_strangers_only():
     assert register(clients, req=2).code is Registration.OK
 
 
+def test_a_socket_that_registers_again_and_again_has_two_entries_and_fills_no_table():
+    clients = Clients(100, most=20)
+    old = register(clients).entry
+    gone = [register(clients, f"b{number}", 2 + number).displaced for number in range(20)]
+    assert gone[0] is old
+    assert ids(clients) == ["a", "b19"]
+    assert not old.is_reachable
+    clients.check_invariants()
+
+
+HALVES = [("10.0.0.1", "10.0.0.1", 3), ("2001:db8::1", "2001:db8::2", 3), ("127.0.0.1", "127.0.0.1", 6)]
+
+
+def test_one_host_has_half_of_the_table_at_most_unless_it_is_this_machine():
+    for host, nearby, admitted in HALVES:
+        clients = Clients(100, most=6)
+        answers = [register(clients, f"a{n}", n, ((host, nearby)[n % 2], 1_000 + n)).code for n in range(1, 7)]
+        assert answers.count(Registration.OK) == admitted
+        is_full = register(clients, "b", 9, ("10.0.0.2", 1)).code is Registration.FULL
+        assert is_full == (admitted == 6)
+        clients.check_invariants()
+
+
+def test_the_longest_unreachable_client_makes_room_in_a_full_table():
+    clients = Clients(100, most=2)
+    a, b = register(clients).entry, register(clients, "b", 2, ("10.0.0.9", 1)).entry
+    clients.lose(b, 1)
+    clients.lose(a, 2)
+    other = ("10.0.0.2", 1000)
+    assert register(clients, "c", 3, other).forgotten is b
+    assert ids(clients) == ["a", "c"]
+    assert register(clients, "d", 4, ("10.0.0.3", 1000)).forgotten is a
+    assert register(clients, "e", 5, ("10.0.0.4", 1000)).code is Registration.FULL
+    clients.check_invariants()
+
+
 def test_an_unreachable_client_is_left_out_until_it_is_heard_and_forgotten_in_the_end():
     clients = Clients(forget_after=100)
     a, b = register(clients).entry, register(clients, "b", 2, B).entry

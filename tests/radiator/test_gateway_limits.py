@@ -119,6 +119,12 @@ def test_other_addresses_methods_and_protocols_are_refused(gateway):
     assert raw(gateway, large).startswith(b"HTTP/1.1 413"), "before the body is sent"
     chunked = large.replace(b"Content-Length: 9999999", b"Transfer-Encoding: chunked")
     assert raw(gateway, chunked + b"2710\r\n%b\r\n" % (b"x" * 10_000) * 3).startswith(b"HTTP/1.1 413")
+    both = large.replace(b"Content-Length: 9999999", b"Content-Length: 5\r\nTransfer-Encoding: chunked")
+    with socket.create_connection(gateway.address, BOUND_S) as connection:
+        connection.sendall(both + b"0\r\n\r\n" + head)
+        connection.shutdown(socket.SHUT_WR)
+        said = connection.makefile("rb").read()
+    assert (said[:12], said.count(b"HTTP/1.1")) == (b"HTTP/1.1 400", 1), "what follows is no request"
     waiting = b"POST /radiator/v1/contexts HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
     assert raw(gateway, waiting).startswith(b"HTTP/1.1 100")
 
@@ -200,7 +206,7 @@ def test_a_slow_phone_delays_no_other_and_its_pushes_are_bounded():
             alice.propagate(["alice"], {"speed": speed}, 1_000)
         found = {json.loads(received.get(timeout=BOUND_S)[2])["blob"]["a"]["speed"] for _ in range(6)}
         assert found == set(range(6))
-        assert gateway.status()["waiting_pushes"] == 2
+        wait_for(lambda: gateway.status()["waiting_pushes"] == 2, "the pushes of the quick phone are settled")
         assert gateway.gateway.clients.get("slow").middleware.relayed.held == 2
 
 

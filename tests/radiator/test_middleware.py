@@ -465,3 +465,25 @@ def test_what_is_under_way_to_a_client_does_not_go_on_to_the_next_owner_of_its_a
     assert (type(repeat), to) == (m.Push, OTHER), "HOME is the address of b"
     desk.ask(m.Ack(9, 1, repeat.chain, repeat.attempt, 1, bytes(32)), OTHER)
     assert desk.node.events()[-1].missed == (("10.0.0.2", "a", "failed"),)
+
+
+def test_a_client_that_has_the_key_cannot_push_in_the_place_of_others():
+    members = [Place("10.0.0.7", 1, "z"), Place(*HOME, "a"), Place(*OTHER, "c")]
+    client = Client().registered()
+    for forged in (push(b"{}"), push(b"{}", members[1:]), push(b"{}", members, 1)):
+        client.hear(forged, ("10.0.0.66", 6))
+    assert (client.received, client.sent(), client.node.hop.counts["refused"]) == ([], [], 3)
+    client.hear(push(b"{}", members, 1), ("10.0.0.7", 1))
+    client.hear(push(b"{}", members, 1, attempt=1, propagation=2), SERVER)
+    assert client.node.hop.counts["delivered"] == 2
+
+
+def test_a_client_that_accepts_none_from_clients_hears_the_server_only():
+    client = Client()
+    client.node.setup(SERVER)
+    client.node.register_client("a", lambda *_: client.received.append(1), {}, now=0)
+    client.hear(m.Registered(client.sent()[0][0].req, 0, 9, key=KEY))
+    client.hear(push(b"{}", [Place(*OTHER, "z"), Place(*HOME, "a")], 1), OTHER)
+    assert client.received == []
+    client.hear(push(b"{}"))
+    assert client.received == [1]

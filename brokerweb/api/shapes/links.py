@@ -68,6 +68,10 @@ class GivenLinksField(serializers.ListField):
 _FAULT = {
     "type": "object",
     "properties": {
+        **_properties(
+            (info for system in SYSTEMS.values() for kind in system.faults.values() for info in kind.fields),
+            with_defaults=False,
+        ),
         "what": {
             "type": "string",
             "enum": [*WHERE, *sorted({name for system in SYSTEMS.values() for name in system.faults})],
@@ -81,10 +85,19 @@ _FAULT = {
             "description": "For kill, restart and faults of a system: nodes of the topology",
         },
         "servers": {"type": "array", "items": NAME, "description": "Like brokers, but any servers, by name"},
-        "islands": {"type": "array", "items": {"type": "array", "items": SERVER}, "description": "For partition"},
+        "nodes": {
+            "type": "array",
+            "items": SERVER,
+            "description": "For systems with one server: server, and clients by number",
+        },
+        "islands": {
+            "oneOf": [{"type": "array", "items": {"type": "array", "items": SERVER}}, NAME],
+            "description": "For partition; as a text for faults of a system",
+        },
         "links": {
-            "oneOf": [{"type": "string", "enum": ["all"]}, {"type": "array", "items": {**PAIR, "items": SERVER}}],
-            "description": "For slow (with delay_ms), lossy (with loss) and impaired (with any condition below)",
+            "oneOf": [NAME, {"type": "array", "items": {**PAIR, "items": SERVER}}],
+            "description": "For slow (with delay_ms), lossy (with loss) and impaired (with any condition below): all, "
+            "or pairs of servers. A system may have other words",
         },
         "one_way": {
             "type": "boolean",
@@ -95,10 +108,6 @@ _FAULT = {
             "description": "For faults of a system: clients by name, or the share of them that is drawn",
         },
         **_properties(describe(LinkShape), with_defaults=False),
-        **_properties(
-            (info for system in SYSTEMS.values() for kind in system.faults.values() for info in kind.fields),
-            with_defaults=False,
-        ),
     },
     "required": ["what", "at_s"],
     "additionalProperties": False,

@@ -7,7 +7,7 @@ import time
 from django import template
 
 from brokerweb.networks.answering import trouble
-from brokerweb.networks.models import Network
+from brokerweb.networks.models import Host, Network
 
 register = template.Library()
 
@@ -15,4 +15,4 @@ register = template.Library()
 @register.simple_tag
 def not_answering(network: Network) -> str:
     """``answering.trouble`` now."""
-    return trouble(network, time.time())
+    return trouble(network, Host.objects.filter(pk=network.host).first(), time.time())

@@ -92,7 +92,7 @@ class Connection:
                 await self._more()
             elif isinstance(event, h11.Request):
                 head, self._is_head = event, event.method == b"HEAD"
-                self._check_length(_headers(event))
+                self._check_head(_headers(event))
             elif isinstance(event, h11.Data):
                 body += event.data
                 self._check_size(len(body))
@@ -108,7 +108,10 @@ class Connection:
             await self._write(self._h11.send(going_on) or b"")
         self._h11.receive_data(await self._reader.read(READ_BYTES))
 
-    def _check_length(self, headers: Mapping[str, str]) -> None:
+    def _check_head(self, headers: Mapping[str, str]) -> None:
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # A proxy that goes by the other one takes the rest of the body for a request (RFC 9112, 6.1).
+            raise Wrong(HTTPStatus.BAD_REQUEST, "give Content-Length or Transfer-Encoding, not both")
         self._check_size(int(headers.get("content-length", "0")))
 
     def _check_size(self, size: int) -> None:

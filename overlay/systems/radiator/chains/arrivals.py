@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from overlay.core.addresses import Address
 from overlay.systems.radiator.wire.messages import WINDOW, Ack, Push
 from overlay.systems.radiator.wire.table import BITMAP_BYTES
 
+HalfKey = tuple[Address, int, int, int, int]
+"""Its sender, and what an ACK says: epoch, propagation, chain and attempt."""
 MAX_HALVES = 64
 """Blobs that are half received."""
 ACK_EVERY = 32
@@ -60,12 +63,14 @@ def ack_of(push: Push, base: int, bits: int = 0) -> Ack:
 class Arrivals:
     """Half-received blobs by sender, at most ``MAX_HALVES`` of at most ``most`` bytes each.
 
-    Further ones are ignored until there is room, so that those that have begun can complete.
+    Further ones are ignored until there is room, so that those that have begun can complete. A sender that has fewer
+    than another client gets the place of one of the other's: until a blob is whole, it is not known to be of the group.
+    ``is_client`` says whether a sender is not the server, which loses no place.
     """
 
-    def __init__(self, wait: int, most: int) -> None:
-        self._wait, self._most = wait, most
-        self._halves: OrderedDict[tuple[Address, int, int, int, int], Half] = OrderedDict()
+    def __init__(self, wait: int, most: int, is_client: Callable[[Address], bool] = lambda _: True) -> None:
+        self._wait, self._most, self._is_client = wait, most, is_client
+        self._halves: OrderedDict[HalfKey, Half] = OrderedDict()
         """The longest silent first."""
 
     def __len__(self) -> int:
@@ -78,7 +83,7 @@ class Arrivals:
         key = (source, push.epoch, push.propagation, push.chain, push.attempt)
         half = self._halves.get(key)
         if half is None:
-            if len(self._halves) >= MAX_HALVES:
+            if len(self._halves) >= MAX_HALVES and not self._make_room(source):
                 return None, None
             half = self._halves[key] = Half(push, now)
         if half.push._replace(segment=push.segment, part=push.part) != push:
@@ -93,6 +98,16 @@ class Arrivals:
             return None, half.ack() if is_due else None
         del self._halves[key]
         return b"".join(half.parts[segment] for segment in range(push.segments)), None
+
+    def _make_room(self, source: Address) -> bool:
+        """Drop the longest silent half of the client that has most, if these are more than ``source`` has."""
+        counts = Counter(key[0] for key in self._halves)
+        others = {sender: count for sender, count in counts.items() if self._is_client(sender)}
+        most = max(others.values(), default=0)
+        if most <= counts[source]:
+            return False
+        del self._halves[next(key for key in self._halves if others.get(key[0]) == most)]
+        return True
 
     def expire(self, now: int) -> None:
         while (timer := self.next_timer()) is not None and timer <= now:

@@ -75,9 +75,11 @@ class Hop:
         self._read, self._deliver, self._send = read, deliver, send
         self._id, self._epoch, self._key = "", 0, b""
         self._is_leaving = False
+        self.is_p2p = False
+        """Whether the client has ever accepted pushes of clients. Otherwise all are the server's."""
         self._seen: OrderedDict[tuple[int, int], Seen] = OrderedDict()
         """By epoch and propagation, the longest silent first."""
-        self._arrivals = Arrivals(ns(config.chain_wait_s), config.max_blob_bytes)
+        self._arrivals = Arrivals(ns(config.chain_wait_s), config.max_blob_bytes, is_client)
         self._transfers = Transfers(config, self._send_part)
         self._reports = Reports(config, lambda report, server: self._send(encode(report), server))
         self.hears: Callable[[str], bool] = lambda id: True
@@ -145,9 +147,19 @@ class Hop:
             raise WireError(f"a chain of {len(opened.members)}, not {push.length}")
         if push.length and opened.place(push.position).id != self._id:
             raise WireError(f"for {opened.place(push.position).id[:60]}")
-        if push.position and self._is_client(source) and not self.hears(opened.place(push.position - 1).id):
-            raise WireError("cut off from its sender")
+        if self._is_client(source):
+            self._check_sender(push, opened, source)
         return opened, opened.place(push.position + 1) if push.position + 1 < push.length else None
+
+    def _check_sender(self, push: m.Push, opened: Opened, source: Address) -> None:
+        """Every client has the key: so that none can push as it likes, only the one before in a chain may."""
+        if not self.is_p2p or not push.length or not push.position:
+            raise WireError(f"from {source}, not from the server")
+        before = opened.place(push.position - 1)
+        if (before.host, before.port) != source:
+            raise WireError(f"from {source}, not from {before.host}:{before.port}")
+        if not self.hears(before.id):
+            raise WireError("cut off from its sender")
 
     def _remember(self, push: m.Push, now: int) -> bool:
         """Returns whether the propagation is new."""

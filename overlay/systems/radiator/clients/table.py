@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from overlay.core.addresses import Address
+from overlay.core.addresses import Address, block_of, is_loopback
 from overlay.systems.radiator.config import MAX_CLIENTS
 from overlay.systems.radiator.wire.messages import Acceptance, Accepted, Registration
 
@@ -44,6 +46,8 @@ class Entry:
     lost_at: int | None = None
     """When it became unreachable; ``None`` while it is reachable."""
     answers: dict[int, Accepted] = field(default_factory=dict)
+    has_displaced: bool = False
+    """Whether another client had its address before."""
 
     @property
     def is_reachable(self) -> bool:
@@ -71,13 +75,16 @@ class Admission(NamedTuple):
     replaced: Entry | None = None
     """The unreachable entry of another instance that was taken over."""
     displaced: Entry | None = None
-    """The entry of another client that had this address, and is unreachable now."""
+    """The entry of another client that had this address: it is unreachable, or deleted if it had displaced another
+    one itself. So a socket has two entries at most, however often it registers."""
+    forgotten: Entry | None = None
+    """The longest unreachable one, deleted to make room."""
     is_changed: bool = False
     """Whether the entry is new or has new attributes."""
 
 
 class Clients:
-    """The table. ``most`` is its limit; ``forget_after`` is in nanoseconds."""
+    """The table. ``most`` is its limit, of which one host has at most half; ``forget_after`` is in nanoseconds."""
 
     def __init__(self, forget_after: int, most: int = MAX_CLIENTS) -> None:
         self._forget_after, self._most = forget_after, most
@@ -91,6 +98,7 @@ class Clients:
         """How many were given."""
         self._p2p = 0
         """Reachable ones that accept pushes from clients."""
+        self._by_owner: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -136,8 +144,14 @@ class Clients:
         known, same = self._entries.get(key), self._by_instance.get((address[0], instance))
         if (same is not None and same is not known) or (known is not None and known is not same and known.is_reachable):
             return Admission(Registration.COLLISION)
-        if known is None and len(self._entries) >= self._most:
+        forgotten, owner = None, _owner_of(address[0])
+        if known is None and owner and self._by_owner[owner] >= max(1, self._most // 2):
             return Admission(Registration.FULL)
+        if known is None and len(self._entries) >= self._most:
+            forgotten = next(iter(self._lost.values()), None)
+            if forgotten is None:
+                return Admission(Registration.FULL)
+            self._remove(forgotten)
         if same is not None and req <= same.req:
             self._revive(same, now)
             return Admission(Registration.OK, same)
@@ -148,8 +162,9 @@ class Clients:
             return Admission(Registration.OK, same, displaced=displaced, is_changed=True)
         if known is not None:
             self._remove(known)
+        entry.has_displaced = displaced is not None
         self._add(entry)
-        return Admission(Registration.OK, entry, known, displaced, is_changed=True)
+        return Admission(Registration.OK, entry, known, displaced, forgotten, is_changed=True)
 
     def unregister(self, ip: str, instance: int, id: str) -> Entry | None:
         """The deleted entry; ``None`` for strangers."""
@@ -197,12 +212,16 @@ class Clients:
         self._entries[entry.key] = entry
         self._by_instance[entry.key[0], entry.instance] = entry
         self._by_address[entry.address] = entry
+        self._by_owner[_owner_of(entry.key[0])] += 1
         self._p2p += entry.is_p2p
 
     def _remove(self, entry: Entry) -> None:
         del self._entries[entry.key], self._by_instance[entry.key[0], entry.instance]
         if self._by_address.get(entry.address) is entry:
             del self._by_address[entry.address]
+        self._by_owner[owner := _owner_of(entry.key[0])] -= 1
+        if not self._by_owner[owner]:
+            del self._by_owner[owner]
         if self._lost.pop(entry.key, None) is None:
             self._p2p -= entry.is_p2p
 
@@ -229,7 +248,7 @@ class Clients:
         owner = self._by_address.get(address)
         if owner is None or owner.key == key:
             return None
-        self.lose(owner, now)
+        self._remove(owner) if owner.has_displaced else self.lose(owner, now)
         return owner
 
     def check_invariants(self) -> None:
@@ -247,3 +266,12 @@ class Clients:
             assert entry.address == address
             assert entry.is_reachable and self._entries.get(entry.key) is entry
         assert all(len(entry.answers) <= MAX_ANSWERS for entry in entries)
+        assert self._by_owner == Counter(_owner_of(entry.key[0]) for entry in entries)
+
+
+@lru_cache(maxsize=4096)
+def _owner_of(ip: str) -> str:
+    """Who has at most half of a table: a host, for IPv6 its /64. Empty for this machine, where simulations run."""
+    if is_loopback(ip):
+        return ""
+    return block_of(ip) if ":" in ip else ip

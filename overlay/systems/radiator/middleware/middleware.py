@@ -101,6 +101,7 @@ class Middleware:
         except WireError as error:
             raise Misuse(str(error)) from None
         self._callback = receive_callback
+        self.hop.is_p2p = self.hop.is_p2p or is_p2p
         self._membership.register(id, attributes or {}, now, flags=flags)
 
     def unregister_client(self, id: str, now: int) -> None:

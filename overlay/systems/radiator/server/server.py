@@ -147,9 +147,11 @@ class Server:
             req=request.req,
             now=now,
         )
-        for gone, reason in ((admission.replaced, Outcome.TAKEN_OVER), (admission.displaced, Outcome.UNREACHABLE)):
+        if admission.replaced is not None:
+            self._drop(admission.replaced, Outcome.TAKEN_OVER, now)
+        for gone in (admission.displaced, admission.forgotten):
             if gone is not None:
-                self._drop(gone, reason, now)
+                self._drop(gone, Outcome.UNREACHABLE, now)
         if admission.is_changed:
             self.propagations.withdraw(source, request.instance, now)
         if admission.entry is not None and (admission.is_changed or not was_reachable):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from overlay.core.addresses import Address
-from overlay.core.chance import Chance, Chances
+from overlay.core.chance import Chances
+from overlay.core.hashes import blake2b
 from overlay.core.node import NodeEvent
 from overlay.systems.radiator.aggregation.choice import make_algorithm
 from overlay.systems.radiator.clients.table import Entry
@@ -31,7 +32,7 @@ class Service(Server):
     """A server of the contract (``overlay.systems.cores.Server``)."""
 
     def __init__(self, config: ServerConfig, address: Address, chances: Chances) -> None:
-        settings, chance = config.settings, chances.members
+        settings = config.settings
         self._function: Aggregability = aggregability(settings.aggregability_text, settings.on_error)
         self._aggregation = Aggregation(settings.aggregation_text)
         algorithm = make_algorithm(settings.index, self._function, settings.options(config.audience))
@@ -41,7 +42,7 @@ class Service(Server):
         super().__init__(
             settings,
             address,
-            _identity(chance),
+            _identity(chances),
             chances.walks,
             self._retention,
             chainability=_chainability(settings.chainability),
@@ -134,10 +135,14 @@ def _named(counts: Counter[str]) -> dict[str, int]:
     return {name.replace(" ", "_"): counts[name] for name in COUNTED}
 
 
-def _identity(chance: Chance) -> Identity:
-    epoch, *words = (chance.randrange(1 << 63) for _ in range(5))
-    drawn = [word.to_bytes(8, "big") for word in words]
-    return Identity(epoch + 1, drawn[0] + drawn[1], drawn[2] + drawn[3])
+def _identity(chances: Chances) -> Identity:
+    """From the secret of a live server by a hash, so that clients, who know epoch and key, cannot compute the rest."""
+    if chances.secret:
+        drawn = blake2b(chances.secret, digest_size=40).digest()
+        return Identity((int.from_bytes(drawn[:8], "big") >> 1) + 1, drawn[8:24], drawn[24:])
+    epoch, *words = (chances.members.randrange(1 << 63) for _ in range(5))
+    numbers = b"".join(word.to_bytes(8, "big") for word in words)
+    return Identity(epoch + 1, numbers[:16], numbers[16:])
 
 
 def _chainability(text: str) -> Callable[[Entry, Entry], float] | None:
