@@ -12,7 +12,7 @@ from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.classes import Classes
 from overlay.systems.radiator.aggregation.literal import Literal
 from overlay.systems.radiator.aggregation.queues import Deadlines, Queue
-from overlay.systems.radiator.chains import forming, hop
+from overlay.systems.radiator.chains import forming
 from overlay.systems.radiator.chains.arrivals import Half
 from overlay.systems.radiator.chains.chain import Chain
 from overlay.systems.radiator.chains.forming import Former
@@ -282,7 +282,7 @@ def hops_forget_what_they_delivered(real: Function) -> Function:
     return lambda self, push, now: real(self, push, now) or True
 
 
-@plant(Hop, "_forgets_at", seed=13)
+@plant(Hop, "_forgets_at", seed=68)
 def hops_forget_too_early(real: Function) -> Function:
     """Propagations are remembered for a second."""
 
@@ -303,12 +303,6 @@ def reports_say_too_much(real: Function) -> Function:
 def the_first_key_is_kept(real: Function) -> Function:
     """After a restart of the server its pushes are refused."""
     return lambda self, id, epoch, key: None if self._key else real(self, id, epoch, key)
-
-
-@plant(hop, "is_authentic", seed=60)
-def macs_are_not_checked(real: Function) -> Function:
-    """Whatever arrives is delivered."""
-    return lambda *_: True
 
 
 @plant(Half, "ack", seed=28)
