@@ -254,7 +254,7 @@ def test_what_a_cut_settles_is_in_the_journal_at_once(radiator):
     from overlay.systems.roles import Place
     from overlay.topologies import Graph
 
-    setup = radiator.setup({"echo": True}, None, Graph(1, ()))
+    setup = radiator.setup({"echo": True}, {}, Graph(1, ()))
     address, home = ("127.0.0.1", 7000), ("127.0.0.1", 9)
     server = radiator.make_server(
         radiator.config_of(setup), Place("server-0", 0, address, (address,)), Chances.streams(1), 0
