@@ -28,6 +28,8 @@ MOST_QUEUES = 20_000
 """Queues that are looked at for one answer, which take 26 ms."""
 MOST_CHARACTERS = 200
 """Of a client's attributes."""
+SHOWN_DIGITS = 4
+"""Of an instance. Whoever knows it can call, receive and leave for a phone, through the gateway."""
 MOST_TIMES = 3
 """Bytes sent to an address that is not proven, per byte received."""
 
@@ -95,7 +97,7 @@ class View:
             "ip": entry.key[0],
             "port": entry.address[1],
             "id": entry.key[1],
-            "instance": str(entry.instance),
+            "instance": f"{entry.instance:016x}"[:SHOWN_DIGITS] + "…",
             "is_p2p": entry.is_p2p,
             "is_reachable": entry.is_reachable,
             "silent_ms": self._since(entry.heard_at),
