@@ -149,6 +149,8 @@ def _pass_on(listening, clients, messages):
             for connection in connections:
                 connection.sendall(line.replace(b"PUB contexts", b"MSG contexts 1") + payload)
             messages -= 1
+    while published.readline():  # until the client has all and goes
+        pass
     for connection in connections:
         connection.close()
 

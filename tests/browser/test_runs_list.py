@@ -134,7 +134,7 @@ def test_what_is_listed_is_taken_away_as_files(page: Page) -> None:
         taken[kind] = download.value.path().read_bytes()
     rows = list(csv.DictReader(taken["CSV"].decode().splitlines()))
     assert len(rows) == len(json.loads(taken["JSON"])) == listed
-    p95 = [float(row["p95_us"]) for row in rows]
+    p95 = [float(row["p95_us"] or -1) for row in rows]  # those of systems without requests come last
     assert p95 == sorted(p95, reverse=True)
     assert taken["Parquet"].startswith(b"PAR1")
     assert taken["Parquet"].endswith(b"PAR1")
