@@ -5,13 +5,9 @@
 
 import os
 
-import pytest
-
 THOROUGHLY = "WAXWING_THOROUGH"
 THOROUGH = os.environ.get(THOROUGHLY) == "1"
 PART = 4
-only_thoroughly = pytest.mark.skipif(not THOROUGH, reason=f"only in .ci/run ({THOROUGHLY}=1)")
-"""Of long tests whose subject a shorter one tries, too."""
 
 
 def examples(all_of_them: int) -> int:

@@ -1,4 +1,4 @@
-"""Limits of the HTTP gateway: what is too much, too long or too slow is refused, and delays nobody else."""
+"""Limits of the HTTP gateway: what is too much, too long or too slow is refused, and delays no other client."""
 
 from __future__ import annotations
 

@@ -297,7 +297,7 @@ class Stranger(Actor):
         return bytes(found)
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
-        """It answers nobody."""
+        """It answers no client."""
 
     def step(self, now: int) -> list[Outgoing]:
         waiting, self._waiting = self._waiting, []

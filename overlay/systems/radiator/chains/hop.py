@@ -20,8 +20,6 @@ from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.proofs import is_authentic
 from overlay.systems.radiator.wire.table import encode
 
-SendTo = Callable[[m.Message, Address], None]
-
 
 @dataclass(slots=True)
 class Seen:

@@ -75,7 +75,7 @@ class Transfer:
         self.left_at = 0
         """When its first datagram left, or its last progress was heard of, ns."""
         self.restarts = 0
-        """How often the receiver has started over."""
+        """How often the receiver has started again."""
 
     @property
     def push(self) -> Push:
