@@ -1,9 +1,7 @@
-"""What databases differ in, on Debian's PostgreSQL: a cheap part; ``make test-postgresql`` runs all."""
+"""An installation on Debian's PostgreSQL. ``make test-postgresql`` runs the tests that use rows there."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
@@ -17,22 +15,6 @@ from tests.waiting import BOUND_S
 pytestmark = pytest.mark.skipif(
     find_postgresql() is None, reason="PostgreSQL's server is missing and could not be installed"
 )
-ROOT = Path(__file__).resolve().parents[1]
-CHOSEN = (
-    "tests/brokerweb/test_writing_alone.py",  # transactions, leases, NUL
-    "tests/brokerweb/test_twice_at_once.py",  # names that two take at once
-    "tests/brokerweb/test_run_lists.py",  # filters: JSON, letters, dates, figures that are missing
-    "tests/pages/test_runs_list.py",  # order, what is missing last, bulk changes
-    "tests/brokerweb/test_hostile_queries.py",  # numbers and texts that no column holds
-)
-
-
-def test_what_databases_differ_in_holds_on_postgresql() -> None:
-    """From no table on, by the ordinary migrations."""
-    command = [sys.executable, "-m", "tests.postgresql", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", *CHOSEN]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
-    assert " skipped" not in done.stdout, "what is of PostgreSQL was run"
 
 
 @pytest.mark.stack

@@ -5,9 +5,14 @@
 
 import os
 
+import pytest
+
 THOROUGHLY = "WAXWING_THOROUGH"
 THOROUGH = os.environ.get(THOROUGHLY) == "1"
 PART = 4
+
+thoroughly = pytest.mark.skipif(not THOROUGH, reason=f"only in the complete run, {THOROUGHLY}=1")
+"""Marks a long test whose subject a shorter one tries too."""
 
 
 def examples(all_of_them: int) -> int:

@@ -2,7 +2,7 @@
 
 Tests of one file share what is made for it, so they run in one process. ``TURNS`` has the others: files that share a
 house, a browser or Java. They come first, those that take longest before all: they wait more than they compute, so that
-the other processes compute meanwhile.
+the other processes compute meanwhile. Each process takes two turns at once, so short ones follow the first long ones.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ TURNS = {
         "browser/test_query_walk.py",
         "test_rest_journey.py",
     ),
+    "every page": ("browser/test_every_page.py",),
     "supervisor": ("runtime/test_supervisor.py",),
-    "bad day": ("stack/test_bad_day.py",),
     "spark": (
         "benchmarks/test_report_section.py",
         "telemetry/test_java.py",
@@ -31,13 +31,13 @@ TURNS = {
         "telemetry/test_spark_cluster.py",
         "telemetry/test_sweep.py",
     ),
-    "every page": ("browser/test_every_page.py",),
-    "postgresql": ("test_on_postgresql.py",),
-    "setup": ("setup",),
     "live runs": ("brokerweb/test_runs_live.py",),
+    "systems": ("systems",),
+    "bad day": ("stack/test_bad_day.py",),
+    "setup": ("setup",),
+    "postgresql": ("test_on_postgresql.py",),
     "live networks": ("brokerweb/test_networks.py", "brokerweb/test_profiles_live.py"),
     "live": ("runtime",),
-    "systems": ("systems",),
     "swarm": ("swarm",),
     "benchmarks": ("benchmarks",),
 }

@@ -5,10 +5,12 @@ import pytest
 
 from benchmarks.figures import RATIO, Unavailable
 from benchmarks.report import measure_sizes
+from tests.thorough import thoroughly
 
 pytestmark = pytest.mark.spark
 
 
+@thoroughly
 def test_a_report_is_timed_and_weighed_whole():
     others = set(psutil.Process().children(recursive=True))  # of tests before this one, which share a house
     said = []

@@ -20,9 +20,10 @@ from tests.disks import SmallDisk, small_disk
 from tests.stack.conftest import WORKLOAD, Home
 from tests.stack.runs import clear, ended, log_in, measuring
 from tests.test_rest_journey import Api
+from tests.thorough import thoroughly
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.stack
+pytestmark = [pytest.mark.stack, thoroughly]
 
 CLIMATE = "context/room/kitchen/climate/"
 MEGABYTES = 250

@@ -14,6 +14,7 @@ from tests.stack.conftest import Home
 from tests.stack.house import House, kill, stopped
 from tests.stack.runs import ended, has_answers, is_ready, log_in, measuring, state_of
 from tests.test_rest_journey import Api
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S, wait_for
 
 pytestmark = pytest.mark.stack
@@ -135,6 +136,7 @@ def test_after_the_whole_house_was_killed_it_takes_up_what_it_left(home: Home, a
     assert ended(api, behind)["state"] == "done"
 
 
+@thoroughly
 def test_a_report_that_was_broken_off_is_made_again_by_itself(home: Home, api: Api, launch: Launch) -> None:
     run = launch(1)
     assert ended(api, run)["state"] == "done"

@@ -13,6 +13,7 @@ import pytest
 from tests.stack.house import House, kill, stopped
 from tests.stack.runs import ended, measuring
 from tests.test_rest_journey import Api
+from tests.thorough import thoroughly
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.stack
@@ -37,6 +38,7 @@ def test_a_worker_that_hangs_is_missed_and_its_run_fails(house: House, api: Api,
     assert ended(api, behind)["state"] == "done"
 
 
+@thoroughly
 def test_a_worker_and_redis_that_are_stopped_for_twenty_seconds_fail_no_run(
     house: House, api: Api, launch: Launch
 ) -> None:

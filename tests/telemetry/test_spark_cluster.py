@@ -19,6 +19,7 @@ from telemetry.lake.runs import Lake
 from telemetry.spark.report import read_choice, write_comparison
 from tests.spark_cluster import ROOT, cluster
 from tests.telemetry.synthetic import Script, write_run
+from tests.thorough import thoroughly
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.spark
@@ -39,6 +40,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@thoroughly
 def test_a_report_is_the_same_to_the_byte(master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake = Lake(tmp_path / "lake")
     rows = []
