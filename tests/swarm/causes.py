@@ -52,7 +52,9 @@ class Causes(Watcher):
             self._heard[what, broker, who if message.passed_on else ""] = now
             if message.passed_on:
                 self._farewells[broker].add(source)
-        elif isinstance(message, BrokerGone) and source in self.actor(broker).node.neighbours:
+        elif isinstance(message, BrokerGone) and (
+            source in self.actor(broker).node.neighbours or self._came(source, broker, now)
+        ):
             self._heard["notice", broker, format_address(message.broker)] = now
 
     def said(self, now: int, data: bytes, broker: Address, to: Address) -> None:
@@ -62,9 +64,11 @@ class Causes(Watcher):
         if isinstance(message, ContextRequest | Lookahead) and (broker, to, message) not in self._asked:
             self._asked.add((broker, to, message))
             neighbours = self._before[broker].union(self.actor(broker).node.neighbours)
-            # Of what is read in one step, one message may bring back a neighbour and another take it away again.
-            came = any(self._heard.get((how, broker, format_address(to))) == now for how in ("join", "answer"))
-            assert to in neighbours or came, f"{broker} asked {to}, which is no neighbour"
+            assert to in neighbours or self._came(to, broker, now), f"{broker} asked {to}, which is no neighbour"
+
+    def _came(self, who: Address, broker: Address, now: int) -> bool:
+        """Whether it became a neighbour in this step: of what is read in one, the next may already be its notice."""
+        return any(self._heard.get((how, broker, format_address(who))) == now for how in ("join", "answer"))
 
     def stepped(self, now: int, actor: NodeActor, broker: Broker) -> None:
         before, self._stepped_at[broker.address] = self._stepped_at[broker.address], now
