@@ -18,19 +18,21 @@ BOUND_S = 240
 BOUND_MS = 1000 * BOUND_S
 
 
-def wait_for(condition: Callable[[], T], what: str | Callable[[], str], every: float = 0.01) -> T:
+def wait_for(condition: Callable[[], T], what: str | Callable[[], str], every: float = 0.1) -> T:
     """The first true value of ``condition()``, or an error that says ``what`` did not happen.
 
-    A callable ``what`` is asked at the end, to say how far things came.
+    A callable ``what`` is asked at the end, to say how far things came. The pause between looks grows with the wait,
+    from 10 ms to ``every`` s: a look through REST costs the installation 10 ms of a processor.
     """
-    deadline = time.monotonic() + BOUND_S
+    began = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > BOUND_S:
             raise AssertionError(f"not within {BOUND_S:g} s: {what if isinstance(what, str) else what()}")
-        time.sleep(every)
+        time.sleep(min(every, max(0.01, waited / 20)))
 
 
 def is_alive(pid: int) -> bool:

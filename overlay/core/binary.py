@@ -217,7 +217,9 @@ def canonical(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
-        raise WireError(f"cannot be written as JSON: {error}") from None
+        # Python's own sentence on such a number is another in each version.
+        why = "a number is not finite" if str(error).startswith("Out of range float") else error
+        raise WireError(f"cannot be written as JSON: {why}") from None
 
 
 def read_untrusted(data: bytes, depth: int = MAX_DEPTH) -> Any:
