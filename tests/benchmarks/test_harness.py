@@ -12,6 +12,7 @@ import pytest
 from benchmarks import __main__ as benchmarks
 from benchmarks import broker, bursts, memory, record, tables
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S, wait_for
 
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
@@ -97,6 +98,7 @@ def test_the_page_keeps_what_is_written_by_hand(tmp_path):
 
 
 @needs_gcc
+@thoroughly
 def test_one_broker_against_c_end_to_end(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(bursts, "BURST_MS", 10)
     for name, small in {"MANY": 30_000, "CROWD": 20}.items():

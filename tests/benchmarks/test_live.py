@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import live
+from tests.thorough import thoroughly
 
 
 @pytest.mark.stack
+@thoroughly
 def test_one_round_says_what_a_sample_and_an_open_page_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "BURST", 500)
     monkeypatch.setattr(live, "BEFORE_S", 3)

@@ -11,10 +11,12 @@ from benchmarks.figures import RATIO, Unavailable
 from benchmarks.peers.contenders import RIVALS, Rival
 from benchmarks.peers.processes import Failed, Load, Process
 from benchmarks.programs import program
+from tests.thorough import thoroughly
 
 pytestmark = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
 
 
+@thoroughly
 def test_each_rival_that_is_there_is_measured_and_each_other_named(monkeypatch):
     def dies(stage, found, outstanding):
         stage.start(found, "-c", "raise SystemExit('no licence')").line()

@@ -17,6 +17,7 @@ from benchmarks.figures import Unavailable
 from benchmarks.peers.contenders import Rival
 from benchmarks.peers.processes import Process
 from benchmarks.radiator import codecs, exchange, fanout, hot_paths, memory, peers, pushes, runs
+from tests.thorough import thoroughly
 
 SMALL = {
     hot_paths: {
@@ -38,6 +39,7 @@ SMALL = {
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
+@thoroughly
 def test_all_rows_are_measured_of_a_tiny_size(monkeypatch):
     for module, values in SMALL.items():
         for name, value in values.items():

@@ -10,6 +10,7 @@ import pytest
 
 from telemetry.errors import TelemetryError
 from telemetry.spark.java import find_java, java_version
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S
 
 
@@ -69,6 +70,7 @@ def test_no_java_at_all_says_what_to_do(tmp_path, monkeypatch):
 
 
 @pytest.mark.spark
+@thoroughly
 def test_spark_runs_on_the_java_brought_along(tmp_path):
     """In a process of its own: this one may have a JVM already, and a JVM is for life."""
     script = (

@@ -63,6 +63,7 @@ def test_a_report_is_the_same_to_the_byte(master: str, tmp_path: Path, monkeypat
     assert here == there
 
 
+@thoroughly
 def test_a_sweep_leaves_the_same_tables_to_the_byte(
     master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
