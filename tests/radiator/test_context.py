@@ -59,7 +59,10 @@ def text_of(**members: object) -> bytes:
     [
         (b"\xff", "byte 0 is not UTF-8"),
         (b"{", "it is not JSON: Expecting property name enclosed in double quotes at character 1"),
-        (b"[" * 9_000, "it is nested more than 8 deep"),
+        (
+            b'{"a":{"x":' + b"[" * 8_000 + b"]" * 8_000 + b'},"n":1,"p":["Alice"],"t":[1,2]}',
+            "it is nested more than 8 deep",
+        ),
         (b"[]", "it must be an object with the members a, n, p and t, and no other"),
         (b'{"a":{},"n":1,"p":["Alice"]}', "it must be an object with the members a, n, p and t, and no other"),
         (text_of(x=1), "it must be an object with the members a, n, p and t, and no other"),
