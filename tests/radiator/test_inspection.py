@@ -202,7 +202,18 @@ def test_the_commands_list_what_a_real_server_has(server, capsys):
         assert commands.main("clients", [address, "--only", "reachable"]) == 0
         title, head, *rows = capsys.readouterr().out.splitlines()
         ids = [row.split()[1] for row in rows]
-        assert head.split() == ["ADDRESS", "ID", "INSTANCE", "P2P", "REACHABLE", "SEEN", "PENDING", "ATTRIBUTES"]
+        assert head.split() == [
+            "ADDRESS",
+            "ID",
+            "INSTANCE",
+            "P2P",
+            "REACHABLE",
+            "SEEN",
+            "PENDING",
+            "SENT,",
+            "RETAINED",
+            "ATTRIBUTES",
+        ]
         assert title == f"{len(ids)} reachable clients"
         assert ids[-2:] == ["ann", r"b\x1bob"]
         assert '{"floor":2}' in rows[-2]

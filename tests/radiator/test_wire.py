@@ -111,7 +111,7 @@ def test_a_datagram_that_is_cut_off_is_refused_or_has_a_shorter_rest(message, da
         (b"RD\1\1\0\0\0\7" + ONE + ONE + b"\2\1a\0\2{}", "flags must not be 2"),
         (b"RD\1\1\0\0\0\7" + ONE + ONE + b'\0\1a\0\x0d{"a":1,"a":2}', "twice"),
         (b"RD\1\1\0\0\0\7" + ONE + ONE + b'\0\1a\0\x16{"a":[[[[[[[[]]]]]]]]}', "8 levels"),
-        (b"RD\1\6\0\0\0\7\5\0\0", "code must not be 5"),
+        (b"RD\1\6\0\0\0\7\6\0\0", "code must not be 6"),
         (b"RD\1\7" + ONE + ONE + b"\0\2\0\3\0\4\0\5\3\0\6\0\7" + MAC, "codec must not be 3"),
         (b"RD\1\7" + ONE + ONE + b"\0\2\0\3\0\4\0\5\1\0\7\0\7" + MAC, "segment 7 of 7"),
         (b"RD\1\7" + ONE + ONE + b"\0\2\0\4\0\4\0\5\1\0\6\0\7" + MAC, "position 4 in a chain of 4"),

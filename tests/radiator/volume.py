@@ -21,7 +21,10 @@ class Volume:
 
     @property
     def retained(self):
-        return sum(map(len, self.pending.values()))
+        return len({number for pending in self.pending.values() for number in pending})
+
+    def is_retained(self, number):
+        return any(number in pending for pending in self.pending.values())
 
     def read(self, body):
         context = read_untrusted(body)

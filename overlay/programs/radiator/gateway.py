@@ -216,7 +216,7 @@ class Gateway:
         self.counts[f"contexts_{sent.result.replace(' ', '_')}"] += 1
         if sent.result is Result.ACCEPTED:
             return str(sent.result)
-        retry_s = -(-sent.retry_ms // 1_000) if sent.result is Result.BUSY else None
+        retry_s = -(-sent.retry_ms // 1_000) if sent.result in (Result.BUSY, Result.OVER_SHARE) else None
         status, sentence = _REFUSALS[sent.result]
         raise Wrong(status, sentence, retry_s)
 
@@ -270,6 +270,10 @@ def _ignore(context: Any, _: object) -> None:
 
 _REFUSALS = {
     Result.BUSY: (HTTPStatus.TOO_MANY_REQUESTS, "the server is busy"),
+    Result.OVER_SHARE: (
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "the server retains as many contexts of this client, or of its address, as their share allows",
+    ),
     Result.MALFORMED: (HTTPStatus.BAD_REQUEST, "the server refused the context: malformed, or an old req"),
     Result.TOO_LARGE: (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the server refused the context: too large"),
     Result.UNKNOWN: (HTTPStatus.BAD_GATEWAY, "the server has restarted; it may have accepted the context before"),

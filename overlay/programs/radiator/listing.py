@@ -85,6 +85,7 @@ CLIENT_COLUMNS: tuple[Column, ...] = (
     ("REACHABLE", lambda row: "yes" if row["is_reachable"] else "no"),
     ("SEEN", lambda row: f"{length(row['silent_ms'])} ago"),
     ("PENDING", lambda row: f"{row['pending']:,}"),
+    ("SENT, RETAINED", lambda row: f"{row['own_retained']:,}"),
     ("ATTRIBUTES", lambda row: row["attributes"]),
 )
 PENDING_COLUMNS: tuple[Column, ...] = (

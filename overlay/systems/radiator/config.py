@@ -117,7 +117,11 @@ class Transport:
         help="Queue of the uplink above which the server refuses messages. A long queue trades refusals for delay.",
     )
     retained_max: int = setting(
-        100_000, low=1, high=10_000_000, help="Messages retained in all, above which the server refuses further ones."
+        100_000,
+        low=1,
+        high=10_000_000,
+        help="Messages retained in all, above which the server refuses further ones. Half of them is for whoever comes "
+        "first; of the other half, each source has an equal share.",
     )
     accounting: str = setting(
         "datagram",

@@ -29,6 +29,7 @@ from overlay.systems.radiator.middleware.middleware import Middleware
 from overlay.systems.radiator.server import server as server_module
 from overlay.systems.radiator.server.retention import Retention
 from overlay.systems.radiator.server.server import Server
+from overlay.systems.radiator.server.shares import Shares
 from tests.soak.subject import Bank, Function
 
 BUGS = Bank()
@@ -106,10 +107,10 @@ def back_without_a_place_in_the_loop(real: Function) -> Function:
     return lambda self, instance, source, now: self.clients.hear(source[0], instance, now)
 
 
-@plant(Server, "_is_busy", seed=0)
+@plant(Shares, "refusal", seed=0)
 def retained_without_limit(real: Function) -> Function:
     """retained_max is ignored."""
-    return lambda self: self.uplink.queued_bytes >= self._config.uplink_queue_bytes
+    return lambda self, caller: None
 
 
 @plant(Propagations, "close", seed=11)

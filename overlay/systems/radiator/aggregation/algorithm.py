@@ -166,6 +166,10 @@ class Algorithm(ABC):
         """Messages that are pending for at least one recipient."""
         return len(self._holders)
 
+    def is_retained(self, number: int) -> bool:
+        """Whether the message of this number is."""
+        return number in self._holders
+
     def next_timer(self) -> int | None:
         """When ``handle_timer`` is due. A recipient whose C_R changed without a scan is due at once."""
         first = self._first_deadline()

@@ -28,6 +28,9 @@ class Checked(Algorithm):
     def retained(self) -> int:
         return self._agreed(lambda form: form.retained)
 
+    def is_retained(self, number: int) -> bool:
+        return self._agreed(lambda form: form.is_retained(number))
+
     def next_timer(self) -> int | None:
         return self._agreed(lambda form: form.next_timer())
 

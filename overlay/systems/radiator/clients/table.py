@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -83,6 +83,18 @@ class Admission(NamedTuple):
     """Whether the entry is new or has new attributes."""
 
 
+class Caller(NamedTuple):
+    """Who sends a message, of how many."""
+
+    source: Hashable
+    """Its host, for IPv6 its /64; on the server's machine the client itself."""
+    client: int
+    sources: int
+    """Registered ones."""
+    siblings: int
+    """Registered clients of the source."""
+
+
 class Clients:
     """The table. ``most`` is its limit, of which one host has at most half; ``forget_after`` is in nanoseconds."""
 
@@ -125,6 +137,12 @@ class Clients:
 
     def of_instance(self, ip: str, instance: int) -> Entry | None:
         return self._by_instance.get((ip, instance))
+
+    def caller(self, entry: Entry) -> Caller:
+        """Whose share ``entry`` uses. On this machine each client is a source of its own."""
+        owner, local = _owner_of(entry.key[0]), self._by_owner[""]
+        sources = len(self._by_owner) - bool(local) + local
+        return Caller(owner or entry.place, entry.place, sources, self._by_owner[owner] if owner else 1)
 
     # ---- changes
 

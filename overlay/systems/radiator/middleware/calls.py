@@ -3,8 +3,10 @@
 ::
 
     waiting (for registration) ──> sent ── ACCEPTED ok ──> accepted
-                  ^                 │ busy: again after retry_ms; unknown client: waiting, if the epoch is the same
-                  └─────────────────┴──> refused: malformed, too large, busy, no answer, restarted, unregistered
+                  ^                 │ busy, over its share: again after retry_ms
+                  │                 │ unknown client: waiting, if the epoch is the same
+                  └─────────────────┴──> refused: malformed, too large, busy, over its share, no answer, restarted,
+                                         unregistered
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ class Result(StrEnum):
     MALFORMED = "malformed"
     TOO_LARGE = "too large"
     BUSY = "busy"
+    OVER_SHARE = "over its share"
+    """Of what the server retains, this client's part is used up."""
     UNKNOWN = "unknown"
     """The server had restarted: it may have been accepted before."""
     NO_ANSWER = "no answer"
@@ -44,6 +48,8 @@ class Call:
     """Of its first try."""
     retry_ms: int = 0
     """When the server was busy: how long to wait, in its words."""
+    later: Result = Result.BUSY
+    """Why it has to wait."""
 
 
 _RESULTS = {
@@ -51,6 +57,7 @@ _RESULTS = {
     Acceptance.MALFORMED: Result.MALFORMED,
     Acceptance.TOO_LARGE: Result.TOO_LARGE,
 }
+_LATER = {Acceptance.BUSY: Result.BUSY, Acceptance.OVER_SHARE: Result.OVER_SHARE}
 
 
 class Calls:
@@ -88,12 +95,13 @@ class Calls:
         if answer.code == Acceptance.UNKNOWN:
             self._timers.cancel(answer.req)
             return True
-        if answer.code != Acceptance.BUSY:
+        later = _LATER.get(Acceptance(answer.code))
+        if later is None:
             self._end(call, _RESULTS[Acceptance(answer.code)], now)
             return False
-        call.retry_ms = max(1, answer.retry_ms)
+        call.retry_ms, call.later = max(1, answer.retry_ms), later
         if call.tries >= self._config.tries and not self._is_patient:
-            self._end(call, Result.BUSY, now)
+            self._end(call, later, now)
         else:
             self._timers.set(answer.req, now + call.retry_ms * MILLISECOND)
             call.tries = min(call.tries, self._config.tries - 1)
@@ -105,7 +113,7 @@ class Calls:
 
     def give_up(self, call: Call, now: int) -> None:
         if self._open.get(call.request.req) is call:
-            self._end(call, Result.BUSY, now)
+            self._end(call, call.later, now)
 
     def end_all(self, result: Result, now: int) -> None:
         for call in list(self._open.values()):

@@ -32,6 +32,10 @@ class Aggregator(Protocol):
         """Messages held back in all."""
         ...
 
+    def is_retained(self, number: int) -> bool:
+        """Whether a message is held back for at least one recipient."""
+        ...
+
     @property
     def due(self) -> int:
         """Recipients of the last accepted message."""

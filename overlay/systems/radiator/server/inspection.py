@@ -46,11 +46,12 @@ def may_answer(request: Inspect, answer: Inspected, token: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is shown. ``statistics`` gives the counters by name."""
+    """What is shown. ``statistics`` gives the counters by name, ``retained_of`` the retained messages of a client."""
 
     clients: Clients
     algorithm: Algorithm
     statistics: Callable[[], Mapping[str, int]]
+    retained_of: Callable[[int], int]
     now: int
 
     def body(self, request: Inspect) -> bytes:
@@ -103,6 +104,7 @@ class View:
             "silent_ms": self._since(entry.heard_at),
             "attributes": text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…",
             "pending": sum(len(queue.messages) for queue in queues),
+            "own_retained": self.retained_of(entry.place),
         }
 
     def _queue(self, queue: Queue) -> dict[str, Any]:

@@ -32,6 +32,9 @@ class Retention:
     def retained(self) -> int:
         return self.algorithm.retained
 
+    def is_retained(self, number: int) -> bool:
+        return self.algorithm.is_retained(number)
+
     @property
     def due(self) -> int:
         return self.algorithm.due

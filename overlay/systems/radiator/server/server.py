@@ -22,13 +22,14 @@ from overlay.systems.radiator.config import MAX_CLIENTS, Transport, ns
 from overlay.systems.radiator.context import MAX_BYTES, TooLargeContext
 from overlay.systems.radiator.server.aggregator import Aggregator, Emission
 from overlay.systems.radiator.server.facts import Identity, MessageAccepted, PendingDropped
+from overlay.systems.radiator.server.shares import Shares
 from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import TooLarge, inflate
 from overlay.systems.radiator.wire.proofs import token_of
 from overlay.systems.radiator.wire.table import beginning, encode, parse
 
-MOST_RETRY_MS = 60_000
+MOST_RETRY_MS, SHARE_RETRY_MS = 60_000, 1_000
 
 
 class Server:
@@ -60,8 +61,9 @@ class Server:
             chainability=chainability,
         )
         self.uplink = Uplink(config.uplink_bytes_per_s, self.propagations.may_leave, self.propagations.left)
+        self._shares = Shares(config.retained_max)
         self.counts: Counter[str] = Counter()
-        """``accepted``, ``busy``, ``refused`` and datagrams that cannot be parsed, ``unreadable``."""
+        """``accepted``, ``busy``, ``over_share``, ``refused`` and datagrams that cannot be parsed, ``unreadable``."""
         self._turn = 0
         """When the last busy caller was told to come back, ns."""
         self._events: list[NodeEvent] = []
@@ -186,13 +188,29 @@ class Server:
         if entry is None:
             return self._answer(m.Accepted(request.req, m.Acceptance.UNKNOWN, 0), source, now)
         answer = entry.recall(request.req)
-        if answer is None and self._is_busy():
-            self.counts["busy"] += 1
-            answer = m.Accepted(request.req, m.Acceptance.BUSY, self._retry_ms(now))
-        elif answer is None:
+        if answer is None:
+            answer = self._refusal(request, entry, now)
+        if answer is None:
             code = self._take(request, entry, now)
             answer = entry.remember(m.Accepted(request.req, code, 0))
         return self._answer(answer, source, now)
+
+    def _refusal(self, request: m.Context, entry: Entry, now: int) -> m.Accepted | None:
+        """Why it has to come later. Who is over its share takes no turn, so that it delays no other client's."""
+        code = self.no_room(entry)
+        if code is m.Acceptance.BUSY:
+            self.counts["busy"] += 1
+            return m.Accepted(request.req, code, self._retry_ms(now))
+        if code is not None:
+            self.counts["over_share"] += 1
+            return m.Accepted(request.req, code, min(max(self._config.rto_ms, SHARE_RETRY_MS), MOST_RETRY_MS))
+        return None
+
+    def no_room(self, entry: Entry) -> m.Acceptance | None:
+        """Why a context of this client would be refused now; ``None`` if there is room."""
+        if self.uplink.queued_bytes >= self._config.uplink_queue_bytes:
+            return m.Acceptance.BUSY
+        return self._shares.refusal(self.clients.caller(entry))
 
     def _take(self, request: m.Context, entry: Entry, now: int) -> m.Acceptance:
         try:
@@ -208,14 +226,12 @@ class Server:
         self.counts["accepted"] += 1
         entry.last_context = context
         emissions = self._aggregator.accept(number, entry, context, now)
+        if self._aggregator.is_retained(number):
+            self._shares.keep(number, self.clients.caller(entry))
         due = self._aggregator.due
         self._events.append(MessageAccepted(number, entry.key[0], entry.instance, request.req, request.called_at, due))
         self._propagate(emissions, now)
         return m.Acceptance.OK
-
-    def _is_busy(self) -> bool:
-        is_full = self.uplink.queued_bytes >= self._config.uplink_queue_bytes
-        return is_full or self._aggregator.retained >= self._config.retained_max
 
     def _retry_ms(self, now: int) -> int:
         """Callers get turns, apart by the time that the uplink needs for an accepted message."""
@@ -232,6 +248,7 @@ class Server:
     def _propagate(self, emissions: Iterable[Emission], now: int) -> None:
         for emission in emissions:
             messages, body, recipients, _ = emission
+            self._let_go(messages)
             if len(body) <= self._config.most_bytes:
                 self.propagations.propagate(messages, body, recipients, self.clients.p2p, now)
             elif len(messages) > 1:
@@ -267,10 +284,14 @@ class Server:
 
     def _drop(self, entry: Entry, reason: Outcome, now: int) -> None:
         messages = tuple(self._aggregator.drop(entry, now))
+        self._let_go(messages)
         if messages:
             self._events.append(PendingDropped(*entry.key, str(reason), messages))
         if reason is Outcome.UNREACHABLE:
             self.propagations.lost(entry.address, now)
+
+    def _let_go(self, messages: Iterable[int]) -> None:
+        self._shares.let_go(one for one in messages if not self._aggregator.is_retained(one))
 
     # ---- output
 
@@ -305,3 +326,5 @@ class Server:
         if self._config.accounting == "datagram":
             assert self.uplink.bytes_sent == self.uplink.bytes_given + HEADERS * self.uplink.datagrams_sent
         self._aggregator.check_invariants()
+        self._shares.check_invariants()
+        assert len(self._shares) == self._aggregator.retained, "each retained message is in the share of a client"

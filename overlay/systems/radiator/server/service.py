@@ -108,7 +108,7 @@ class Service(Server):
             "pending_max": max((size for size, _ in sizes), default=0),
             "pairs_in_flight": self.propagations.in_flight,
             "uplink_queued_bytes": uplink.queued_bytes,
-            **{name: self.counts[name] for name in ("accepted", "busy", "refused", "unreadable")},
+            **{name: self.counts[name] for name in ("accepted", "busy", "over_share", "refused", "unreadable")},
             **_named(self.propagations.counts),
             "evaluations": algorithm.evaluations,
             "function_errors": self._function.errors,
@@ -120,7 +120,7 @@ class Service(Server):
 
     def _inspect(self, request: Inspect, source: Address, now: int) -> None:
         token = token_of(self._identity.secret, source, self.epoch)
-        view = View(self.clients, self._retention.algorithm, lambda: self.statistics(now), now)
+        view = View(self.clients, self._retention.algorithm, lambda: self.statistics(now), self._shares.of_client, now)
         self._answer(inspected(request, source, self.address, token, view), source, now)
 
     _HANDLERS: ClassVar[Mapping[type, Callable[..., None]]] = {**Server._HANDLERS, Inspect: _inspect}

@@ -38,6 +38,8 @@ class Acceptance(IntEnum):
     BUSY = 2
     MALFORMED = 3
     TOO_LARGE = 4
+    OVER_SHARE = 5
+    """As busy, for this client: it has its share of what the server retains."""
 
 
 class Subject(IntEnum):

@@ -139,11 +139,13 @@ LAYOUTS = (
                 "code",
                 Kind.U8,
                 "What the server answers.",
-                choices=tuple(range(5)),
-                words=("ok", "unknown client", "busy", "malformed", "too large"),
+                choices=tuple(m.Acceptance),
+                words=("ok", "unknown client", "busy", "malformed", "too large", "over its share"),
                 example="0",
             ),
-            Field("retry_ms", Kind.U16, "With busy: when to repeat the request.", unit="ms", example="0"),
+            Field(
+                "retry_ms", Kind.U16, "With busy or over its share: when to repeat the request.", unit="ms", example="0"
+            ),
         ),
     ),
     Layout(

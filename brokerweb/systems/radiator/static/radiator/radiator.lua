@@ -32,7 +32,7 @@ local WORDS = {
   ["registered.code"] = { [0] = "ok", [1] = "collision", [2] = "full", [3] = "malformed", [4] = "repeat with this token" },
   ["unregistered.code"] = { [0] = "ok", [1] = "collision", [2] = "full", [3] = "malformed", [4] = "repeat with this token" },
   ["codec"] = { [0] = "none", [1] = "gzip", [2] = "dictionary" },
-  ["accepted.code"] = { [0] = "ok", [1] = "unknown client", [2] = "busy", [3] = "malformed", [4] = "too large" },
+  ["accepted.code"] = { [0] = "ok", [1] = "unknown client", [2] = "busy", [3] = "malformed", [4] = "too large", [5] = "over its share" },
   ["noted.kind"] = { [9] = "failed", [10] = "done", [11] = "progress" },
   ["subject"] = { [0] = "figures", [1] = "clients", [2] = "pending" },
   ["clients"] = { [0] = "all", [1] = "reachable ones", [2] = "unreachable ones" },

@@ -1,0 +1,130 @@
+"""Shares of what a server retains: one source that floods refuses nobody else's first messages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay.core.binary import canonical
+from overlay.systems.radiator.clients.table import Caller, Clients
+from overlay.systems.radiator.config import Transport
+from overlay.systems.radiator.middleware.calls import Calls
+from overlay.systems.radiator.server.shares import Shares
+from overlay.systems.radiator.wire import messages as m
+from tests.radiator.test_middleware import HOME, OTHER, Desk
+from tests.thorough import examples
+
+
+def registered(clients, ip, number):
+    admission = clients.register((ip, 1_000 + number), f"c{number}", number, {}, is_p2p=False, req=1, now=0)
+    return admission.entry
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(
+    most=st.integers(2, 300),
+    others=st.lists(st.sampled_from(["10.0.0.2", "10.0.0.3", "2001:db8::1", "127.0.0.1"]), min_size=1, max_size=8),
+    flooder=st.sampled_from(["10.0.0.9", "2001:db8:9::"]),
+    turns=st.lists(st.tuples(st.booleans(), st.integers(0, 7), st.integers(0, 50)), max_size=80),
+)
+def test_a_source_that_floods_refuses_nobody_elses_first_messages(most, others, flooder, turns):
+    """However many clients it registers, and whatever it sends before and between the messages of others."""
+    clients, shares, numbers = Clients(100), Shares(most), iter(range(10**9))
+    there = [registered(clients, ip, number) for number, ip in enumerate(others)]
+    siblings = max(clients.caller(entry).siblings for entry in there)
+    sources = clients.caller(there[0]).sources + 1
+    sure = most // 2 // (8 * sources * siblings)
+    sent = [0] * len(there)
+    for is_flood, which, many in turns:
+        if is_flood:
+            entry = registered(clients, f"{flooder}{which:x}" if ":" in flooder else flooder, 100 + many)
+            caller = clients.caller(entry or clients.get((flooder, f"c{100 + many}")) or there[0])
+            attempts = many * 10 if entry is not None else 0
+            for _ in range(attempts):
+                if shares.refusal(caller) is None:
+                    shares.keep(next(numbers), caller)
+        else:
+            place = which % len(there)
+            caller = clients.caller(there[place])
+            if sent[place] < sure:
+                assert shares.refusal(caller) is None
+                shares.keep(next(numbers), caller)
+                sent[place] += 1
+        shares.check_invariants()
+
+
+def of(source, client=0, sources=2, siblings=1):
+    return Caller(source, client, sources, siblings)
+
+
+def fill(shares, caller, first=0):
+    """Until it is refused. Returns how many were accepted, and why the next one is not."""
+    count = 0
+    while (why := shares.refusal(caller)) is None:
+        shares.keep(first + count, caller)
+        count += 1
+    return count, why
+
+
+def test_one_alone_has_more_than_half_and_who_comes_next_an_equal_part_of_the_rest():
+    shares = Shares(100)
+    assert fill(shares, of("flood")) == (62, m.Acceptance.OVER_SHARE)  # 50, then while it has less than free / 3
+    assert fill(shares, of("other", 1), 100) == (7, m.Acceptance.OVER_SHARE)
+    shares.let_go(range(62))
+    assert fill(shares, of("other", 1), 200)[0] > 50
+    shares.check_invariants()
+
+
+def test_a_client_has_an_equal_part_of_what_its_source_has():
+    shares = Shares(1_000)
+    first, _ = fill(shares, of("gateway", 1, siblings=10))
+    second, _ = fill(shares, of("gateway", 2, siblings=10), 1_000)
+    assert (first - 500, second) == (16, 15)
+
+
+def test_a_full_store_is_busy_and_a_source_always_has_one_while_anything_is_free():
+    shares = Shares(3)
+    assert fill(shares, of("a")) == (3, m.Acceptance.BUSY)
+    assert len(shares) == 3
+    shares.let_go([2])
+    assert fill(shares, of("b", 1, sources=50), 10) == (1, m.Acceptance.BUSY)
+
+
+def test_on_the_servers_machine_each_client_is_a_source():
+    clients = Clients(100)
+    entries = [registered(clients, ip, n) for n, ip in enumerate(["127.0.0.1", "127.0.0.1", "10.0.0.2", "10.0.0.2"])]
+    callers = [clients.caller(entry) for entry in entries]
+    assert len({caller.source for caller in callers}) == 3
+    assert [(caller.sources, caller.siblings) for caller in callers] == [(3, 1), (3, 1), (3, 2), (3, 2)]
+
+
+def test_the_server_says_who_is_over_its_share_and_counts_it():
+    desk = Desk(Transport(codec="none", retained_max=12))
+    desk.node._aggregator.volume = 1_000
+    desk.register("a", 1, HOME)
+    desk.register("b", 2, OTHER)
+
+    def call(req, instance, source):
+        ((answer, _),) = desk.ask(m.Context(req, instance, 0, 0, canonical({})), source)
+        return answer
+
+    codes = [call(req, 1, HOME).code for req in range(2, 12)]
+    assert codes == [0] * 7 + [m.Acceptance.OVER_SHARE] * 3
+    assert call(20, 1, HOME) == m.Accepted(20, m.Acceptance.OVER_SHARE, 1_000)
+    assert call(2, 2, OTHER).code == m.Acceptance.OK
+    assert (desk.node.counts["over_share"], desk.node.counts["busy"]) == (4, 0)
+    desk.ask(m.Unregister(30, 1, "a"), HOME)
+    desk.ask(m.Unregister(30, 2, "b"), OTHER)
+    assert len(desk.node._shares) == 0, "nothing is retained for nobody"
+
+
+@pytest.mark.parametrize("code", [m.Acceptance.BUSY, m.Acceptance.OVER_SHARE])
+def test_a_caller_comes_back_later_and_is_told_why_in_the_end(code):
+    calls = Calls(Transport(tries=2), lambda *_: None)
+    call = calls.begin(m.Context(1, 1, 0, 0, b"{}"), 9, 0)
+    assert not calls.receive(m.Accepted(1, code, 1_000), 0)
+    assert (call.result, calls.next_timer()) == ("open", 10**9)
+    calls.handle_timer(10**9)
+    calls.receive(m.Accepted(1, code, 1_000), 10**9)
+    assert call.result == {m.Acceptance.BUSY: "busy", m.Acceptance.OVER_SHARE: "over its share"}[code]
