@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from overlay.core.addresses import Address, parse_address
+from overlay.core.engines import LIVE
 from overlay.deployment.phases import ENDED, FINISHED, MEASURING, WARMING
 from overlay.experiment.definition import estimate_s
 from overlay.runtime.own_supervisor import document_of
@@ -73,8 +74,8 @@ class Standing:
                 os.kill(self.pid, signal.SIGCONT)
 
 
-def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
-    """Execute a run. Returns its files, with a manifest. Raises ``TelemetryError`` if it fails."""
+def files_of(document: Mapping[str, Any], engine: str = LIVE) -> RunFiles:
+    """The files of a run that is about to begin: its manifest."""
     files = RunFiles(Path(document["directory"]))
     topology = {"name": document["id"], "kind": "", **document["topology"]}
     manifest = make_manifest(
@@ -85,9 +86,16 @@ def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
         settings=document["settings"],
         workload=document["workload"],
         now=datetime.now(UTC),
+        engine=engine,
     )
     files.directory.mkdir(parents=True, exist_ok=True)
     files.write_manifest(manifest)
+    return files
+
+
+def run(client: SupervisorClient, document: Mapping[str, Any]) -> RunFiles:
+    """Execute a run. Returns its files, with a manifest. Raises ``TelemetryError`` if it fails."""
+    files = files_of(document)
     limit_s = estimate_s(document) + LATE_S
     status = _until(client, document, _is_over, limit_s)
     if status["phase"] != FINISHED:

@@ -5,6 +5,7 @@ Counterparts: ``plan`` is what a system declares; ``telemetry.cli.calibrate`` is
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -20,17 +21,14 @@ from overlay.core.calibration import Calibration, Measured
 from overlay.runtime.calibrated import model_of, reference
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.runtime.supervisor_client import SupervisorClient
-from overlay.systems.contract import System
-from telemetry.calibration.anchors import Compared, Responses, compare, document_for, run_live, run_simulated
-from telemetry.calibration.plan import Anchor, Plan, Probe
+from telemetry.calibration.anchors import Compared, Ran, Reading, compare, document_for, run_live, run_simulated
+from telemetry.calibration.plan import Anchor, Fitted, Probe
 from telemetry.lake.manifest import code_version, library_versions, machine
 
 ROUNDS = 3
 """Each round measures everything once, so that other load on the machine affects all measurements equally."""
 LAUNCH_S = 4.0
 """Overhead of a run, in addition to its ramp and the measuring phase."""
-ANCHOR_S = 12.0
-LEAST_S = 2.0
 
 Say = Callable[[str], None]
 
@@ -41,45 +39,53 @@ class Effort:
 
     rounds: int
     scale: float
-    """Shortens each run."""
-
-    @property
-    def anchor_s(self) -> float:
-        return max(LEAST_S, ANCHOR_S * self.scale * ROUNDS)
+    """Shortens the runs of probes."""
+    anchor_s: float
+    """For how long each run of an anchor is measured."""
 
 
-FULL, QUICK = Effort(ROUNDS, 1 / ROUNDS), Effort(1, 1 / ROUNDS)
+FULL, QUICK = Effort(ROUNDS, 1 / ROUNDS, 12.0), Effort(1, 1 / ROUNDS, 6.0)
 
 
 def measure(
-    system: System,
-    plan: Plan,
+    reading: Reading,
     known: Calibration,
     anchors: Sequence[Anchor],
     effort: Effort,
     origin: Mapping[str, Any],
     say: Say,
 ) -> tuple[Calibration, list[Compared]]:
-    """``known`` with the measurements of ``system``, and its residuals on ``anchors``.
+    """``known`` with the measurements of the system in ``reading``, and its residuals on ``anchors``.
 
     ``origin`` is the first part of the provenance. Raises ``TelemetryError``.
     """
+    system, plan = reading.system, reading.plan
     probes = plan.probes(effort.scale)
     with _scratch() as directory:
         with own_supervisor() as client:
-            runs = _Runs(system, plan, anchors, effort, directory, say)
+            runs = _Runs(reading, anchors, effort, directory, say)
             results, live = runs.measure(client, probes)
         fitted = plan.fit(results)
-        found = known.with_system(system.name, Measured(fitted.roles, {**origin, **fitted.precision}))
+        after = {"load_average_after": list(os.getloadavg()), "delays_of": _delays_of(known, fitted)}
+        found = known.with_system(system.name, Measured(fitted.roles, {**origin, **after, **fitted.precision}))
         if fitted.deliveries is not None:
             found = Calibration(found.systems, fitted.deliveries)
         model = model_of(found.over(reference()), system)
         compared = []
         for number, anchor in enumerate(anchors):
+            say(f"simulated, {number + 1} of {len(anchors)}: {system.name}, anchor: {anchor.name}")
             places = [(directory / f"simulated-{number}-{seed}", seed) for seed in range(effort.rounds)]
-            simulated = [run_simulated(model, runs.document(anchor, *place), plan) for place in places]
-            compared.append(compare(anchor, live[anchor.name], simulated))
+            simulated = [run_simulated(model, runs.document(anchor, *place), reading) for place in places]
+            compared.append(compare(anchor, live[anchor.name], simulated, runs.configuration(anchor)))
     return found, compared
+
+
+def _delays_of(known: Calibration, fitted: Fitted) -> str:
+    """The processor of another machine, of which the delays between processes are; empty if they are of this one."""
+    if known.deliveries is not None or fitted.deliveries is not None:
+        return ""
+    machines = (one.measured.get("machine", {}) for one in reference().systems.values())
+    return next((str(one["processor"]) for one in machines if one.get("processor")), "another machine")
 
 
 def origin_of(name: str, effort: Effort, now: datetime) -> dict[str, Any]:
@@ -88,6 +94,7 @@ def origin_of(name: str, effort: Effort, now: datetime) -> dict[str, Any]:
         "name": name,
         "date": now.date().isoformat(),
         "rounds": effort.rounds,
+        "seeds": list(range(effort.rounds)),
         "scale": effort.scale,
         "machine": machine(),
         "code": code_version(),
@@ -98,18 +105,17 @@ def origin_of(name: str, effort: Effort, now: datetime) -> dict[str, Any]:
 class _Runs:
     """Everything that is measured live."""
 
-    def __init__(
-        self, system: System, plan: Plan, anchors: Sequence[Anchor], effort: Effort, directory: Path, say: Say
-    ) -> None:
-        self._system, self._plan, self._anchors = system, plan, anchors
+    def __init__(self, reading: Reading, anchors: Sequence[Anchor], effort: Effort, directory: Path, say: Say) -> None:
+        self._system, self._plan = reading.system, reading.plan
+        self._reading, self._anchors = reading, anchors
         self._effort, self._directory, self._say = effort, directory, say
 
     def measure(
         self, client: SupervisorClient, probes: Sequence[Probe]
-    ) -> tuple[dict[str, list[Any]], dict[str, list[Responses]]]:
+    ) -> tuple[dict[str, list[Any]], dict[str, list[Ran]]]:
         """The results of the probes and of the anchors, by name, one of each round."""
         results: dict[str, list[Any]] = defaultdict(list)
-        live: dict[str, list[Responses]] = defaultdict(list)
+        live: dict[str, list[Ran]] = defaultdict(list)
         steps_s = [*(probe.seconds for probe in probes), *len(self._anchors) * [self._effort.anchor_s + 2 * LAUNCH_S]]
         left = Remaining(steps_s * self._effort.rounds, self._say)
         for seed in range(self._effort.rounds):
@@ -119,11 +125,17 @@ class _Runs:
             for number, anchor in enumerate(self._anchors):
                 left.begin(f"{self._system.name}, anchor: {anchor.name}")
                 document = self.document(anchor, self._directory / f"live-{number}-{seed}", seed)
-                live[anchor.name].append(run_live(client, document, self._plan))
+                live[anchor.name].append(run_live(client, document, self._reading))
         return results, live
 
     def document(self, anchor: Anchor, directory: Path, seed: int) -> dict[str, Any]:
         return document_for(anchor, self._plan, self._system, directory, seed, self._effort.anchor_s)
+
+    def configuration(self, anchor: Anchor) -> dict[str, Any]:
+        """What the runs of an anchor have in common."""
+        topology = f"{anchor.kind} of {anchor.brokers}"
+        workload = self._plan.workload(anchor, self._effort.anchor_s)
+        return {"topology": topology, "settings": dict(anchor.settings), "workload": workload}
 
 
 class Remaining:

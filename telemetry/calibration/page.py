@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from telemetry.calibration.anchors import CLOSE, compared_again
+from telemetry.calibration.plan import Plan
 from telemetry.calibration.residuals import Part, row_of
+from telemetry.formatting import UNKNOWN, in_unit
 from telemetry.templating import render, written_by_hand
 
 Row = Mapping[str, Any]
@@ -33,7 +35,8 @@ def write_page(path: Path, residuals: Part) -> None:
     rows = [row_of(compared_again(row)) for row in residuals["anchors"]]
     anchors = [row for row in rows if not row.get("question")]
     measured, legs = residuals["measured"], _legs(residuals)
-    picture.write_text(chart(anchors), encoding="utf-8")
+    quantity = residuals.get("compared", Plan.compared)
+    picture.write_text(chart(anchors, quantity), encoding="utf-8")
     text = render(
         "calibration/page.md",
         measured=measured,
@@ -49,6 +52,13 @@ def write_page(path: Path, residuals: Part) -> None:
         memories={role: costs["memory"] for role, costs in residuals["roles"].items() if costs.get("memory")},
         legs=list(legs.values()),
         stages=list(_stages(measured.get("stages", ()), legs)),
+        system=residuals.get("system", ""),
+        quantity=quantity,
+        quantity_from=residuals.get("compared_from", Plan.compared_from),
+        further=[line for row in rows for line in _further(row, residuals.get("further", ()))],
+        configurations=[_configuration(row) for row in rows if row["configuration"]],
+        doubts=[(row["anchor"], reason) for row in rows for reason in row["doubts"]],
+        path=path.name,
     )
     path.write_text(text, encoding="utf-8")
 
@@ -80,6 +90,40 @@ def _costs(role: str, costs: Mapping[str, Any]) -> Iterator[tuple[str, str, str]
         yield role, f"work: {name}", ", ".join([f"{curve['values'][0]:.2f}", *cold])
 
 
+def _further(row: Row, known: Sequence[Mapping[str, str]]) -> Iterator[list[str]]:
+    """What was compared in addition, a line for each measure."""
+    for one in known:
+        name, unit = one["name"], one["unit"]
+        if name in row[LIVE] and name in row[SIMULATED]:
+            live, simulated = row[LIVE][name], row[SIMULATED][name]
+            yield [
+                row["anchor"],
+                one["title"],
+                _over_runs(live, unit),
+                _over_runs(simulated, unit),
+                _off(live, simulated),
+            ]
+
+
+def _over_runs(found: Mapping[str, Any], unit: str) -> str:
+    value, ends = in_unit(found["value"], unit), [found["low"], found["high"]]
+    return value if None in ends else f"{value} ({' to '.join(in_unit(end, unit) for end in ends)})"
+
+
+def _off(live: Mapping[str, Any], simulated: Mapping[str, Any]) -> str:
+    """The difference as a share of the live figure."""
+    return f"{100 * (simulated['value'] / live['value'] - 1):+.0f} %" if live["value"] else UNKNOWN
+
+
+def _configuration(row: Row) -> list[str]:
+    """An anchor's name and what it ran with."""
+    known = row["configuration"]
+    words = (
+        ", ".join(f"`{name}: {value}`" for name, value in known[part].items()) for part in ("settings", "workload")
+    )
+    return [row["anchor"], known["topology"], *words]
+
+
 def _stages(stages: Sequence[Mapping[str, Any]], legs: Mapping[str, str]) -> Iterator[list[str]]:
     found = {(one["pace"], one["leg"]): one for one in stages}
     for pace in dict.fromkeys(one["pace"] for one in stages):
@@ -90,7 +134,7 @@ def _stage(one: Mapping[str, Any] | None) -> str:
     return f"{one['us']:.0f} ({one['low']:.0f}–{one['high']:.0f}; {one['n']})" if one else ""
 
 
-def chart(anchors: Sequence[Row]) -> str:
+def chart(anchors: Sequence[Row], quantity: str) -> str:
     """An SVG of the medians with their intervals, on a logarithmic axis, and the band that counts as right."""
     known = [one[kind]["p50"][end] for one in anchors for kind in (LIVE, SIMULATED) for end in ("value", "low", "high")]
     low, high = min(filter(None, known)) / 1.5, max(filter(None, known)) * 1.5
@@ -102,6 +146,7 @@ def chart(anchors: Sequence[Row]) -> str:
     return render(
         "calibration/chart.svg",
         anchors=anchors,
+        quantity=quantity,
         close=CLOSE,
         x=x,
         ticks=[step * 10**power for power in range(1, 6) for step in (1, 2, 5) if low <= step * 10**power <= high],

@@ -70,6 +70,8 @@ class Plan(ABC):
     compared: ClassVar[str] = "response time"
     """What ``took_us`` is, in words; its plural ends in s."""
     compared_from: ClassVar[str] = "from the intended send time"
+    measures: ClassVar[Sequence[str]] = ()
+    """Measures of the system's runs that are compared in addition, by name."""
     labels: ClassVar[Mapping[str, str]] = {}
     """Words for the legs in ``Fitted.precision``, in the order of the page."""
 

@@ -3,7 +3,10 @@
 Counterparts: ``telemetry.cli.calibrate`` writes it, ``trust`` reads it for the web, ``page`` makes a page of it. The
 document::
 
-    {"systems": {SYSTEM: {"close": 0.2, "anchors": […], "roles": {ROLE: costs}, "measured": {…}, "labels": {…}}}}
+    {"systems": {SYSTEM: {"close": 0.2, "anchors": […], "roles": {ROLE: costs}, "measured": {…}, "labels": {…},
+                          "system", "compared", "compared_from", "further": [{"name", "title", "unit"}, …]}}}
+
+The last line is missing in documents of earlier versions.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from overlay.core.service_times import to_lists
 from overlay.runtime.calibrated import REFERENCE
 from overlay.runtime.old_calibration import old_roles
 from overlay.systems.registry import FIRST
-from telemetry.calibration.anchors import CLOSE, Compared
+from telemetry.calibration.anchors import CLOSE, Compared, Reading
 from telemetry.errors import TelemetryError
 from telemetry.lake.storage import write_json
 
@@ -36,13 +39,17 @@ def residuals_path(model: Path) -> Path:
     return REFERENCE_RESIDUALS if model.resolve() == REFERENCE.resolve() else model.with_name(RESIDUALS)
 
 
-def part_of(compared: Sequence[Compared], measured: Measured, labels: Mapping[str, str]) -> dict[str, Any]:
+def part_of(compared: Sequence[Compared], measured: Measured, reading: Reading) -> dict[str, Any]:
     """Every anchor of a system, live and simulated, in microseconds; its costs, their provenance, and words."""
     return {
         "close": CLOSE,
         "anchors": [row_of(one) for one in compared],
         **to_lists(asdict(measured)),
-        "labels": dict(labels),
+        "labels": dict(reading.plan.labels),
+        "system": reading.system.name,
+        "compared": reading.plan.compared,
+        "compared_from": reading.plan.compared_from,
+        "further": [asdict(one) for one in reading.further],
     }
 
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import signal
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from overlay.core.calibration import Calibration
 from overlay.core.errors import InvalidSetting
 from overlay.runtime.calibrated import FILE, read_calibration
+from overlay.systems.contract import System
+from telemetry.calibration.anchors import Reading
 from telemetry.calibration.measuring import FULL, QUICK, measure, origin_of
 from telemetry.calibration.page import write_page
 from telemetry.calibration.plan import Plan
 from telemetry.calibration.residuals import part_of, read_residuals, residuals_path, write_residuals
+from telemetry.collect import collect
+from telemetry.errors import TelemetryError
+from telemetry.lake.runs import Lake
 from telemetry.lake.storage import write_json
-from telemetry.systems.registry import all_telemetry
+from telemetry.systems.registry import all_telemetry, measures_of
 
 
 def add_flags(command: ArgumentParser) -> None:
@@ -41,15 +49,47 @@ def plans() -> dict[str, Plan]:
     return {name: plan for name, plan in found.items() if plan is not None}
 
 
+def reading_of(plan: Plan, system: System) -> Reading:
+    """How the runs of the anchors of ``plan`` are read: as those of the web."""
+    known = measures_of(system.name)
+    measures = [known[one] for one in plan.measures]
+    return Reading(plan, system, lambda files: collect(files, Lake(files.directory / "lake")), measures)
+
+
 def make(given: Namespace, say: Callable[[str], None], now: datetime) -> Path:
     """Measure, fit, compare and write; returns the model's file. Raises ``WaxwingError`` and leaves the old file."""
     chosen = {name: plan for name, plan in plans().items() if given.system in (None, name)}
     if given.page and len(chosen) != 1:
         raise InvalidSetting("--page", f"is of one system; choose it with --system: {', '.join(chosen)}")
+    if given.page and given.no_anchors:
+        raise InvalidSetting("--page", "shows the comparison with live runs, which --no-anchors leaves out")
+    if given.page and not given.page.absolute().parent.is_dir():
+        raise InvalidSetting("--page", f"is in no directory: {given.page.absolute().parent} does not exist")
     path: Path = given.model or given.var / FILE
-    for name, plan in chosen.items():
-        _calibrate(name, plan, path, given, say, now)
+    with _ending():
+        for name, plan in chosen.items():
+            _calibrate(name, plan, path, given, say, now)
     return path
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Ctrl-C and SIGTERM end what was started and remove what was written meanwhile; the files of before stay. Ctrl-C
+    counts even where a shell lets commands in the background ignore it. Raises ``TelemetryError`` then."""
+
+    def end(number: int, _: Any) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)  # a second one would interrupt the removal
+        raise KeyboardInterrupt
+
+    before = {one: signal.signal(one, end) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise TelemetryError("Interrupted. Nothing was changed for the system that was being measured.") from None
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _calibrate(name: str, plan: Plan, path: Path, given: Namespace, say: Callable[[str], None], now: datetime) -> None:
@@ -58,11 +98,12 @@ def _calibrate(name: str, plan: Plan, path: Path, given: Namespace, say: Callabl
     residuals = read_residuals(residuals_path(path))
     effort = QUICK if given.quick else FULL
     anchors = () if given.no_anchors else (*plan.anchors, *(plan.more_anchors if given.growth else ()))
-    found, compared = measure(systems[name], plan, known, anchors, effort, origin_of(given.name, effort, now), say)
+    reading = reading_of(plan, systems[name])
+    found, compared = measure(reading, known, anchors, effort, origin_of(given.name, effort, now), say)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, found.to_json())
     if compared:
-        part = part_of(compared, found.systems[name], plan.labels)
+        part = part_of(compared, found.systems[name], reading)
         write_residuals(residuals_path(path), {**residuals, name: part})
         if given.page:
             write_page(given.page, part)

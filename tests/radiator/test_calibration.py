@@ -20,6 +20,7 @@ from overlay.systems.radiator.wire.messages import Alive, RegisterAgain
 from overlay.systems.radiator.wire.table import encode
 from overlay.systems.roles import Place
 from overlay.topologies import Graph
+from telemetry.errors import TelemetryError
 from telemetry.systems.radiator.calibration import plan, probes
 from tests.radiator.runs import deployed
 
@@ -101,6 +102,25 @@ def test_anchors_compare_the_lag_of_propagations():
     lag = Delivery("client", 1, 0, "measuring", "p", 1_000, 4_500, 1)
     assert plan.RadiatorPlan().took_us(lag, SYSTEM) == 3_500
     assert plan.RadiatorPlan().took_us(Tick("server-0", 1, {}, "", 0, 0, 0, 0), SYSTEM) is None
+
+
+def test_a_datagram_of_clients_costs_what_they_used_while_pushes_arrived():
+    """Their start is not counted, nor the processor time of the server."""
+
+    def tick(process, at_us, cpu_us):
+        return Tick(process, at_us, {}, "", 0, 0, 0, cpu_us)
+
+    arrived = [
+        Delivery("client", 1, 0, "measuring", "p", 0, 1_000_000 + 100_000 * number, 1) for number in range(1, 21)
+    ]
+    ticks = [
+        tick("clients-0", 0, 500_000),
+        tick("clients-0", 1_000_000, 700_000),
+        tick("clients-0", 3_000_000, 701_200),
+    ]
+    assert probes.datagram_us([*ticks, *arrived, tick("server-0", 2_000_000, 9_000_000)]) == 1_200 / (2 * 20)
+    with pytest.raises(TelemetryError, match="No push arrived"):
+        probes.datagram_us(ticks)
 
 
 def test_live_a_server_and_a_fleet_are_measured(tmp_path, radiator, monkeypatch):

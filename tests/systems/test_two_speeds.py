@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.calibration import measuring
 from telemetry.calibration.trust import trust
 from telemetry.cli import calibrate
+from telemetry.errors import TelemetryError
 from tests.systems.two_speeds import CALL, LETTERS, SYSTEM
 
 PLAIN = Costs(batch_us=10, other_us=10, sent_us=5)
@@ -94,7 +96,7 @@ def test_its_calibration_is_measured_written_read_and_shown(tmp_path, monkeypatc
     """With the command, next to the reference of another system, of which nothing is changed."""
     monkeypatch.setenv(VARIABLE, "tests.systems.two_speeds:SYSTEM")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
-    monkeypatch.setattr(calibrate, "QUICK", measuring.Effort(1, 0.01))
+    monkeypatch.setattr(calibrate, "QUICK", measuring.Effort(1, 0.01, 2.0))
     settings.VAR = tmp_path
     browser = Client()
     browser.force_login(operator)
@@ -126,11 +128,36 @@ def test_its_calibration_is_measured_written_read_and_shown(tmp_path, monkeypatc
     assert shown["costs"]["slow"]["received_us"][CALL] == model.server("slow").received_us[CALL]
     assert browser.get("/api/calibration/").json()["system"] == FIRST
     assert browser.get("/calibration/?system=nowhere").status_code == 404
-    assert f"| slow | parse and handle `{CALL}` |" in (tmp_path / "page.md").read_text()
+    text = (tmp_path / "page.md").read_text()
+    assert f"| slow | parse and handle `{CALL}` |" in text
+    assert "| two callers | Busy cores of slow |" in text
+    assert "with the same seeds live and simulated (0)" in text
+    assert "| two callers | central of 1 |  | `callers: 2`, `interval_ms: 50`, `duration_s: 2.0` |" in text
+    assert "**Delays between processes are those of another machine" in text
 
 
 def test_a_page_is_of_one_system(tmp_path):
     given = Namespace(system=None, page=tmp_path / "page.md", model=None, var=tmp_path)
     with pytest.raises(InvalidSetting, match=r"--page: is of one system; choose it with --system: .*two-speeds"):
         calibrate.make(given, str, datetime.now(UTC))
+    given.system, given.no_anchors = SYSTEM.name, True
+    with pytest.raises(InvalidSetting, match="--page: shows the comparison with live runs, which --no-anchors"):
+        calibrate.make(given, str, datetime.now(UTC))
+    given.no_anchors, given.page = False, tmp_path / "nowhere" / "page.md"
+    with pytest.raises(InvalidSetting, match=r"--page: is in no directory: .*nowhere does not exist"):
+        calibrate.make(given, str, datetime.now(UTC))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_calibration_leaves_the_files_of_before(tmp_path, monkeypatch, number):
+    """Also the handlers of before; what it has begun ends, since the error passes through its blocks."""
+    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    monkeypatch.setattr(calibrate, "measure", lambda *_: signal.raise_signal(number))
+    (tmp_path / FILE).write_text(json.dumps(reference().to_json()))
+    content = (tmp_path / FILE).read_bytes()
+    chosen = {"system": SYSTEM.name, "quick": True, "no_anchors": False, "growth": False, "name": "a test"}
+    with pytest.raises(TelemetryError, match="Interrupted"):
+        calibrate.make(Namespace(**chosen, model=None, page=None, var=tmp_path), str, datetime.now(UTC))
+    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
+    assert ([path.name for path in tmp_path.iterdir()], (tmp_path / FILE).read_bytes()) == ([FILE], content)

@@ -12,9 +12,10 @@ from overlay.core.errors import InvalidSetting
 from overlay.runtime.calibrated import FILE, model_of, reference, stored_services
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.systems.context_broker.system import SYSTEM
-from telemetry.calibration.anchors import Compared, compare, document_for, run_simulated
+from telemetry.calibration.anchors import Compared, Ran, compare, document_for, run_simulated
 from telemetry.calibration.page import write_page
 from telemetry.calibration.residuals import part_of
+from telemetry.cli.calibrate import reading_of
 from telemetry.errors import TelemetryError
 from telemetry.lake.storage import write_json
 from telemetry.systems.context_broker.calibration import probes
@@ -23,6 +24,7 @@ from telemetry.systems.context_broker.calibration.fit import fit, median_interva
 from telemetry.systems.context_broker.calibration.plan import ContextBrokerPlan
 from telemetry.systems.context_broker.calibration.stages import FAST, FAST_QUIET, Pace, Stages, observe
 
+READING = reading_of(ContextBrokerPlan(), SYSTEM)
 MEASURED: dict[str, Any] = {
     "name": "a machine of the test's",
     "date": "2026-11-22",
@@ -188,9 +190,11 @@ def test_live_brokers_are_measured_into_a_model_that_simulates(tmp_path: Path, m
     write_json(tmp_path / FILE, calibration.to_json())
     model = stored_services(tmp_path, SYSTEM)
     assert (model, model.unmeasured) == (model_of(calibration, SYSTEM), ())
-    plan = ContextBrokerPlan()
-    found = run_simulated(model, document_for(ANCHORS[1], plan, SYSTEM, tmp_path / "simulated", 1, 2), plan)
+    document = document_for(ANCHORS[1], READING.plan, SYSTEM, tmp_path / "simulated", 1, 2)
+    found = run_simulated(model, document, READING).figures
     assert 10 < found["p50"] < 100_000
+    assert 0 < found["cores of broker"] < 1
+    assert {one.name for one in READING.further} <= found.keys()
 
 
 def test_without_a_calibration_the_reference_is_used_and_says_of_which_machine(tmp_path: Path) -> None:
@@ -206,11 +210,11 @@ def test_a_damaged_calibration_is_refused_and_never_passed_over(tmp_path: Path) 
 
 def residuals_of(compared: list[Compared]) -> dict[str, Any]:
     fitted = fit(costs(), MEMORY, RUNS)
-    return part_of(compared, Measured(fitted.roles, {**MEASURED, **fitted.precision}), ContextBrokerPlan.labels)
+    return part_of(compared, Measured(fitted.roles, {**MEASURED, **fitted.precision}), READING)
 
 
-def ran(*medians: float) -> list[dict[str, float]]:
-    return [{"p50": us, "p95": 3 * us} for us in medians]
+def ran(*medians: float) -> list[Ran]:
+    return [Ran({"p50": us, "p95": 3 * us}) for us in medians]
 
 
 def test_the_page_says_where_the_simulator_is_not_to_be_believed(tmp_path: Path) -> None:
@@ -227,6 +231,23 @@ def test_the_page_says_where_the_simulator_is_not_to_be_believed(tmp_path: Path)
     assert "| +9 % |" in text
     assert "Estimated below zero" not in text
     assert (tmp_path / "calibration.svg").read_text().count("<circle") == 2 + 2 * 2  # the legend's, and each median
+
+
+def test_the_page_shows_further_measures_and_names_suspect_runs(tmp_path: Path) -> None:
+    def with_cores(found: list[Ran], *cores: float, reasons: tuple[str, ...] = ()) -> list[Ran]:
+        return [Ran({**one.figures, "cores of broker": used}, reasons) for one, used in zip(found, cores, strict=True)]
+
+    live = with_cores(ran(100, 104), 0.2, 0.2, reasons=("Generator late",))
+    compared = compare(
+        ANCHORS[0], live, with_cores(ran(90, 95), 0.3, 0.3), {"topology": "t", "settings": {"a": 1}, "workload": {}}
+    )
+    stored = json.loads(json.dumps(residuals_of([compared])))
+    write_page(tmp_path / "page.md", stored)
+    text = (tmp_path / "page.md").read_text()
+    assert "| Busy cores of broker | 0.200 (0.200 to 0.200) | 0.300 (0.300 to 0.300) | +50 % |" in text
+    assert "| +50 % |" in text
+    assert f"- {ANCHORS[0].name}: Generator late\n" in text
+    assert "Busy cores of consumers" not in text, "which no run has"
 
 
 def test_a_linear_table_that_is_a_fifth_off_counts_among_what_is_not_near(tmp_path: Path) -> None:
@@ -246,7 +267,7 @@ def test_intervals_of_an_earlier_method_are_taken_again_from_the_runs(tmp_path: 
     for name, document in (("now", now), ("before", before)):
         write_page(tmp_path / f"{name}.md", document)
     now_page, before_page = ((tmp_path / f"{name}.md").read_text() for name in ("now", "before"))
-    assert before_page.replace("before.svg", "now.svg") == now_page
+    assert before_page.replace("before.", "now.") == now_page
 
 
 def test_what_was_written_on_the_page_by_hand_stays(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
 from telemetry.systems.radiator.calibration.probes import (
     CHAINED,
     CLASSES,
+    CLIENTS,
     PUSHED,
     TOGETHER,
     Found,
@@ -32,25 +33,36 @@ from telemetry.systems.radiator.calibration.probes import (
 )
 
 SERVER = SYSTEM.role_names[0]
-(CLIENTS,) = (role.processes for role in SYSTEM.client_roles.values())
 COSTS, JOINING, MEMORY, FLEET = "messages and work", "messages joined", "memory", "datagrams of clients"
-COSTS_S, JOINING_S, MEMORY_S, FLEET_S = 12.0, 0.1, 4.0, 8.0
+COSTS_S, JOINING_S, MEMORY_S, FLEET_S = 12.0, 0.1, 4.0, 12.0
 RECIPIENTS = 2
 """Clients of the quiet run, which receive what a probe makes the server push."""
 DIGITS = 3
 """After the point, of microseconds."""
 
 _LOAD = {"clients": 50, "messages_per_s": 20, "stagger_ms": 10, "drain_s": 1}
+_LIVE = {"clients": 200, "messages_per_s": 25, "arrivals": "poisson", "stagger_ms": 5, "drain_s": 1}
+_PUBLISHED = {"scenario": "custom", "echo": True, "flush": "arrival", "retain_max_s": 0, "accounting": "http"}
+"""Load and settings of E3.1 live (``docs/examples/radiator-live.yaml``)."""
 ANCHORS = (
     Anchor("50 clients, 1,000 pushes/s", "central", 1, _LOAD),
     Anchor("50 clients, 20 per aggregate", "central", 1, _LOAD, {"aggregability": "{volume: 20}", "echo": True}),
     Anchor("50 clients, chains of 10", "central", 1, _LOAD, {"chain_percent": 20}),
     Anchor("50 clients, quiet", "central", 1, {**_LOAD, "messages_per_s": 2}),
+    Anchor("200 clients, 5,000 pushes/s", "central", 1, _LIVE, _PUBLISHED),
+    Anchor(
+        "200 clients, 50 per aggregate, not compressed",
+        "central",
+        1,
+        _LIVE,
+        {**_PUBLISHED, "aggregability": "{volume: 50}", "codec": "none"},
+    ),
 )
 
 
 class RadiatorPlan(Plan):
     anchors = ANCHORS
+    measures = ("lag_transport", "bytes_per_pair", "pairs_delivered")
     compared, compared_from = "lag", "from the intended call of a propagation's oldest message"
 
     def took_us(self, fact: Fact, system: System) -> float | None:

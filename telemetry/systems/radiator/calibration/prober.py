@@ -18,8 +18,16 @@ from telemetry.calibration.live import Standing
 from telemetry.errors import TelemetryError
 
 PATIENCE_S = 5.0
-FILLING = {"hazards": 4, "events": [{"type": "bump", "latitude": 38.7, "longitude": -9.1}] * 4}
-"""Attributes of a message of usual length."""
+_KINDS = ("bump", "pothole", "brake", "swerve")
+FILLING = {
+    "hazards": len(_KINDS),
+    "events": [
+        {"type": kind, "latitude": 38.701_837 + number * 0.003_971, "longitude": -9.198_203 + number * 0.007_459}
+        for number, kind in enumerate(_KINDS)
+    ],
+}
+"""Attributes of a message of usual length. Its numbers differ, as those of the workload: equal ones cost less to
+compress."""
 Answer = TypeVar("Answer")
 
 
