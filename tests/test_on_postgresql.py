@@ -10,6 +10,7 @@ import pytest
 from brokerweb.up.environment import find_postgresql
 from tests.conftest import announced, end_house, start_house
 from tests.postgresql import server
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S
 
 pytestmark = pytest.mark.skipif(
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.stack
+@thoroughly
 def test_make_up_takes_it_and_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with server() as url:
         monkeypatch.setenv("DATABASE_URL", url)

@@ -35,8 +35,9 @@ CUT_OFF = "htmx:sendError"
 expect.set_options(timeout=BOUND_MS)
 PASSWORD = "correct horse"
 WIDE, NARROW = pytest.param((1440, "light"), id="wide-light"), pytest.param((390, "dark"), id="narrow-dark")
-both_widths = pytest.mark.parametrize("page", [WIDE, NARROW], indirect=True)
-"""Of tests whose subject is the layout, or what differs with it; the others are done at both where all is tried."""
+both_widths = pytest.mark.parametrize("page", [WIDE, NARROW] if THOROUGH else [NARROW], indirect=True)
+"""Of tests whose subject is the layout, or what differs with it: the narrow one is done always, since less fits there.
+The others are done wide always; where all is tried, every test is done at both."""
 
 NETWORK_HOST = "127.6.0.1"
 """A loopback address that only the network of the test installation uses."""

@@ -1,6 +1,6 @@
-"""One look at a page: wide and light as it is loaded, then narrow and dark, and what axe finds.
+"""One look at a page: wide and light as it is loaded, then narrow and dark, and what axe finds in both.
 
-Axe is run in the light, and where all is tried in the dark, too: it is half of what a look costs.
+Axe is half of what a look costs, so unless all is tried it is run on a part of the pages, in the light.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Look:
     axe: list[str] = field(default_factory=list)
 
 
-def look(context: BrowserContext, url: str, address: str) -> Look:
+def look(context: BrowserContext, url: str, address: str, *, axe: bool = True) -> Look:
     """Load it once, in a tab of its own, and look at it both ways."""
     with context.new_page() as page:
         page.set_default_timeout(BOUND_MS)
@@ -81,7 +81,8 @@ def look(context: BrowserContext, url: str, address: str) -> Look:
         seen = page.evaluate(SEEN)
         found = Look(answer.status, seen["title"], seen["headings"], under_rail=seen["under"], said=complaints.said)
         found.shifted = page.evaluate(SHIFTED)
-        found.axe += [f"light, {one}" for one in serious(page)]
+        if axe:
+            found.axe += [f"light, {one}" for one in serious(page)]
         page.set_viewport_size({"width": NARROW, "height": HEIGHT})
         page.emulate_media(color_scheme="dark")
         if page.locator("html[data-bs-theme]").count():  # other people's pages follow the colours by themselves

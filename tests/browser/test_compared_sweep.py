@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import WIDE, Door, make_room
 from tests.conftest import Stack
+from tests.thorough import thoroughly
 
 pytestmark = [pytest.mark.stack, pytest.mark.parametrize("page", [WIDE], indirect=True)]
 
@@ -54,6 +55,7 @@ def set_up_the_sweep(page: Page) -> None:
     page.get_by_label("Create a comparison report").uncheck()
 
 
+@thoroughly
 def test_from_the_log_in_to_a_compared_sweep_and_the_same_run_again(page: Page, stack: Stack) -> None:
     make_room(page, stack.url)
     log_in_by_keyboard(page, stack)

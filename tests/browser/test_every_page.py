@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, StorageState
 
 from tests.browser.conftest import Shown
 from tests.browser.looking import SCREEN, Look, look
+from tests.thorough import PART, THOROUGH
 
 NO_PAGE_LEADS_THERE: set[str] = set()
 """Names of addresses that are reached by scripts alone."""
@@ -36,7 +37,10 @@ def looked(chromium: Browser, shown: Shown, session: StorageState) -> Iterator[d
     states = [shown.addresses[name] for name in STATES]
     addresses = dict.fromkeys([*shown.pages.values(), *states, *REFUSED, *NEIGHBOURS])
     with chromium.new_context(**SCREEN, storage_state=session) as context:
-        seen = {address: look(context, shown.url, address) for address in addresses}
+        seen = {
+            address: look(context, shown.url, address, axe=THOROUGH or not place % PART)
+            for place, address in enumerate(addresses)
+        }
     with chromium.new_context(**SCREEN) as context:
         seen["/login/"] = look(context, shown.url, "/login/")
     yield seen

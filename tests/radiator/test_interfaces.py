@@ -23,6 +23,7 @@ from telemetry.__main__ import main as telemetry
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems import registry
 from tests.brokerweb.conftest import api, house, operator, ring, supervisor, supervisors  # noqa: F401
+from tests.thorough import thoroughly
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -162,6 +163,7 @@ def test_a_network_of_it_is_deployed_without_a_topology(api, looking):  # noqa: 
     assert (refused.status_code, refused.json()["field"]) == (400, "settings.uplink_share")
 
 
+@thoroughly
 def test_a_report_on_it_is_about_deliveries(looking, runs, settings, tmp_path):
     rows = [{"run": run.pk, "replicate": run.replicate, "verdict": run.verdict} for run in runs]
     (tmp_path / "runs.json").write_text(json.dumps(rows))

@@ -103,6 +103,7 @@ def test_a_worker_that_cannot_be_is_one_sentence(
     assert sentence in capsys.readouterr().err
 
 
+@thoroughly
 def test_nothing_of_a_cluster_outlives_whoever_wanted_it(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path; from tests.spark_cluster import cluster\n"
