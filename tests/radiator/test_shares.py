@@ -1,4 +1,4 @@
-"""Shares of what a server retains: one source that floods refuses nobody else's first messages."""
+"""Shares of what a server retains: however much one source sends, the first messages of others are accepted."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_the_server_says_who_is_over_its_share_and_counts_it():
     assert (desk.node.counts["over_share"], desk.node.counts["busy"]) == (4, 0)
     desk.ask(m.Unregister(30, 1, "a"), HOME)
     desk.ask(m.Unregister(30, 2, "b"), OTHER)
-    assert len(desk.node._shares) == 0, "nothing is retained for nobody"
+    assert len(desk.node._shares) == 0, "a message whose recipients have all left is retained no longer"
 
 
 @pytest.mark.parametrize("code", [m.Acceptance.BUSY, m.Acceptance.OVER_SHARE])
