@@ -48,8 +48,14 @@ BEFORE_SYSTEMS = {
     **BEFORE_SETUPS,
     "from overlay.systems.context_broker.system import SYSTEM\n": "",
     "run_fleet(\n            SYSTEM,": "run_fleet(",
+    "import Workload, entity_name, make_payload, plan_clients": (
+        "import Workload, entity_name, make_payload, plan_clients, ramp_s"
+    ),
+    "workload.ramp_s()": "ramp_s(workload)",
 }
 """Other differences of trees with one system: old text by new."""
+OWN = ("rows.py", "many_runs.py", "matrix.py")
+"""Modules of the benchmark that an older tree keeps as they were, since they fill a database of its own."""
 
 
 def package_for(tree: Path, scratch: Path) -> Path:
@@ -67,6 +73,9 @@ def package_for(tree: Path, scratch: Path) -> Path:
         for today, then in replaced.items():
             text = text.replace(today, then)
         path.write_text(pattern.sub(lambda found: old[found[0]], text))
+    for name in OWN:
+        if (own := tree / NAME / name).is_file():
+            shutil.copyfile(own, directory / NAME / name)
     return directory
 
 
