@@ -53,6 +53,8 @@ class Field:
     """One sentence."""
     size: int = 0
     """Bytes of a ``FIXED`` field."""
+    most: int = 65_535
+    """Bytes of a ``JSON16`` value at most."""
     choices: tuple[int, ...] = ()
     """The permitted values of a number; empty if all are."""
     only_with: tuple[str, int] | None = None
@@ -262,6 +264,8 @@ def _read_text(field: Field, data: bytes, at: int) -> tuple[str, int]:
 
 def _read_object(field: Field, data: bytes, at: int) -> tuple[Any, int]:
     raw, at = _cut(data, at + 2, int.from_bytes(_cut(data, at, 2)[0], "big"))
+    if len(raw) > field.most:
+        raise WireError(f"{field.name} has {len(raw):,} bytes, more than {field.most:,}")
     value = read_untrusted(raw)
     if not isinstance(value, dict):
         raise WireError(f"{field.name} is not a JSON object")
@@ -283,7 +287,7 @@ def _write(field: Field, value: Any) -> bytes:
     if field.kind is Kind.TEXT8:
         return _with_length(field, _utf8(value), 1, 255)
     if field.kind is Kind.JSON16:
-        return _with_length(field, canonical(value), 2, 65_535)
+        return _with_length(field, canonical(value), 2, field.most)
     return bytes(value)
 
 
@@ -296,5 +300,5 @@ def _utf8(text: str) -> bytes:
 
 def _with_length(field: Field, raw: bytes, size: int, most: int) -> bytes:
     if not 1 <= len(raw) <= most:
-        raise WireError(f"{field.name} has {len(raw)} bytes, not 1 to {most}")
+        raise WireError(f"{field.name} has {len(raw):,} bytes, not 1 to {most:,}")
     return len(raw).to_bytes(size, "big") + raw

@@ -49,8 +49,8 @@ class Simulation:
     service_times: str = setting(
         CALIBRATED,
         choices=(CALIBRATED, NO_SERVICE),
-        help="Processor time that a broker spends on each message: as measured on this machine (without a "
-        "calibration, on the machine of the reference calibration), so that requests queue for it; or none, so that "
+        help="Processor time that servers and clients spend on each message: as measured on this machine (without a "
+        "calibration, on the machine of the reference calibration), so that messages queue for it; or none, so that "
         "only links take time. Without service times, runs are faster and show the protocol alone.",
     )
 

@@ -207,7 +207,8 @@ class System(ABC):
         """
         servers = sum(role.count for role in self.roles(setup))
         if servers < setup.graph.brokers:
-            raise InvalidSetting("topology", f"has {setup.graph.brokers:,} nodes, but there are {servers:,} servers")
+            sentence = f"has {setup.graph.brokers:,} nodes, more than the number of servers ({servers:,})"
+            raise InvalidSetting("topology", sentence)
         self.check_fit(setup)
         return servers
 

@@ -157,9 +157,20 @@ def test_queues_that_are_looked_at_are_limited(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("ms", "text"), [(0, "0 ms"), (1_999, "1,999 ms"), (119_000, "119 s"), (120_000, "2 min"), (10**9, "11 d")]
+    ("ms", "text"),
+    [
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (1_000, "1 s"),
+        (1_999, "1.9 s"),
+        (9_999, "9.9 s"),
+        (10_000, "10 s"),
+        (119_000, "119 s"),
+        (120_000, "2 min"),
+        (10**9, "11 d"),
+    ],
 )
-def test_durations_have_one_unit(ms, text):
+def test_durations_have_one_unit_and_few_digits(ms, text):
     assert listing.length(ms) == text
 
 

@@ -114,6 +114,8 @@ def test_misuse_is_named_and_changes_nothing():
     client.node.setup(SERVER)
     with pytest.raises(Misuse, match="0 bytes, not 1 to 255"):
         client.node.register_client("", print, now=0)
+    with pytest.raises(Misuse, match="attributes has 16,386 bytes, not 1 to 16,384"):
+        client.node.register_client("a", print, {"x": "y" * 16_378}, now=0)
     with pytest.raises(Misuse, match="not registered"):
         client.node.unregister_client("a", 0)
     client.registered()
@@ -335,6 +337,15 @@ def test_malformed_and_oversized_contexts_are_refused(codec, body, code):
     desk = Desk()
     desk.register()
     assert desk.ask(m.Context(2, 1, 0, codec, body)) == [(m.Accepted(2, code, 0), HOME)]
+
+
+@pytest.mark.parametrize(("size", "code"), [(16_384, 4), (16_385, 3)])
+def test_attributes_of_a_registration_are_as_long_as_a_context_at_most(size, code):
+    """Ten thousand clients with 65 kB each would be 650 MB. Code 4 asks for the token, 3 is malformed."""
+    attributes = b'{"x":"%s"}' % (b"y" * (size - 8))
+    data = encode(m.Register(1, 1, 0, 1, "a", {}))[:-4] + len(attributes).to_bytes(2, "big") + attributes
+    [(answer, _)] = Desk().ask(data)
+    assert (answer.req, answer.code) == (1, code)
 
 
 def test_a_malformed_registration_or_call_is_answered():

@@ -107,7 +107,7 @@ def test_rest_has_both_lists(looking, network, served):
     url = f"/api/networks/{network.pk}/clients/"
     found = looking.get(f"{url}?page_size=2&reachable=true").json()
     assert (found["count"], [row["id"] for row in found["results"]]) == (3, ["client-0", "client-1"])
-    assert found["results"][1]["own"] == {"instance": "0000…", "is_p2p": True}
+    assert found["results"][1]["own"] == {"instance": "0000…", "is_p2p": True, "retained": 1}
     assert found["next"].endswith("/clients/?reachable=true&page_size=2&page=2")
     assert [row["id"] for row in looking.get(found["next"]).json()["results"]] == ["client-2"]
     assert looking.get(f"{url}?reachable=false").json()["results"] == []

@@ -72,7 +72,7 @@ def test_what_is_wrong_is_named(settings, workload, field, sentence):
 def test_it_has_one_server():
     assert SYSTEM.default_topology(None, None) == Graph(1, ())
     assert SYSTEM.check(setup()) == 1
-    with pytest.raises(InvalidSetting, match="has 2 nodes, but there are 1 servers"):
+    with pytest.raises(InvalidSetting, match="has 2 nodes, more than the number of servers"):
         SYSTEM.check(setup(brokers=2))
 
 

@@ -129,7 +129,7 @@ def test_no_page_of_it_is_broken(looking, runs):
 
 def test_a_network_of_it_is_deployed_without_a_topology(api, looking):
     page = looking.get("/networks/new/?system=herald").content.decode()
-    assert "Default of Herald" in page
+    assert "Default topology of Herald" in page
     assert 'name="settings-relays"' in page
     sent = {"name": "town", "system": "herald", "topology": "", "settings-relays": "3"}
     assert looking.post("/networks/new/", sent).status_code == 302

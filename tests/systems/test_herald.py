@@ -117,7 +117,10 @@ def test_a_topology_with_more_nodes_than_servers_is_refused_before_the_launch(tm
     too_large = {**configuration, "topology": {"brokers": 10, "links": []}}
     with pytest.raises(InvalidSetting) as caught:
         run(too_large, tmp_path)
-    assert (caught.value.field, caught.value.sentence) == ("topology", "has 10 nodes, but there are 2 servers")
+    assert (caught.value.field, caught.value.sentence) == (
+        "topology",
+        "has 10 nodes, more than the number of servers (2)",
+    )
 
 
 def test_a_default_topology_is_made_of_checked_settings():

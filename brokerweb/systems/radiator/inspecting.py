@@ -59,7 +59,7 @@ def _client(row: Mapping[str, Any]) -> dict[str, Any]:
         "silent": length(row["silent_ms"]),
         "pending": row["pending"],
         "attributes": row["attributes"],
-        "own": {"instance": row["instance"], "is_p2p": row["is_p2p"]},
+        "own": {"instance": row["instance"], "is_p2p": row["is_p2p"], "retained": row["own_retained"]},
     }
 
 

@@ -70,7 +70,7 @@ def allowed(field: Field) -> str:
     return {
         Kind.FIXED: f"{field.size} bytes",
         Kind.TEXT8: "1 to 255 bytes of UTF-8",
-        Kind.JSON16: "a JSON object of 2 to 65,535 bytes",
+        Kind.JSON16: f"a JSON object of 2 to {field.most:,} bytes",
         Kind.REST: "any bytes",
     }[field.kind]
 

@@ -62,7 +62,9 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def length(ms: int) -> str:
-    """A duration, rounded down to its largest unit with two digits: 95 s, 3 h."""
+    """A duration, rounded down to the largest unit of which it has at least two, or tenths of a second: 95 s, 1.5 s."""
+    if 1_000 <= ms < 10_000:
+        return f"{ms // 100 / 10:g} s"
     unit_ms, unit = next((one for one in _LENGTHS if ms >= 2 * one[0]), _LENGTHS[-1])
     return f"{ms // unit_ms:,} {unit}"
 

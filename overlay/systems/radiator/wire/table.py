@@ -5,6 +5,7 @@ from __future__ import annotations
 from struct import Struct
 
 from overlay.core.binary import Field, Format, Kind, Layout
+from overlay.systems.radiator.context import MAX_BYTES
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.compression import CODECS
 
@@ -77,7 +78,13 @@ LAYOUTS = (
                 example="1",
             ),
             ID,
-            Field("attributes", Kind.JSON16, "Attributes of the client, by name.", example='{"floor":2}'),
+            Field(
+                "attributes",
+                Kind.JSON16,
+                "Attributes of the client, by name.",
+                most=MAX_BYTES,
+                example='{"floor":2}',
+            ),
         ),
         changes="The server pushes contexts to the sender's port until they are not acknowledged there.",
     ),
