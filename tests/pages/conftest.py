@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -58,21 +57,18 @@ def viktor(db: None) -> Client:
 
 
 @pytest.fixture(scope="session")
-def kept() -> list[tuple[House, Snapshot]]:
+def kept() -> list[Snapshot]:
     """The house, once a test of this process has furnished it: that takes most of a second."""
     return []
 
 
 @pytest.fixture
-def house(
-    operator: User, var: Path, kept: list[tuple[House, Snapshot]], tmp_path_factory: pytest.TempPathFactory
-) -> House:
+def house(operator: User, var: Path, kept: list[Snapshot], tmp_path_factory: pytest.TempPathFactory) -> House:
     """A house in use."""
     if kept:
-        house, snapshot = kept[0]
-        snapshot.restore(var)
-    else:
-        before = all_rows()
-        house = furnish(operator)
-        kept.append((house, Snapshot(before, var, tmp_path_factory.mktemp("house") / "var")))
-    return deepcopy(house)
+        house: House = kept[0].restore(var)
+        return house
+    before = all_rows()
+    house = furnish(operator)
+    kept.append(Snapshot(before, var, tmp_path_factory.mktemp("house") / "var", house))
+    return house
