@@ -13,6 +13,7 @@ from overlay.experiment.definition import checked
 from overlay.experiment.files import parse_definition
 from overlay.experiment.inline import separated
 from overlay.journal.journal import read_journal
+from tests.thorough import examples
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("*.yaml"))
 SPEC = {
@@ -30,7 +31,7 @@ SPEC = {
 }
 
 
-SMALL = {"brokers": 1500, "providers": 1500, "consumers": 5}
+SMALL = {"brokers": examples(1500), "providers": examples(1500), "consumers": 5, "clients": examples(200)}
 
 
 def written(directory: Path, spec: object) -> str:
