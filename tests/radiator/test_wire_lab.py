@@ -19,8 +19,9 @@ from brokerweb.wirelab.binary.lua import abbreviations
 from brokerweb.wirelab.lab import Judgement, WrongFields
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import CODECS, deflate
-from overlay.systems.radiator.wire.table import FORMAT, LAYOUTS, encode, parse
+from overlay.systems.radiator.wire.table import FORMAT, LAYOUTS
 from tests.radiator.strategies import messages
 from tests.thorough import examples
 

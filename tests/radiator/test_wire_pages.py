@@ -22,8 +22,9 @@ from overlay.sim.engine import simulate
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.compression import deflate
-from overlay.systems.radiator.wire.table import LAYOUTS, encode
+from overlay.systems.radiator.wire.table import LAYOUTS
 from telemetry.lake.pcapng_reading import read
 from tests.radiator.runs import deployed
 from tests.waiting import BOUND_S
