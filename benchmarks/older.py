@@ -32,6 +32,8 @@ BEFORE: dict[str, str | tuple[str, ...]] = {
         "overlay.broker.messages",
     ),
     "overlay.systems.context_broker.workload": "overlay.workload",
+    "overlay.systems.radiator.aggregation.options": "overlay.systems.radiator.aggregation.algorithm",
+    "overlay.systems.radiator.wire.codec": "overlay.systems.radiator.wire.table",
     "telemetry.systems.context_broker.lab.overlay": "overlay.sim.harness",
     "telemetry.lake.runs": "telemetry.runs",
     "telemetry.reports.progress": "telemetry.progress",

@@ -21,8 +21,9 @@ from benchmarks.radiator import least
 from benchmarks.radiator.samples import bodies, contexts, people
 from benchmarks.radiator.standing import Datagram, Standing
 from benchmarks.radiator.timing import Work, compared, in_turn, make, once, repeated
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Options
+from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.choice import make_algorithm
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import Message
 from overlay.systems.radiator.chains.forming import Former
 from overlay.systems.radiator.chains.propagation import Outcome, Propagation

@@ -14,8 +14,9 @@ from overlay.systems.radiator.load.population import client_id
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import GZIP, deflate
-from overlay.systems.radiator.wire.table import KINDS, encode, parse
+from overlay.systems.radiator.wire.table import KINDS
 
 PUSH = KINDS[m.Push]
 BATCH = 32

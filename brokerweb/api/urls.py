@@ -20,6 +20,7 @@ from brokerweb.api import (
     system_views,
     token_views,
     topology_views,
+    wire_views,
 )
 from brokerweb.api.not_found import missing
 from brokerweb.systems.registry import webs
@@ -55,6 +56,9 @@ urlpatterns = [
     path("storage/", storage_views.StorageView.as_view(), name="storage"),
     path("storage/preview/", storage_views.StoragePreviewView.as_view(), name="storage-preview"),
     path("storage/apply/", storage_views.StorageApplyView.as_view(), name="storage-apply"),
+    path("systems/<str:system>/wire/decode/", wire_views.DecodeView.as_view(), name="systems-wire-decode"),
+    path("systems/<str:system>/wire/compose/", wire_views.ComposeView.as_view(), name="systems-wire-compose"),
+    path("systems/<str:system>/wire/send/", wire_views.SendView.as_view(), name="systems-wire-send"),
     *(path("", include(web.rest_urls)) for web in webs() if web.rest_urls),
     path("", include(router.urls)),
     re_path("^", missing),

@@ -80,6 +80,8 @@ class Web:
     """Module with the URLs of its pages."""
     rest_urls: ClassVar[str] = ""
     """Module with its URLs below ``/api/``."""
+    lab: ClassVar[str] = ""
+    """Its ``brokerweb.wirelab.lab.Lab`` as ``MODULE.NAME``, for ``/api/systems/NAME/wire/``."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     """Its pages in the navigation and the search."""
     enums: ClassVar[Mapping[str, str]] = {}

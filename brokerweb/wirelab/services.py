@@ -16,6 +16,8 @@ LONGEST_LINK = 2_000
 """Bytes of a datagram that an address carries."""
 LONGEST_FORM = 6_000
 """Characters of a form that an address carries."""
+CODE, FIELD_CODE = "code", "field-code"
+"""In a form, the code of the message, and its field of this name if it has one."""
 TEXT_SHOWN = 160
 """Characters of a field."""
 
@@ -82,8 +84,18 @@ def form_of(lab: Lab, data: bytes) -> str:
     given = lab.given(data)
     if given is None:
         return ""
-    query = urlencode({"code": lab.code_of(data), **given})
+    query = urlencode({CODE: lab.code_of(data), **{in_form(name): text for name, text in given.items()}})
     return f"?{query}" if len(query) <= LONGEST_FORM else ""
+
+
+def in_form(key: str) -> str:
+    """The name of a message's field in a form."""
+    return FIELD_CODE if key == CODE else key
+
+
+def in_message(name: str) -> str:
+    """The field of a message with this name in a form."""
+    return CODE if name == FIELD_CODE else name
 
 
 def in_line(lab: Lab, data: bytes) -> dict[str, str]:

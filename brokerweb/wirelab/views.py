@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -19,7 +20,7 @@ from overlay.core.errors import InvalidSetting
 from telemetry.lake import pcapng
 
 CAPTURES_OFFERED = 5
-NO_FIELDS = ("code", "csrfmiddlewaretoken")
+NO_FIELDS = (services.CODE, "csrfmiddlewaretoken")
 """Parts of a form that are no fields of the message."""
 
 
@@ -123,7 +124,7 @@ class _Form:
     """A message's form as sent, with what it composes or all that is wrong."""
 
     def __init__(self, lab: Lab, sent: dict[str, str]) -> None:
-        given = {name: value for name, value in sent.items() if name not in NO_FIELDS}
+        given = {services.in_message(name): value for name, value in sent.items() if name not in NO_FIELDS}
         self.found: services.Decoded | None = None
         self.errors: dict[str, str] = {}
         code = lab.first_code
@@ -132,11 +133,12 @@ class _Form:
             self.blanks = lab.blanks(code, given)
             self.found = services.decoded(lab, lab.compose(code, given, services.now_ms()))
         except WrongFields as error:
-            self.errors = error.errors
+            self.errors = {services.in_form(key): sentence for key, sentence in error.errors.items()}
         except InvalidSetting as error:
             self.errors = {error.field: error.sentence}
             if error.field == "code":
                 code, self.blanks = lab.first_code, lab.blanks(lab.first_code, {})
+        self.blanks = [replace(blank, key=services.in_form(blank.key)) for blank in self.blanks]
         self.layout = next(one for one in lab.messages if one.code == code)
 
     @property

@@ -13,6 +13,7 @@
       control, supervisor_client     its socket and the client; ``own_supervisor``: a supervisor for one program
       deployments, kept_networks     the deployments of this host and their commands; networks that survive a crash
       deployment_runner, orders      runs one deployment; sends the orders of its assembly; ``watch``: silent brokers
+      deployment_processes           its processes: forked, stopped, restarted
       link_faults, own_faults        links that become slow, lossy or cut while servers run; faults of a system
       processes, work, lifeline      forked children, their work, and their end
       warm_up                        a short run of each server before the first fork, so that children share memory

@@ -1,46 +1,41 @@
 """Runs one deployment on this host: its processes, its overlay and its phases, by repeated calls of ``turn``.
 
-Decisions are made by pure modules (``overlay.deployment.phases``, ``overlay.deployment.fleet``,
-the system's assembly). The supervisor owns the loop and reports events
-(``child_ready``, ``child_ended``, ``renew``, ``stop``).
+Decisions are made by pure modules (``overlay.deployment.phases``, ``overlay.deployment.fleet``, the system's assembly).
+The supervisor owns the loop and reports events (``child_ready``, ``child_ended``, ``renew``, ``stop``).
 """
 
 from __future__ import annotations
 
-import gc
-import os
-import signal
 import time
 import traceback
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from overlay.core.addresses import Address, parse_address
-from overlay.core.errors import WaxwingError, WireError, describe_full_disk, describe_os_error
+from overlay.core.errors import WaxwingError, WireError, describe_os_error
 from overlay.core.node import SECOND
 from overlay.core.silence import Silence
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
-from overlay.faults.churn import CRASH, CRASHED, LEAVE, UP, Change
+from overlay.faults.churn import UP
 from overlay.faults.faults import Course
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
 from overlay.runtime.clock import unix_ms, wall_offset_ns
+from overlay.runtime.deployment_processes import DeploymentProcesses, Forked
 from overlay.runtime.deployment_status import Observed
 from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.orders import Orders
-from overlay.runtime.processes import DISK_FULL, Child, Work, describe_exit_code, fork_all, last_words
+from overlay.runtime.processes import DISK_FULL, Work
 from overlay.runtime.reporting import ForgivingJournal, open_journal
 from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
 from overlay.systems.cores import Exchange, Order
 
-Forked = Callable[[str, Child], None]
-STARTS_AT_ONCE = 32
-"""Maximum forks per turn. A fork takes about 2 ms, and clients of the supervisor wait meanwhile."""
+TIMES = ("warming_unix_ms", "measuring_unix_ms", "ends_unix_ms")
+"""In the status of a run; ``None`` until its workload has a start."""
 
 
 class DeploymentRunner:
@@ -65,26 +60,25 @@ class DeploymentRunner:
         self.reason = ""
         self._since = self._zero = now
         self._unrenewed = Silence(now)
-        self._times: dict[str, int] = {}
+        self._times: dict[str, int | None] = dict.fromkeys(TIMES)
         self._stop_reason: str | None = None
         self._workload_start: int | None = None
-        self._processes = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
         ramp_s = deployment.schedule.ramp_s if deployment.kind == RUN else 0.0
         self._course = Course(deployment.churn(), deployment.faults, ramp_s)
         self._faults = SharedFaults(deployment.faults) if deployment.faults else None
-        self._children: dict[str, Child] = {}
         self._assembly = deployment.system.make_assembly(deployment.setup)
         self._orders = orders
         self._lifeline = lifeline
-        self._forked = forked
         self._directory = Path(deployment.directory)
+        states = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
+        words = self._directory / "words"
+        self._processes = DeploymentProcesses(words, lifeline, self._work, forked, self._tell, states)
         self._journal = self._open_journal()
         self._flushed = now
         self._pings = Pings(deployment.system.ping) if deployment.kind == NETWORK else None
         self._watch = Watch(self._pings.heard if self._pings else Journals(self._journal_path).heard)
 
     def _open_journal(self) -> JournalWriter | ForgivingJournal:
-        (self._directory / "words").mkdir(parents=True, exist_ok=True)
         path = self._journal_path("supervisor")
         if self.deployment.kind == NETWORK:  # a network keeps answering even if its journal cannot be written
             return ForgivingJournal(path, "supervisor", self._zero)
@@ -98,7 +92,7 @@ class DeploymentRunner:
     @property
     def is_active(self) -> bool:
         """Whether it still runs or occupies anything."""
-        return self.phase not in phases.ENDED or bool(self._children)
+        return self.phase not in phases.ENDED or bool(self._processes)
 
     @property
     def is_kept(self) -> bool:
@@ -127,11 +121,10 @@ class DeploymentRunner:
     def kill_broker(self, index: int) -> bool:
         """Kill a broker, for fault injection. Returns whether it had a process."""
         name = self.deployment.server_names[index]
-        child = self._children.get(name)
-        if child is None:
+        if name not in self._processes:
             return False
         self._tell("fault_injected", {"broker": index, "kind": "kill"})
-        os.kill(child.pid, signal.SIGKILL)
+        self._processes.kill(name)
         return True
 
     def restart_broker(self, index: int, restarts: int, reason: str, now: int) -> None:
@@ -139,18 +132,16 @@ class DeploymentRunner:
         nothing, so that the command is idempotent. Raises ``WaxwingError``.
         """
         name = self.deployment.server_names[index]
-        process, child = self._processes[name], self._children.get(name)
+        process = self._processes.states[name]
         if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
             raise WaxwingError(f"{self.deployment.id} is {self.phase}, so its brokers cannot be restarted")
         if process.restarted != restarts or process.state not in (fleet.UP, fleet.GIVEN_UP):
             return
-        if child is not None:
-            os.kill(child.pid, signal.SIGTERM)
-        self._processes[name] = process.restart_asked(now, reason)
+        self._processes.restart(name, reason, now)
         self._tell("restart_asked", {"broker": index, "reason": reason})
 
     def child_ready(self, name: str, text: str, now: int) -> None:
-        self._processes[name] = self._processes[name].ready(now)
+        self._processes.ready(name, now)
         with suppress(WireError):
             if name in self.deployment.server_names:
                 address = parse_address(text)
@@ -160,17 +151,11 @@ class DeploymentRunner:
                 )
 
     def child_ended(self, name: str, status: int, now: int) -> None:
-        child = self._children.pop(name)
-        code = os.waitstatus_to_exitcode(status)
-        process = self._processes[name]
-        words = last_words(child.words) if code else ""
-        if code == DISK_FULL and not words:
-            words = describe_full_disk(str(self._journal_path(name)))
-        reason = describe_exit_code(code, words)
-        self._processes[name] = process = process.ended(now, reason, well=code == 0)
+        pid, code, words = self._processes.ended(name, status, self._journal_path(name), now)
         if code == DISK_FULL and self.deployment.kind == RUN:  # a restarted process could not write either
             self._fail(words, now)
-        self._tell("process_ended", {"process": name, "pid": child.pid, "reason": process.reason, "was": process.state})
+        process = self._processes.states[name]
+        self._tell("process_ended", {"process": name, "pid": pid, "reason": process.reason, "was": process.state})
 
     # --- the turn -----------------------------------------------------------------------------------------------------
 
@@ -197,7 +182,7 @@ class DeploymentRunner:
         return phases.Seen(
             phase=self.phase,
             since=self._since,
-            processes=self._processes,
+            processes=self._processes.states,
             is_assembled=self._assembly.is_complete(self._up()),
             trouble=self._assembly.trouble,
             renewed=now - self._unrenewed.look(now),
@@ -208,8 +193,7 @@ class DeploymentRunner:
 
     def _up(self) -> dict[int, int]:
         """The incarnation of each running broker, by index."""
-        processes = ((index, self._processes[name]) for index, name in enumerate(self.deployment.server_names))
-        return {index: process.launches for index, process in processes if process.state == fleet.UP}
+        return self._processes.up(self.deployment.server_names)
 
     def _addresses_up(self) -> dict[str, Address]:
         return {self.deployment.server_names[index]: self.addresses[index] for index in self._up()}
@@ -222,11 +206,7 @@ class DeploymentRunner:
         if self.phase == phases.WARMING:
             self._workload_start = now + round(phases.FLEET_LEAD_S * SECOND)
             measuring, end = phases.schedule(self.deployment, self._workload_start)
-            self._times = {
-                "warming_unix_ms": unix_ms(now),
-                "measuring_unix_ms": unix_ms(measuring),
-                "ends_unix_ms": unix_ms(end),
-            }
+            self._times = dict(zip(TIMES, map(unix_ms, (now, measuring, end)), strict=True))
         self._tell("phase", {"phase": self.phase, "reason": self.reason})
         if self.phase in phases.ENDED:
             self._journal.flush()
@@ -250,64 +230,14 @@ class DeploymentRunner:
             self._tell(name, detail)
         for change in due.changes:
             if change.what != UP:
-                self._send_away(change, now)
+                self._processes.send_away(self.deployment.server_names[change.broker], change.what, now)
         if (due.links_changed or due.of_system) and self._faults is not None:
             self._faults.tell(self._course.active)
         next_s = self._course.next_s()
         return now + SECOND if next_s is None else start + round(next_s * SECOND)
 
-    def _send_away(self, change: Change, now: int) -> None:
-        """Stop the broker at once, because it may have to start again before the next turn."""
-        name = self.deployment.server_names[change.broker]
-        process, child = self._processes[name].sent_away(), self._children.get(name)
-        if child is not None and change.what == CRASH and process.state != fleet.KILLED:
-            os.kill(child.pid, signal.SIGKILL)
-            process = process.kill_sent(now, CRASHED)
-        elif child is not None and change.what == LEAVE and process.state in (fleet.STARTING, fleet.UP):
-            os.kill(child.pid, signal.SIGTERM)
-            process = process.stop_sent(now)
-        self._processes[name] = process
-
     def _run_processes(self, now: int) -> int:
-        until, starts = now + SECOND, list[str]()
-        desired = phases.wanted(self.deployment, self.phase, self._course.away)
-        for action in fleet.plan(desired, self._processes, now):
-            process = self._processes.get(action.name, fleet.Process())
-            match action:
-                case fleet.Start() if len(starts) == STARTS_AT_ONCE:
-                    until = now
-                case fleet.Start(name):
-                    starts.append(name)
-                case fleet.Stop(name):
-                    os.kill(self._children[name].pid, signal.SIGTERM)
-                    self._processes[name] = process.stop_sent(now)
-                case fleet.Kill(name, reason):
-                    os.kill(self._children[name].pid, signal.SIGKILL)
-                    self._processes[name] = process.kill_sent(now, reason)
-                case fleet.GiveUp(name, reason):
-                    self._processes[name] = process.gave_up(now, reason)
-                    self._tell("gave_up", {"process": name, "reason": reason})
-                    until = now
-                case fleet.Wait():
-                    until = min(until, action.until)
-        if starts:
-            self._start(starts, now)
-        return until
-
-    def _start(self, names: Sequence[str], now: int) -> None:
-        before = {name: self._processes.get(name, fleet.Process()) for name in names}
-        started = {name: process.started(now) for name, process in before.items()}
-        works = [
-            (self._work(name, process), self._directory / "words" / f"{name}.txt") for name, process in started.items()
-        ]
-        children = fork_all(works, (self._lifeline,))
-        works.clear()
-        gc.collect()  # objects created for the children are in cycles, and automatic collection is off
-        for name, child in zip(names, children, strict=False):
-            self._children[name], self._processes[name] = child, started[name]
-            self._forked(name, child)
-            after = "" if before[name].was_away else before[name].reason
-            self._tell("process_started", {"process": name, "pid": child.pid, "after": after})
+        return self._processes.turn(phases.wanted(self.deployment, self.phase, self._course.away), now)
 
     def _work(self, name: str, process: fleet.Process) -> Work:
         journal = self._journal_path(name)
@@ -351,8 +281,8 @@ class DeploymentRunner:
     def status(self) -> dict[str, Any]:
         """The status, as returned by the supervisor's socket."""
         found = Observed(
-            processes=self._processes,
-            pids={name: child.pid for name, child in self._children.items()},
+            processes=self._processes.states,
+            pids=self._processes.pids(),
             is_alive=phases.is_alive(self.deployment, self.phase),
             away=self._course.away,
             silent=self._watch.silent,
@@ -364,9 +294,6 @@ class DeploymentRunner:
             "phase": self.phase,
             "reason": self.reason,
             "since_unix_ms": unix_ms(self._since),
-            "warming_unix_ms": None,
-            "measuring_unix_ms": None,
-            "ends_unix_ms": None,
             **self._times,
             "brokers": found.servers(self.deployment.server_names, self.addresses),
             "clients": found.fleets(self.deployment.fleet_names),

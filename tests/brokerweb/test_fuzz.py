@@ -56,6 +56,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/schedules/": {"name": "n", "experiments": [EXPERIMENT], "crontab": "0 6 * * 1", "enabled": True},
     "/api/wire/decode/": {"text": "3|5|room|r1|temp", "form": "text"},
     "/api/wire/compose/": {"code": 3, "fields": {"entity_id": "r7", "timestamp": "now-5min"}},
+    "/api/systems/radiator/wire/compose/": {"code": 5, "fields": {"req": "7", "body": "0x00", "called_at": "now-5min"}},
     "/api/wire/send/": {"network": "none", "broker": 0, "hex": "317c35"},
     "/api/tokens/": {"username": "olga", "password": "guess", "name": "t", "scope": "read"},
     "/api/networks/none/context/room/r1/temp/": {"provider": "p", "payload": {"degC": "21.5"}, "valid_ms": 1000},

@@ -78,13 +78,14 @@ def test_a_datagram_is_decoded_by_whoever_may_look(viewer: User) -> None:
         ("decode", {"text": "1|5", "form": "runes"}, "form"),
         ("decode", {"text": "00" * 70_000}, "text"),
         ("compose", {"code": 35}, "code"),
-        ("compose", {"code": 3, "fields": {"colour": "red"}}, "colour"),
+        ("compose", {"code": 3, "fields": {"colour": "red"}}, "fields.colour"),
         ("compose", {"code": 3, "fields": {"scope": ["a"]}}, "fields.scope"),
+        ("compose", {"code": 3, "feilds": {}}, "feilds"),
         ("send", {"broker": 0, "hex": "00"}, "network"),
         ("send", {"network": "x", "run": "y", "broker": 0, "hex": "00"}, "network"),
-        ("send", {"network": "none", "broker": 0, "hex": "00"}, "to"),
-        ("send", {"run": "none", "broker": 0, "hex": "00"}, "to"),
-        ("send", {"network": "none", "broker": 0, "hex": "0"}, "text"),
+        ("send", {"network": "none", "broker": 0, "hex": "00"}, "network"),
+        ("send", {"run": "none", "broker": 0, "hex": "00"}, "run"),
+        ("send", {"network": "none", "broker": 0, "hex": "0"}, "hex"),
     ],
 )
 def test_what_is_wrong_is_named(api: APIClient, address: str, body: dict[str, Any], field: str) -> None:

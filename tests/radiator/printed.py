@@ -10,7 +10,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Options
+from overlay.systems.radiator.aggregation.algorithm import Algorithm
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import Message
 from overlay.systems.radiator.context import Context
 from overlay.systems.radiator.language.aggregability import Aggregability, aggregability

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from overlay.core.binary import CODES, Kind
 from overlay.core.errors import WireError
-from overlay.systems.radiator.wire.table import LAYOUTS, encode
+from overlay.systems.radiator.wire.codec import encode
+from overlay.systems.radiator.wire.table import LAYOUTS
 
 SIZES = {"B": 8, "H": 16, "I": 32, "Q": 64}
 JSON = st.recursive(

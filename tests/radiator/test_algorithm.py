@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Options
+from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.choice import FORMS, make_algorithm
 from overlay.systems.radiator.aggregation.classes import Classes
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import Message
 from overlay.systems.radiator.context import Context
 from overlay.systems.radiator.language.aggregability import aggregability

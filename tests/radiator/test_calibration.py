@@ -16,8 +16,8 @@ from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.engine import journal_path, simulate
 from overlay.systems.radiator.metering import MessageMeter, ServerMeter
 from overlay.systems.radiator.system import SYSTEM
+from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.messages import Alive, RegisterAgain
-from overlay.systems.radiator.wire.table import encode
 from overlay.systems.roles import Place
 from overlay.topologies import Graph
 from telemetry.errors import TelemetryError

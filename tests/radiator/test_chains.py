@@ -26,8 +26,8 @@ from overlay.systems.radiator.clients.table import Clients
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import parse
 from overlay.systems.radiator.wire.compression import deflate
-from overlay.systems.radiator.wire.table import parse
 from tests.thorough import examples
 
 TO = ("10.0.0.2", 1000)

@@ -13,7 +13,6 @@ from overlay.systems.radiator.context import (
     MalformedContext,
     TooLargeContext,
     join,
-    parse_attributes,
     parse_body,
     parse_context,
 )
@@ -105,13 +104,6 @@ def test_a_context_may_be_as_deep_and_as_large_as_the_limits() -> None:
         parse_context(text_of(a={"x": "x" * (filling + 1)}))
     with pytest.raises(TooLargeContext, match="canonical JSON has"):
         parse_context(b'{"a":{"x":[' + b",".join([b"1E15"] * 2_000) + b']},"n":1,"p":["Alice"],"t":[1,2]}')
-
-
-def test_attributes_of_a_registration_are_checked_likewise() -> None:
-    assert parse_attributes(b'{"friends": ["Bob"]}') == {"friends": ["Bob"]}
-    for data in (b"[]", b'{"x": NaN}', b'{"x": [[[[[[[1]]]]]]]}', b'{"x": "\\ud800"}'):
-        with pytest.raises(MalformedContext):
-            parse_attributes(data)
 
 
 @given(st.binary(max_size=200))

@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.systems.radiator.aggregation import classes, shards
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options
+from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.choice import FORMS, make_algorithm
 from overlay.systems.radiator.aggregation.classes import Classes
+from overlay.systems.radiator.aggregation.emissions import Emission
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import Deadlines, Message, Queue
 from overlay.systems.radiator.context import Context
 from overlay.systems.radiator.language.aggregability import Aggregability, aggregability

@@ -9,7 +9,8 @@ from overlay.core.binary import CODES, Kind
 from overlay.systems.radiator.chains.blobs import Place
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import LAYOUTS, encode
+from overlay.systems.radiator.wire.codec import encode
+from overlay.systems.radiator.wire.table import LAYOUTS
 from tests.radiator.strategies import is_written, one_of
 from tests.radiator.test_middleware import HOME, OTHER, SERVER, Client, Desk, push
 from tests.thorough import examples

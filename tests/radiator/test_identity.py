@@ -9,7 +9,7 @@ from overlay.sim.replay import replay
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from overlay.systems.radiator.system import SYSTEM
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import encode, parse
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.roles import Place
 
 HERE, CLIENT = ("127.0.0.1", 7000), ("127.0.0.1", 5000)

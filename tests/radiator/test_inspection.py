@@ -20,7 +20,7 @@ from overlay.systems.radiator.server import inspection
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from overlay.systems.radiator.system import SYSTEM
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import encode, parse
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.roles import Place
 
 OWN = ("127.0.0.1", 7000)

@@ -18,7 +18,7 @@ from overlay.systems.radiator.language.aggregability import aggregability
 from overlay.systems.radiator.server.facts import Identity, MessageAccepted
 from overlay.systems.radiator.server.server import Server
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import encode, parse
+from overlay.systems.radiator.wire.codec import encode, parse
 from tests.radiator.printed import FUNCTIONS, Printed, attributes
 from tests.radiator.watched import watched
 from tests.radiator.world import World

@@ -14,9 +14,9 @@ from overlay.systems.radiator.middleware.middleware import Middleware, Misuse
 from overlay.systems.radiator.server.facts import Identity
 from overlay.systems.radiator.server.server import Server
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import deflate
 from overlay.systems.radiator.wire.proofs import mac_of
-from overlay.systems.radiator.wire.table import encode, parse
 from tests.radiator.volume import Volume, read_any
 
 SERVER, HOME, OTHER = ("10.0.0.1", 7000), ("10.0.0.2", 1000), ("10.0.0.3", 1000)

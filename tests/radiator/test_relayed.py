@@ -15,9 +15,9 @@ from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.context import Context
 from overlay.systems.radiator.middleware.relayed import RelayedMiddleware
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import GZIP, deflate
 from overlay.systems.radiator.wire.proofs import mac_of
-from overlay.systems.radiator.wire.table import encode, parse
 
 SERVER, KEY = ("10.0.0.1", 7000), b"k" * 16
 BODY = Context(("alice",), 1, 2, {"x": 1}).encode()

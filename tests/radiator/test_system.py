@@ -250,7 +250,7 @@ def test_what_a_cut_settles_is_in_the_journal_at_once(radiator):
     from overlay.core.chance import Chances
     from overlay.systems.radiator.chains.propagation import Settled
     from overlay.systems.radiator.wire import messages as m
-    from overlay.systems.radiator.wire.table import encode, parse
+    from overlay.systems.radiator.wire.codec import encode, parse
     from overlay.systems.roles import Place
     from overlay.topologies import Graph
 

@@ -19,8 +19,9 @@ from brokerweb.wirelab.binary.lua import abbreviations
 from brokerweb.wirelab.lab import Judgement, WrongFields
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import CODECS, deflate
-from overlay.systems.radiator.wire.table import FORMAT, LAYOUTS, encode, parse
+from overlay.systems.radiator.wire.table import FORMAT, LAYOUTS
 from tests.radiator.strategies import messages
 from tests.thorough import examples
 
@@ -277,3 +278,14 @@ def test_a_conversation_is_loaded_into_the_form(looking):
     failed = next(line.data for one in held() for line in one.lines if LAB.code_of(line.data) == 9)
     assert failed.hex() in composed
     assert dict(parse_qsl(link[1:]))["position"] == "1"
+
+
+def test_a_field_named_as_the_code_of_the_message_has_its_own_place_in_the_form(looking):
+    refused = m.Accepted(3, m.Acceptance.BUSY, 50)
+    opened = unescape(looking.get(f"{URL}?d={encode(refused).hex()}").content.decode())
+    (link,) = re.findall(r'href="/radiator/wire/compose/(\?code=6&[^"]*)"', opened)
+    composed = looking.get(f"{URL}compose/{link}").content.decode()
+    assert encode(refused).hex() in composed
+    assert 'name="field-code" value="2"' in composed
+    part = unescape(looking.post(f"{URL}composed/", {"code": "6", "field-code": "9"}).content.decode())
+    assert '<p class="wrong" id="field-code-wrong" hx-swap-oob="true">Must not be 9' in part

@@ -1,4 +1,4 @@
-"""Datagrams sent to a server over real UDP, and those of a recorded run, on pages."""
+"""Datagrams sent to a server over real UDP, on pages and through REST, and those of a recorded run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from html import unescape
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from rest_framework.test import APIClient
 
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
@@ -21,7 +22,9 @@ from overlay.sim.engine import simulate
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import LAYOUTS, encode
+from overlay.systems.radiator.wire.codec import encode
+from overlay.systems.radiator.wire.compression import deflate
+from overlay.systems.radiator.wire.table import LAYOUTS
 from telemetry.lake.pcapng_reading import read
 from tests.radiator.runs import deployed
 from tests.waiting import BOUND_S
@@ -29,6 +32,7 @@ from tests.waiting import BOUND_S
 END = b"end"
 BODY = b'{"a":{},"n":1,"p":["Alice"],"t":[0,0]}'
 URL = "/radiator/wire/"
+REST = "/api/systems/radiator/wire/"
 
 
 @pytest.fixture
@@ -84,6 +88,64 @@ def test_a_client_is_registered_and_its_context_accepted_over_udp(olga, address)
     assert "Accepted: req 2, code 0 ok" in send(olga, lab, m.Context(2, 7, 0, 0, BODY))
     assert "Accepted: req 3, code 1 unknown client" in send(olga, lab, m.Context(3, 8, 0, 0, BODY))
     assert "RegisterAgain" in send(olga, lab, m.Alive(8))
+
+
+def rest(django_user_model, name):
+    """REST as this account."""
+    api = APIClient()
+    api.force_authenticate(django_user_model.objects.get(username=name))
+    return api
+
+
+def test_rest_composes_decodes_and_sends(olga, address, django_user_model):
+    api, lab = rest(django_user_model, "olga"), network(address)
+    fields = {"instance": 7, "id": "Alice", "attributes": '{"floor": 2}'}
+    composed = api.post(f"{REST}compose/", {"code": 1, "fields": fields}, format="json").json()
+    assert composed["hex"] == encode(m.Register(1, 7, 0, 1, "Alice", {"floor": 2})).hex()
+    assert composed["summary"].startswith("Register: req 1, instance 7, token 0")
+    body = {"network": lab.id, "broker": 0, "hex": composed["hex"]}
+    heard = api.post(f"{REST}send/", body, format="json").json()
+    assert (heard["address"], heard["sentence"]) == (f"127.0.0.1:{address[1]}", "2 answers.")
+    asked, registered = [one["summary"] for one in heard["answers"]]
+    assert "code 4 repeat with this token" in asked
+    assert "code 0 ok" in registered
+    context = encode(m.Context(2, 7, 0, 1, deflate(BODY, 1))).hex()
+    told = api.post(f"{REST}decode/", {"text": context}, format="json").json()
+    assert (told["code"], told["name"], told["read_as"], told["inside"]) == (5, "Context", "hex", BODY.decode())
+    assert told["verdict"]["judgement"] == "accepted"
+    assert [(one["name"], one["offset"]) for one in told["fields"]][2:4] == [("req", 4), ("instance", 8)]
+    django_user_model.objects.create_user("viktor")
+    viktor = rest(django_user_model, "viktor")
+    assert viktor.post(f"{REST}decode/", {"text": context}, format="json").status_code == 200
+    assert viktor.post(f"{REST}send/", body, format="json").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "fields"),
+    [
+        ("decode", {"text": "52 4"}, ["text"]),
+        ("decode", {"text": "5244", "form": "text"}, ["form"]),
+        ("compose", {"code": 99}, ["code"]),
+        ("compose", {"code": 2, "fields": {"code": 9, "req": "x", "colour": 1}}, ["colour", "req", "code"]),
+        ("compose", {"code": 1, "fields": {"attributes": {"floor": 2}}}, ["attributes"]),
+        ("compose", {"code": 7, "fields": {"position": 9}}, [""]),
+        ("send", {"network": "none", "broker": 0, "hex": "00"}, ["network"]),
+        ("send", {"network": "none", "broker": 0, "hex": "00" * 65_508}, ["hex"]),
+    ],
+)
+def test_rest_names_every_field_that_is_wrong(olga, django_user_model, operation, body, fields):
+    refused = rest(django_user_model, "olga").post(f"{REST}{operation}/", body, format="json")
+    nested = [f"fields.{name}".removesuffix(".") for name in fields] if "fields" in body else fields
+    assert (refused.status_code, [one["field"] for one in refused.json()["errors"]]) == (400, nested)
+
+
+def test_rest_has_a_wire_lab_of_each_system_that_declares_one(olga, django_user_model):
+    api = rest(django_user_model, "olga")
+    decoded = api.post("/api/systems/context-broker/wire/decode/", {"text": "1|5"}, format="json").json()
+    assert (decoded["name"], decoded["summary"], decoded["inside"]) == ("Ping", "1|5", "")
+    none = api.post("/api/systems/clock/wire/decode/", {"text": "1|5"}, format="json")
+    assert none.status_code == 404
+    assert none.json()["sentence"] == "No wire lab of 'clock'; systems with one: context-broker, radiator."
 
 
 def test_only_servers_of_the_system_are_reached(olga, address, settings):

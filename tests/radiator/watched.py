@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from overlay.core.node import MILLISECOND
-from overlay.systems.radiator.aggregation.algorithm import Options
 from overlay.systems.radiator.aggregation.choice import make_algorithm
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.language.aggregability import aggregability
 from overlay.systems.radiator.language.aggregates import Aggregation
 from overlay.systems.radiator.server.retention import Retention

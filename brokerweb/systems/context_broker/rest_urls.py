@@ -8,7 +8,9 @@ from brokerweb.systems.context_broker.copies.rest import RunHoldings
 from brokerweb.systems.context_broker.queries.rest import NetworkWalks, RunTraces
 from brokerweb.systems.context_broker.replay.rest import RunMessages
 from brokerweb.systems.context_broker.wirelab import rest as wire
+from overlay.systems.context_broker.system import SYSTEM
 
+OF_THIS = {"system": SYSTEM.name}
 router = SimpleRouter()
 router.register("runs", RunTraces, basename="run-traces")
 router.register("runs", RunMessages, basename="run-messages")
@@ -18,9 +20,9 @@ router.register("networks", NetworkWalks, basename="network-walks")
 urlpatterns = [
     path("networks/<str:pk>/context/<str:type>/<str:entity>/<str:scope>/", ContextView.as_view(), name="context"),
     re_path(r"^networks/(?P<pk>[^/]+)/context/[\s\S]+/\Z", SlashedContextView.as_view()),
-    path("wire/decode/", wire.DecodeView.as_view(), name="wire-decode"),
-    path("wire/compose/", wire.ComposeView.as_view(), name="wire-compose"),
-    path("wire/send/", wire.SendView.as_view(), name="wire-send"),
+    path("wire/decode/", wire.DecodeView.as_view(), OF_THIS, name="wire-decode"),
+    path("wire/compose/", wire.ComposeView.as_view(), OF_THIS, name="wire-compose"),
+    path("wire/send/", wire.SendView.as_view(), OF_THIS, name="wire-send"),
     path("runs/<str:pk>/datagrams/", wire.RecordedView.as_view(), name="datagrams"),
     path("runs/<str:pk>/datagrams/<int:number>/", wire.RecordedMessageView.as_view(), name="datagram"),
     path("runs/<str:pk>/capture/", wire.CaptureView.as_view(), name="capture"),

@@ -12,6 +12,7 @@ from brokerweb.systems.radiator import inspecting
 
 class RadiatorWeb(Web):
     urls = "brokerweb.systems.radiator.urls"
+    lab = "brokerweb.systems.radiator.wirelab.lab.LAB"
     entries = (
         Entry(
             "Radiator: try an aggregability",

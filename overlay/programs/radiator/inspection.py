@@ -19,8 +19,8 @@ from overlay.core.errors import WireError
 from overlay.programs.radiator.client import NoAnswer, Refused
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.radiator.system import PADDING_BYTES
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.messages import Inspect, Inspected, Inspection, Subject
-from overlay.systems.radiator.wire.table import encode, parse
 
 FIRST_WAIT_S = 0.2
 """Until a request is repeated; doubled each time."""

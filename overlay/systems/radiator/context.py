@@ -106,18 +106,6 @@ def parse_body(data: bytes) -> list[Context]:
     return [read_context(one) for one in (value if type(value) is list else [value])]
 
 
-def parse_attributes(data: bytes) -> Attributes:
-    """The attributes of a registration. Raises ``MalformedContext``."""
-    value = _load(data)
-    if type(value) is not dict:
-        _refuse("attributes must be an object")
-    if not _is_within(value, MAX_DEPTH - 1):
-        _refuse(f"attributes are nested more than {MAX_DEPTH - 1} deep")
-    _canonical_or_refuse(value)
-    attributes: Attributes = value
-    return attributes
-
-
 def join(contexts: Sequence[Context]) -> Context:
     """All of them as one: the union of people, the smallest time span, and a list of values for each attribute.
 

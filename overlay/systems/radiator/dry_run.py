@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from overlay.core.errors import InvalidSetting
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options
+from overlay.systems.radiator.aggregation.algorithm import Algorithm
+from overlay.systems.radiator.aggregation.emissions import Emission
 from overlay.systems.radiator.aggregation.literal import Literal
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import SECOND, Message
 from overlay.systems.radiator.context import Attributes, Context
 from overlay.systems.radiator.language.aggregability import aggregability

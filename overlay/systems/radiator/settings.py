@@ -11,8 +11,8 @@ from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import LinkShape
 from overlay.core.settings import ENGINE, Use, check, setting
-from overlay.systems.radiator.aggregation.algorithm import Options
 from overlay.systems.radiator.aggregation.choice import FORMS
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.config import Transport, ns
 from overlay.systems.radiator.language.aggregability import aggregability, constant_threshold
 from overlay.systems.radiator.language.aggregates import Aggregation

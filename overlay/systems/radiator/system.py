@@ -214,14 +214,14 @@ class Radiator(System):
         return measures(facts)
 
     def ping(self, unix_ms: int) -> bytes:
+        from overlay.systems.radiator.wire.codec import encode
         from overlay.systems.radiator.wire.messages import Alive
-        from overlay.systems.radiator.wire.table import encode
 
         return encode(Alive(unix_ms))
 
     def answers_ping(self, data: bytes) -> bool:
+        from overlay.systems.radiator.wire.codec import parse
         from overlay.systems.radiator.wire.messages import RegisterAgain
-        from overlay.systems.radiator.wire.table import parse
 
         try:
             return isinstance(parse(data), RegisterAgain)
@@ -229,15 +229,15 @@ class Radiator(System):
             return False
 
     def statistics_request(self, unix_ms: int) -> bytes:
+        from overlay.systems.radiator.wire.codec import encode
         from overlay.systems.radiator.wire.messages import Inspect, Subject
-        from overlay.systems.radiator.wire.table import encode
 
         return encode(Inspect(unix_ms & 0xFFFFFFFF, 0, Subject.FIGURES, padding=bytes(PADDING_BYTES)))
 
     def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
         from overlay.core.binary import read_untrusted
+        from overlay.systems.radiator.wire.codec import parse
         from overlay.systems.radiator.wire.messages import Inspected, Inspection
-        from overlay.systems.radiator.wire.table import parse
 
         try:
             message = parse(data)

@@ -113,14 +113,18 @@ class Tracer:
         if chain.is_traced:
             self._events.append(Pushed(propagation, chain.push.chain, _numbers(chain.members)))
 
-    def step(self, propagation: int, chain: Chain, step: str, position: int, attempt: int, now: int) -> None:
-        """``step`` is one of ``STEPS``."""
+    def step(
+        self, propagation: Propagation, chain: Chain, step: str, position: int, now: int, attempt: int | None = None
+    ) -> None:
+        """``step`` is one of ``STEPS``; by default of the latest attempt."""
         if not self._one_in:
             return
+        number = propagation.number
         if not chain.is_traced and step in TROUBLE:
-            self._begin_chain(propagation, chain, now)
+            self._begin_chain(number, chain, now)
         if chain.is_traced and self._may(OF_A_STEP, now):
-            self._events.append(Stepped(now, propagation, chain.push.chain, step, position, attempt))
+            attempt = chain.attempt if attempt is None else attempt
+            self._events.append(Stepped(now, number, chain.push.chain, step, position, attempt))
 
     def _may(self, size: int, now: int) -> bool:
         if now - self._second >= SECOND:

@@ -19,6 +19,7 @@ from overlay.systems.radiator.chains.forming import Former
 from overlay.systems.radiator.chains.hop import Hop
 from overlay.systems.radiator.chains.propagation import Outcome
 from overlay.systems.radiator.chains.propagations import Propagations
+from overlay.systems.radiator.chains.repair import Repair
 from overlay.systems.radiator.chains.transfers import Transfer
 from overlay.systems.radiator.chains.uplink import Uplink
 from overlay.systems.radiator.clients.table import Clients, Entry
@@ -26,7 +27,7 @@ from overlay.systems.radiator.language import aggregates
 from overlay.systems.radiator.language.aggregability import Aggregability
 from overlay.systems.radiator.middleware.calls import Calls
 from overlay.systems.radiator.middleware.middleware import Middleware
-from overlay.systems.radiator.server import server as server_module
+from overlay.systems.radiator.server import registrar
 from overlay.systems.radiator.server.retention import Retention
 from overlay.systems.radiator.server.server import Server
 from overlay.systems.radiator.server.shares import Shares
@@ -119,7 +120,7 @@ def a_shutdown_forgets_what_is_in_flight(real: Function) -> Function:
     return lambda self: self._transfers.clear()
 
 
-@plant(server_module, "token_of", seed=32)
+@plant(registrar, "token_of", seed=32)
 def anybody_is_registered(real: Function) -> Function:
     """One token is right for all addresses, so that a registration that is repeated from elsewhere counts."""
     return lambda secret, source, epoch: 7
@@ -339,13 +340,13 @@ def failed_members_count_as_delivered(real: Function) -> Function:
     return learn
 
 
-@plant(Propagations, "_wait", seed=5)
+@plant(Repair, "_wait", seed=5)
 def silence_is_ignored(real: Function) -> Function:
     """A chain of which nothing is heard is not repaired."""
     return lambda self, propagation, chain, now: None
 
 
-@plant(Propagations, "_pass_over", seed=83)
+@plant(Repair, "pass_over", seed=83)
 def a_push_that_may_not_leave_is_lost(real: Function) -> Function:
     """The members after an absent one get nothing."""
     return lambda self, propagation, target, outcome, now: None

@@ -11,8 +11,8 @@ from overlay.core.addresses import Address
 from overlay.sim.simulator import Actor, Outgoing
 from overlay.systems.radiator.middleware.calls import Result
 from overlay.systems.radiator.middleware.membership import State
+from overlay.systems.radiator.wire.codec import parse
 from overlay.systems.radiator.wire.messages import Ack
-from overlay.systems.radiator.wire.table import parse
 from tests.radiator.swarm.plan import PLACES, Plan
 from tests.radiator.swarm.world import SERVER, STRANGER, Person, World
 

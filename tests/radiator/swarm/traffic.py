@@ -10,8 +10,8 @@ from overlay.core.node import SECOND
 from overlay.systems.radiator.accounting import HEADERS
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import Settings
+from overlay.systems.radiator.wire.codec import parse
 from overlay.systems.radiator.wire.messages import Ack, Push
-from overlay.systems.radiator.wire.table import parse
 
 
 class Uplink:

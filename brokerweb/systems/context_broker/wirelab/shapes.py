@@ -1,82 +1,10 @@
-"""Bodies of the wire lab."""
+"""Answers about recorded messages."""
 
 from __future__ import annotations
 
 from rest_framework import serializers
 
-from brokerweb.wirelab.lab import Judgement
-from brokerweb.wirelab.pasted import FORMS
-
-
-class DecodeBody(serializers.Serializer):
-    """A datagram in one of four forms."""
-
-    text = serializers.CharField(trim_whitespace=False, help_text="The message, hexadecimal digits, a dump, or Base64")
-    form = serializers.ChoiceField(choices=list(FORMS), required=False, default="", help_text="Default: detected")
-
-
-class ComposeBody(serializers.Serializer):
-    code = serializers.IntegerField(min_value=0, max_value=255)
-    fields = serializers.DictField(  # type: ignore[assignment]
-        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
-        required=False,
-        help_text="By name, for example entity_id; omitted fields have defaults. Times may be relative: now+120s",
-    )
-
-
-class SendBody(serializers.Serializer):
-    """One of `network` and `run`."""
-
-    network = serializers.CharField(required=False, help_text="Id of a running network")
-    run = serializers.CharField(required=False, help_text="Id of a live run")
-    broker = serializers.IntegerField(help_text="Index of a running broker")
-    hex = serializers.CharField(help_text="The datagram as hexadecimal digits")
-
-
-class WireFieldSerializer(serializers.Serializer):
-    name = serializers.CharField()
-    kind = serializers.CharField()
-    offset = serializers.IntegerField(help_text="Of the first byte")
-    length = serializers.IntegerField(help_text="In bytes")
-    hex = serializers.CharField()
-    text = serializers.CharField(help_text="At most 160 characters; non-printing ones are escaped")
-    words = serializers.CharField(help_text="Its meaning, if the text does not show it")
-    problem = serializers.CharField(help_text="Empty if it is valid")
-    depth = serializers.IntegerField(help_text="Above 0 inside a nested message")
-
-
-class VerdictSerializer(serializers.Serializer):
-    """Verdict of a broker without neighbours and data, for a datagram from this machine now."""
-
-    judgement = serializers.ChoiceField(choices=[one.value for one in Judgement])
-    sentence = serializers.CharField()
-    status = serializers.IntegerField(allow_null=True, help_text="Status of the NACK that refuses it")
-    answers = serializers.ListField(child=serializers.CharField(), help_text="Datagrams it sends back immediately")
-    needs = serializers.CharField(help_text="Settings that a broker needs to accept the message")
-
-
-class DecodedSerializer(serializers.Serializer):
-    bytes = serializers.IntegerField()
-    hex = serializers.CharField()
-    text = serializers.CharField()
-    read_as = serializers.CharField(help_text="The detected form of the text")
-    code = serializers.IntegerField(allow_null=True, help_text="Null if unknown")
-    name = serializers.CharField()
-    fields = WireFieldSerializer(many=True)  # type: ignore[assignment]
-    missing = serializers.ListField(child=serializers.CharField(), help_text="Missing fields at the end")
-    problems = serializers.ListField(child=serializers.CharField())
-    verdict = VerdictSerializer()
-
-
-class HeardSerializer(DecodedSerializer):
-    after_us = serializers.FloatField(help_text="Microseconds after the datagram was sent")
-
-
-class SentSerializer(serializers.Serializer):
-    broker = serializers.IntegerField()
-    address = serializers.CharField()
-    sentence = serializers.CharField()
-    answers = HeardSerializer(many=True)
+from brokerweb.api.shapes.wire import DecodedSerializer
 
 
 class RecordedMessageSerializer(DecodedSerializer):

@@ -21,7 +21,8 @@ from overlay.systems.radiator.middleware.middleware import Middleware
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import KINDS, encode, parse
+from overlay.systems.radiator.wire.codec import encode, parse
+from overlay.systems.radiator.wire.table import KINDS
 
 NOW = 1_795_338_000_000
 """Unix milliseconds, of every call."""

@@ -13,8 +13,9 @@ from overlay.core.binary import Field
 from overlay.core.errors import WireError
 from overlay.systems.radiator.system import SYSTEM
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import deflate, inflate
-from overlay.systems.radiator.wire.table import FORMAT, encode, parse
+from overlay.systems.radiator.wire.table import FORMAT
 
 MOST_INFLATED = 1 << 16
 """Bytes of a body that are shown inflated."""

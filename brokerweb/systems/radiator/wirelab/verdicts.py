@@ -16,7 +16,8 @@ from overlay.core.node import MILLISECOND
 from overlay.systems.radiator.server.service import Service
 from overlay.systems.radiator.settings import ServerConfig, Settings
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.table import FORMAT, KINDS, encode, parse
+from overlay.systems.radiator.wire.codec import encode, parse
+from overlay.systems.radiator.wire.table import FORMAT, KINDS
 
 ITSELF: Address = ("127.0.0.1", 7000)
 SENDER: Address = ("127.0.0.1", 40_000)

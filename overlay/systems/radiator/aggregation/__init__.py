@@ -9,5 +9,6 @@ which goes to all recipients with the same messages in their queue. Three forms 
 - ``checked``    all three forms at once, compared
 - ``choice``     the form that a setting names
 
-``algorithm`` is their interface; ``queues`` has queues and their deadlines. Time is ``now``, in ns.
+``algorithm`` is their interface, ``options`` its settings; ``queues`` has queues and their deadlines, and
+``emissions`` what leaves. Time is ``now``, in ns.
 """

@@ -10,52 +10,16 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
-from overlay.systems.radiator.aggregation.queues import SECOND, Message, Queue, pending_of
+from overlay.systems.radiator.aggregation.emissions import Emission
+from overlay.systems.radiator.aggregation.options import Options
+from overlay.systems.radiator.aggregation.queues import Message, Queue, pending_of
 from overlay.systems.radiator.context import Attributes
 from overlay.systems.radiator.language.aggregability import Aggregability
 from overlay.systems.radiator.language.thresholds import Threshold
 
 AUDIENCE_MOVES_EVERY = 100
 """Messages after which ``audience`` moves on in the table."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Settings of the algorithm."""
-
-    echo: bool = False
-    """Whether a message also goes to its sender."""
-    has_deadlines: bool = True
-    """``flush = deadline``: a queue with a threshold of time leaves when its time is over, without an arrival."""
-    retain_max: int = 0
-    """ns after which every queue leaves; 0: never."""
-    audience: int = 0
-    """Recipients of each message; 0: all."""
-    is_per_recipient: bool = False
-    """Whether recipients of the same messages get propagations of their own (``Aggregation.is_per_recipient``)."""
-
-    @property
-    def has_timers(self) -> bool:
-        return self.has_deadlines or self.retain_max > 0
-
-    def deadline(self, queue: Queue) -> int | None:
-        """When ``queue`` leaves without an arrival, in ns; ``None``: never."""
-        kind, value = queue.threshold
-        oldest = queue.messages[0].received
-        by_time = oldest + value * SECOND if self.has_deadlines and kind == "time" else None
-        if not self.retain_max:
-            return by_time
-        return oldest + self.retain_max if by_time is None else min(by_time, oldest + self.retain_max)
-
-
-class Emission(NamedTuple):
-    """Messages that leave as one propagation, oldest first, and their recipients, in order of registration."""
-
-    messages: tuple[Message, ...]
-    recipients: Sequence[int]
 
 
 class Recipient:
@@ -296,23 +260,3 @@ class Algorithm(ABC):
                 self._holders[message.number] = left
             else:
                 del self._holders[message.number]
-
-
-def propagations(emitted: list[Emission], *, is_per_recipient: bool) -> list[Emission]:
-    """``to_send`` of one arrival or call of the timer: entries in order of first emission, each with all recipients.
-
-    ``emitted`` has disjoint groups of recipients, the entries of a group in the order in which they left.
-    """
-    if is_per_recipient:
-        emitted = [Emission(one.messages, (place,)) for one in emitted for place in one.recipients]
-    emitted.sort(key=lambda one: one.recipients[0])  # stable
-    if is_per_recipient or len(emitted) < 2:
-        return emitted
-    entries: dict[tuple[Message, ...], list[Sequence[int]]] = {}
-    for one in emitted:
-        entries.setdefault(one.messages, []).append(one.recipients)
-    return [Emission(messages, _merged(groups)) for messages, groups in entries.items()]
-
-
-def _merged(groups: list[Sequence[int]]) -> Sequence[int]:
-    return groups[0] if len(groups) == 1 else sorted(place for group in groups for place in group)

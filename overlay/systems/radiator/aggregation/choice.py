@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Options
+from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.checked import Checked
 from overlay.systems.radiator.aggregation.classes import Classes, Indexed
 from overlay.systems.radiator.aggregation.literal import Literal
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.shards import Form, Sharded
 from overlay.systems.radiator.language.aggregability import Aggregability
 

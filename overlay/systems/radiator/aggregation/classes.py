@@ -14,7 +14,9 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options, Recipient, propagations
+from overlay.systems.radiator.aggregation.algorithm import Algorithm, Recipient
+from overlay.systems.radiator.aggregation.emissions import Emission, propagations
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import Deadlines, Message, Queue, oldest_first, pending_of
 from overlay.systems.radiator.language.aggregability import Aggregability
 from overlay.systems.radiator.language.thresholds import Threshold

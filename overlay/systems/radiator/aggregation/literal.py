@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options, Recipient
+from overlay.systems.radiator.aggregation.algorithm import Algorithm, Recipient
+from overlay.systems.radiator.aggregation.emissions import Emission
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import Message, Queue, oldest_first
 from overlay.systems.radiator.language.aggregability import Aggregability
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from overlay.core.hashes import blake2b
-from overlay.systems.radiator.aggregation.algorithm import Algorithm, Emission, Options, Recipient, propagations
+from overlay.systems.radiator.aggregation.algorithm import Algorithm, Recipient
+from overlay.systems.radiator.aggregation.emissions import Emission, propagations
+from overlay.systems.radiator.aggregation.options import Options
 from overlay.systems.radiator.aggregation.queues import Message, Queue
 from overlay.systems.radiator.language.aggregability import Aggregability
 

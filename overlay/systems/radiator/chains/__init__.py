@@ -3,6 +3,7 @@
 ::
 
     propagations ── cutting, blobs ──> chain ── transfers ──> uplink ──> first hop ──> hop ──> ... ──> last hop
-         ^                                        ^ ACK                   │ arrivals, transfers
-         └── reports: FAILED, DONE, PROGRESS <────┴───────────────────────┘
+         │                               ^        ^ ACK                   │ arrivals, transfers
+         └──────────> repair ────────────┘        │                       │
+                        ^ reports: FAILED, DONE, PROGRESS <───────────────┘
 """

@@ -92,6 +92,10 @@ class Chain:
         due = (self.known + 1) // every * every + every - 1 if every else self.last
         return ns(config.chain_wait_s) + HOP * (min(due, self.last) - self.known)
 
+    def is_too_late(self, config: Transport, now: int) -> bool:
+        """Clients remember propagations for ``seen_s``; nothing is repeated when they may have forgotten."""
+        return self.heard_at is not None and now > self.heard_at + ns(config.seen_s) // 2
+
     def check_invariants(self) -> None:
         assert all(0 <= position <= self.last for position in self.failed)
         assert -1 <= self.known <= self.last and self.at <= self.last

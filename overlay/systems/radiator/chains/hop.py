@@ -17,8 +17,8 @@ from overlay.systems.radiator.chains.transfers import Transfer, Transfers
 from overlay.systems.radiator.config import Transport, ns
 from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.proofs import is_authentic
-from overlay.systems.radiator.wire.table import encode
 
 
 @dataclass(slots=True)

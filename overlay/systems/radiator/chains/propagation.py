@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from overlay.core.node import NodeEvent
 from overlay.systems.radiator.chains.chain import Chain, Member
 from overlay.systems.radiator.chains.transfers import Parcel
 from overlay.systems.radiator.clients.table import Key
+from overlay.systems.radiator.wire.messages import Failed, Report
 
 
 class Outcome(StrEnum):
@@ -22,6 +24,16 @@ class Outcome(StrEnum):
     UNREGISTERED = "unregistered"
     TAKEN_OVER = "taken over"
     SHUT_DOWN = "shut down"
+
+
+class Target(NamedTuple):
+    """What a transfer is for. ``chain`` is ``None`` for a direct push of a recipient that is in no chain."""
+
+    propagation: int
+    chain: int | None
+    position: int
+    attempt: int
+    member: Member
 
 
 @dataclass(slots=True, eq=False)
@@ -50,6 +62,20 @@ class Propagation:
 
     def is_open(self, member: Member) -> bool:
         return self.outcomes[member.key] is Outcome.IN_FLIGHT
+
+    def has(self, target: Target) -> bool:
+        """Whether the member of an injection is known to have it."""
+        return target.chain is not None and target.position <= self.chains[target.chain].known
+
+    def reported(self, report: Report) -> Chain | None:
+        """The chain that a report is about, if it is by a member in the place that it says."""
+        if report.chain >= len(self.chains):
+            return None
+        chain = self.chains[report.chain]
+        reporter = report.position - isinstance(report, Failed)
+        if not 0 <= reporter <= report.position <= chain.last or report.attempt > chain.attempt:
+            return None
+        return chain if chain.members[reporter].instance == report.instance else None
 
     def check_invariants(self) -> None:
         assert self.open == sum(outcome is Outcome.IN_FLIGHT for outcome in self.outcomes.values()) > 0

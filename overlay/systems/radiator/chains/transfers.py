@@ -12,8 +12,9 @@ from typing import Any
 from overlay.core.addresses import Address
 from overlay.systems.radiator.config import Transport, ns
 from overlay.systems.radiator.timers import Timers
+from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.messages import WINDOW, Ack, Push
-from overlay.systems.radiator.wire.table import BITMAP_BYTES, encode
+from overlay.systems.radiator.wire.table import BITMAP_BYTES
 
 TransferKey = tuple[int, int, int, int]
 """Epoch, propagation, chain and attempt: what an ACK says."""

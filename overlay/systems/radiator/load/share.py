@@ -14,8 +14,8 @@ from overlay.systems.radiator.load.population import Population, client_id, popu
 from overlay.systems.radiator.load.turns import turns
 from overlay.systems.radiator.settings import Settings
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.compression import GZIP, deflate
-from overlay.systems.radiator.wire.table import encode
 from overlay.systems.radiator.workload import Workload
 
 SAMPLED = 100

@@ -16,8 +16,8 @@ from overlay.systems.radiator.middleware.calls import Call, Calls, Result
 from overlay.systems.radiator.middleware.membership import Membership, State
 from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import deflate
-from overlay.systems.radiator.wire.table import encode, parse
 
 ReceiveCallback = Callable[[Any, Delivery], None]
 """Called with each context of a delivery."""

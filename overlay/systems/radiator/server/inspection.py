@@ -19,8 +19,8 @@ from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.queues import Queue
 from overlay.systems.radiator.clients.table import Clients, Entry
 from overlay.systems.radiator.server.retention import attributes_of
+from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.messages import Inspect, Inspected, Inspection, Subject
-from overlay.systems.radiator.wire.table import encode
 
 MOST_ROWS, MOST_BYTES = 100, 60_000
 """Of one answer."""

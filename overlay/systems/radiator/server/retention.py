@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from overlay.systems.radiator.aggregation import algorithm
+from overlay.systems.radiator.aggregation import emissions
 from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.queues import Message
 from overlay.systems.radiator.clients.table import Entry
@@ -81,7 +81,7 @@ class Retention:
         assert all(entry.is_reachable and entry.place == place for place, entry in self._entries.items())
         self.algorithm.check_invariants()
 
-    def _emissions(self, emitted: Iterable[algorithm.Emission]) -> list[Emission]:
+    def _emissions(self, emitted: Iterable[emissions.Emission]) -> list[Emission]:
         entries = self._entries
         return [self._emission(messages, [entries[place] for place in places]) for messages, places in emitted]
 

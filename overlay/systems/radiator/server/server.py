@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.errors import WireError
-from overlay.core.node import MILLISECOND, SECOND, NodeEvent
+from overlay.core.node import NodeEvent
 from overlay.systems.radiator.accounting import HEADERS, other_bytes, push_bytes, spared_bytes
 from overlay.systems.radiator.chains.chain import Member
 from overlay.systems.radiator.chains.cutting import Chainability
@@ -21,15 +21,14 @@ from overlay.systems.radiator.clients.table import Clients, Entry
 from overlay.systems.radiator.config import MAX_CLIENTS, Transport, ns
 from overlay.systems.radiator.context import MAX_BYTES, TooLargeContext
 from overlay.systems.radiator.server.aggregator import Aggregator, Emission
+from overlay.systems.radiator.server.backoff import Backoff
 from overlay.systems.radiator.server.facts import Identity, MessageAccepted, PendingDropped
+from overlay.systems.radiator.server.registrar import Registrar
 from overlay.systems.radiator.server.shares import Shares
 from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import beginning, encode, parse
 from overlay.systems.radiator.wire.compression import TooLarge, inflate
-from overlay.systems.radiator.wire.proofs import token_of
-from overlay.systems.radiator.wire.table import beginning, encode, parse
-
-MOST_RETRY_MS, SHARE_RETRY_MS = 60_000, 1_000
 
 
 class Server:
@@ -61,11 +60,10 @@ class Server:
             chainability=chainability,
         )
         self.uplink = Uplink(config.uplink_bytes_per_s, self.propagations.may_leave, self.propagations.left)
-        self._shares = Shares(config.retained_max)
+        self._shares, self._backoff = Shares(config.retained_max), Backoff(config, self.uplink)
+        self._registrar = Registrar(identity, self.clients, aggregator, self.propagations, self._drop)
         self.counts: Counter[str] = Counter()
         """``accepted``, ``busy``, ``over_share``, ``refused`` and datagrams that cannot be parsed, ``unreadable``."""
-        self._turn = 0
-        """When the last busy caller was told to come back, ns."""
         self._events: list[NodeEvent] = []
 
     # ---- a Node
@@ -132,40 +130,10 @@ class Server:
     # ---- registration
 
     def _register(self, request: m.Register, source: Address, now: int) -> None:
-        epoch = self._identity.epoch
-        token = token_of(self._identity.secret, source, epoch)
-        if request.token != token:
-            answer = m.Registered(request.req, m.Registration.TOKEN, epoch, token=token)
-            return self._answer(answer, source, now)
-        known = self.clients.of_instance(source[0], request.instance)
-        was_reachable = known is not None and known.is_reachable
-        admission = self.clients.register(
-            source,
-            request.id,
-            request.instance,
-            request.attributes,
-            is_p2p=bool(request.flags & m.P2P),
-            is_http=bool(request.flags & m.HTTP),
-            req=request.req,
-            now=now,
-        )
-        if admission.replaced is not None:
-            self._drop(admission.replaced, Outcome.TAKEN_OVER, now)
-        for gone in (admission.displaced, admission.forgotten):
-            if gone is not None:
-                self._drop(gone, Outcome.UNREACHABLE, now)
-        if admission.is_changed:
-            self.propagations.withdraw(source, request.instance, now)
-        if admission.entry is not None and (admission.is_changed or not was_reachable):
-            self._aggregator.change(admission.entry, now)
-        key = self._identity.key if admission.code is m.Registration.OK else b""
-        return self._answer(m.Registered(request.req, admission.code, epoch, key), source, now)
+        self._answer(self._registrar.register(request, source, now), source, now)
 
     def _unregister(self, request: m.Unregister, source: Address, now: int) -> None:
-        entry = self.clients.unregister(source[0], request.instance, request.id)
-        if entry is not None:
-            self._drop(entry, Outcome.UNREGISTERED, now)
-        self._answer(m.Unregistered(request.req, m.Registration.OK), source, now)
+        self._answer(self._registrar.unregister(request, source, now), source, now)
 
     def _hear(self, instance: int, source: Address, now: int) -> Entry | None:
         """A sign of life; ``None`` for strangers."""
@@ -200,10 +168,10 @@ class Server:
         code = self.no_room(entry)
         if code is m.Acceptance.BUSY:
             self.counts["busy"] += 1
-            return m.Accepted(request.req, code, self._retry_ms(now))
+            return m.Accepted(request.req, code, self._backoff.busy_ms(self.counts["accepted"], now))
         if code is not None:
             self.counts["over_share"] += 1
-            return m.Accepted(request.req, code, min(max(self._config.rto_ms, SHARE_RETRY_MS), MOST_RETRY_MS))
+            return m.Accepted(request.req, code, self._backoff.over_share_ms())
         return None
 
     def no_room(self, entry: Entry) -> m.Acceptance | None:
@@ -232,16 +200,6 @@ class Server:
         self._events.append(MessageAccepted(number, entry.key[0], entry.instance, request.req, request.called_at, due))
         self._propagate(emissions, now)
         return m.Acceptance.OK
-
-    def _retry_ms(self, now: int) -> int:
-        """Callers get turns, apart by the time that the uplink needs for an accepted message."""
-        rate, accepted = self._config.uplink_bytes_per_s, max(1, self.counts["accepted"])
-        apart = self.uplink.bytes_sent * SECOND // (accepted * rate) if rate else 0
-        self._turn = max(self._turn, now) + max(apart, MILLISECOND)
-        wait_ms = -(-(self._turn - now) // MILLISECOND)
-        if not rate:
-            wait_ms = max(wait_ms, self._config.rto_ms)
-        return min(wait_ms, MOST_RETRY_MS)
 
     # ---- propagation
 

@@ -1,8 +1,6 @@
-"""Every datagram, field by field (seed 003, section 4.3). ``parse`` and ``encode`` are made from this table."""
+"""Every datagram, field by field (seed 003, section 4.3). ``codec`` reads and writes what this table says."""
 
 from __future__ import annotations
-
-from struct import Struct
 
 from overlay.core.binary import Field, Format, Kind, Layout
 from overlay.systems.radiator.context import MAX_BYTES
@@ -12,8 +10,6 @@ from overlay.systems.radiator.wire.compression import CODECS
 MAGIC = b"RD\x01"
 """Protocol and version."""
 KEY_BYTES, MAC_BYTES, BITMAP_BYTES = 16, 8, m.WINDOW // 8
-BEGINNING = Struct(">4xIQ")
-"""Of a request: magic and kind, ``req``, ``instance``."""
 
 BLOB_EXAMPLE = (
     '[[["10.0.0.2",7001,"Alice"],["10.0.0.3",7002,"Bob"],["10.0.0.4",7003,"Carol"]],["10.0.0.1",7000],'
@@ -297,21 +293,3 @@ LAYOUTS = (
 
 FORMAT = Format(MAGIC, LAYOUTS)
 KINDS: dict[type, int] = {layout.message: layout.code for layout in LAYOUTS}
-
-
-def parse(data: bytes) -> m.Message:
-    """The message in a datagram. Raises ``WireError`` and nothing else."""
-    message: m.Message = FORMAT.parse(data)
-    return message
-
-
-encode = FORMAT.encode
-
-
-def beginning(data: bytes) -> tuple[type | None, int, int]:
-    """Class, ``req`` and ``instance`` of a REGISTER or CONTEXT that is malformed after them; ``None`` and 0 for other
-    bytes."""
-    kind = next((one for one in (m.Register, m.Context) if data.startswith(MAGIC + bytes([KINDS[one]]))), None)
-    if kind is None or len(data) < BEGINNING.size:
-        return None, 0, 0
-    return kind, *BEGINNING.unpack_from(data)

@@ -12,8 +12,8 @@ from overlay.core.addresses import format_address
 from overlay.core.errors import WireError
 from overlay.systems.radiator.context import Context
 from overlay.systems.radiator.wire import messages as m
+from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import GZIP, deflate
-from overlay.systems.radiator.wire.table import encode, parse
 from telemetry.calibration.live import Standing
 from telemetry.errors import TelemetryError
 
