@@ -11,7 +11,7 @@ import hmac
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
@@ -25,6 +25,7 @@ from overlay.systems.radiator.wire.compression import GZIP, deflate
 SIGNATURE = "X-Waxwing-Signature"
 JSON = {"Content-Type": "application/json"}
 RECONNECT_MS = 1_000
+PIECE_BYTES = 32_768
 Settle = Callable[[m.Push, bool], None]
 """Called once for each push that was taken, with whether the client has it."""
 
@@ -123,7 +124,7 @@ class Stream:
         return True
 
     async def frames(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
-        """What to write, until the client opens another stream or leaves. Each must be read before the next one."""
+        """What to write, until the client opens another stream or leaves. Each piece must be read before the next."""
         me = self._current = object()
         self._news.set()
         number, missed = self._events.resume(last_event_id)
@@ -135,7 +136,8 @@ class Stream:
                 self._news.clear()
                 event = self._events.after(number)
                 if event is not None:
-                    yield self._frame(event)
+                    for piece in self._frame(event):
+                        yield piece
                     number = event.number
                     self._events.sent(number)
                 elif not await self._is_news():
@@ -144,8 +146,12 @@ class Stream:
             if self._current is me:
                 self._current, self._left_at = None, time.monotonic()
 
-    def _frame(self, event: Event) -> bytes:
-        return b"id: %b\nevent: context\ndata: %b\n\n" % (self._events.id_of(event).encode(), event.body.data)
+    def _frame(self, event: Event) -> Iterator[bytes]:
+        """In pieces, so that what waits for a slow reader is one of them, not a copy of the event, for each stream."""
+        yield b"id: %b\nevent: context\ndata: " % self._events.id_of(event).encode()
+        for start in range(0, len(event.body.data), PIECE_BYTES):
+            yield event.body.data[start : start + PIECE_BYTES]
+        yield b"\n\n"
 
     async def _is_news(self) -> bool:
         with suppress(TimeoutError):

@@ -19,6 +19,8 @@ from overlay.core.addresses import Address, format_address
 
 READ_BYTES = 4_096
 MOST_HEAD_BYTES = 16_384
+MOST_INTERIM = 8
+"""Answers 1xx before the answer. One who sends them without end would keep the event loop busy."""
 LOOKUPS = 16
 """Host names at once; a slow name server delays other names only beyond that."""
 PORTS = {"http": 80, "https": 443}
@@ -58,14 +60,18 @@ async def _post(target: Target, headers: Mapping[str, str], body: bytes) -> int:
 
 
 async def _status(connection: h11.Connection, reader: asyncio.StreamReader) -> int:
-    while True:
+    interim = 0
+    while interim <= MOST_INTERIM:
         event = connection.next_event()
         if event is h11.NEED_DATA:
             connection.receive_data(await reader.read(READ_BYTES))
         elif isinstance(event, h11.Response):
             return event.status_code
-        elif not isinstance(event, h11.InformationalResponse):
+        elif isinstance(event, h11.InformationalResponse):
+            interim += 1
+        else:
             return 0
+    return 0
 
 
 def at_port(address: Address) -> Target:

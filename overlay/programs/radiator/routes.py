@@ -14,6 +14,7 @@ Requests may have ``Content-Encoding: gzip``. Errors are ``{"error": sentence}``
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ from overlay.systems.radiator.context import MAX_DEPTH
 from overlay.systems.radiator.wire.compression import GZIP, NONE, TooLarge, inflate
 
 BASE = "/radiator/v1"
+OVER_RATE_S = 1.0
+"""Before a request beyond the rate is answered: refusing at once takes as long as what was asked for."""
 FORWARDED = frozenset(("forwarded", "via", "x-forwarded-for", "x-real-ip"))
 """Headers of proxies. Pushes would go to the proxy's address, where others may listen."""
 MOST_DEEP = MAX_DEPTH + 2
@@ -93,6 +96,7 @@ class Routes:
     async def answer(self, request: Request) -> Answer | Streaming:
         try:
             if not self._rates.allows(source_of(request.source), time.monotonic()):
+                await asyncio.sleep(OVER_RATE_S)
                 raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, "too many requests from this address in a second", 1)
             return await self._handler(request)(request)
         except Wrong as wrong:
