@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
+from contextlib import suppress
+from types import SimpleNamespace
 
 import h11
 import pytest
 
+from overlay.core.errors import WaxwingError
 from overlay.programs.radiator import outlets, posting, routes
+from overlay.programs.radiator.clients import Clients
 from overlay.programs.radiator.connection import READ_BYTES, Connection
 from overlay.programs.radiator.gateway import Gateway
 from overlay.programs.radiator.http_front import Front
 from overlay.programs.radiator.limits import Limits
+from overlay.programs.radiator.origins import Origins
 from overlay.programs.radiator.remembered import Bodies
+from overlay.programs.radiator.requests import Wrong
 from overlay.systems.radiator.wire import messages as m
 from tests.waiting import BOUND_S
 
@@ -154,3 +161,118 @@ def test_a_long_event_is_streamed_in_pieces():
     found = asyncio.run(pieces())
     assert max(map(len, found)) <= outlets.PIECE_BYTES
     assert b"".join(found[1:]).endswith(b"event: context\ndata: " + b"x" * 200_000 + b"\n\n")
+
+
+def client(number, source="", has_called=True):
+    return SimpleNamespace(id=f"c{number}", instance=number, source=source, has_called=has_called, outlet=None)
+
+
+def fit(clients, host, numbers, **more):
+    """How many of them find a place; each leaves at once."""
+    count = 0
+    for number in numbers:
+        new = client(number, **more)
+        with suppress(Wrong):
+            clients.place(new, host)
+            assert clients._remove(new)
+            count += 1
+    return count
+
+
+def test_who_sends_leaves_and_returns_as_others_has_no_more_places_than_its_address():
+    clients = Clients(Limits(clients=50, clients_per_source=3), 1.0, Counter())
+    assert fit(clients, "192.0.2.7", range(9)) == 3
+    assert fit(clients, "192.0.2.7", [2, 2, 2], has_called=False) == 3, "one that returns has its own place"
+    assert fit(clients, "192.0.2.7", range(10, 20)) == 0, "and had sent contexts before"
+    assert fit(clients, "192.0.2.8", [0, 20, 21, 22]) == 3
+    assert fit(clients, "192.0.2.9", range(30, 60), has_called=False) == 30, "only those that sent contexts"
+    assert fit(clients, "192.0.2.7", [40, 41]) == 1, "one has moved"
+    assert (fit(clients, "192.0.2.7", [20]), fit(clients, "192.0.2.8", [20])) == (0, 1), "who cannot move stays"
+    clients._limits = Limits(clients=50, clients_per_source=3, rest_s=0)
+    clients._resting = {key: (0.0, source) for key, (_, source) in clients._resting.items()}
+    assert fit(clients, "192.0.2.7", range(20)) == 20
+    clients._end_rests()
+    assert not clients._by_source
+
+
+def test_places_of_those_that_left_are_remembered_within_bounds():
+    clients = Clients(Limits(clients=3, clients_per_source=1), 1.0, Counter())
+    assert all(fit(clients, f"192.0.2.{number}", [number]) for number in range(9))
+    assert (len(clients._resting), len(clients._by_source)) == (3, 3)
+    assert fit(clients, "192.0.2.0", [20]) == 1, "the oldest ones are forgotten"
+
+
+def test_a_name_server_that_does_not_answer_delays_the_names_of_one_address_only(monkeypatch):
+    over = threading.Event()
+
+    def look_up(host, port):
+        assert host == "quick.example" or over.wait(BOUND_S)
+        return ["8.8.8.8"]
+
+    monkeypatch.setattr(posting, "_look_up", look_up)
+
+    async def resolve():
+        callbacks = posting.Callbacks([])
+        slow = [callbacks.resolve(f"http://{number}.example/", "192.0.2.7", 0.001) for number in range(40)]
+        assert not any(await asyncio.gather(*slow))
+        assert dict(callbacks._looking_up) == {"192.0.2.7": posting.LOOKUPS_OF_SOURCE}
+        found = await callbacks.resolve("http://quick.example/", "192.0.2.8", BOUND_S)
+        over.set()
+        while callbacks._looking_up:
+            await asyncio.sleep(0)
+        callbacks.close()
+        return found.address
+
+    assert asyncio.run(resolve()) == ("8.8.8.8", 80)
+
+
+def test_an_address_gets_some_callbacks_at_once(monkeypatch):
+    async def posts():
+        callbacks, open_posts, most, over = posting.Callbacks([]), 0, 0, asyncio.Event()
+
+        async def post(*_):
+            nonlocal open_posts, most
+            open_posts += 1
+            most = max(most, open_posts)
+            await over.wait()
+            open_posts -= 1
+            return 204
+
+        monkeypatch.setattr(posting, "post", post)
+        targets = [posting.Target(("192.0.2.1", port), "x", "/") for port in range(100)]
+        tasks = [asyncio.create_task(callbacks.post(target, {}, b"", 1)) for target in targets]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        over.set()
+        return most, set(await asyncio.gather(*tasks))
+
+    assert asyncio.run(posts()) == (posting.POSTS_TO_ADDRESS, {204})
+
+
+def answer(method, target, headers, origins):
+    made = routes.Routes(Gateway(("127.0.0.1", 9)), dict, Origins(origins))
+    request = routes.Request(method, target, headers, b"", "192.0.2.7", ("127.0.0.1", 8003))
+    return asyncio.run(made.answer(request))
+
+
+def test_a_web_page_may_use_the_gateway_if_its_origin_is_allowed():
+    page = {"origin": "https://example.org"}
+    for method, target in [("OPTIONS", "/radiator/v1/contexts"), ("POST", "/radiator/v1/clients")]:
+        refused = answer(method, target, page, ["https://example.org:8443", "http://example.org"])
+        assert refused.status == 403
+        assert "'https://example.org' may not use this gateway" in refused.document["error"]
+        assert "Access-Control-Allow-Origin" not in refused.headers
+    asked = answer("OPTIONS", "/radiator/v1/contexts", page, ["https://example.org"])
+    assert (asked.status, asked.headers["Access-Control-Allow-Methods"]) == (204, "DELETE, GET, POST")
+    for status, target in [(200, "/radiator/v1/status"), (404, "/")]:
+        allowed = answer("GET", target, page, ["https://example.org"])
+        assert (allowed.status, allowed.headers["Access-Control-Allow-Origin"]) == (status, "https://example.org")
+        assert allowed.headers["Vary"] == "Origin"
+    assert answer("OPTIONS", "/radiator/v1/contexts", {}, ["https://example.org"]).status == 405
+    assert answer("GET", "/radiator/v1/status", {}, []).status == 200, "no web page"
+
+
+@pytest.mark.parametrize("origin", ["*", "null", "example.org", "https://example.org/", "https://Example.org", ""])
+def test_an_option_that_is_no_origin_is_refused(origin):
+    with pytest.raises(WaxwingError, match="is no origin"):
+        Origins([origin])

@@ -189,7 +189,7 @@ class Connection:
 
     async def _pump(self, streaming: Streaming) -> None:
         try:
-            await self._write(self._head(HTTPStatus.OK, SSE))
+            await self._write(self._head(HTTPStatus.OK, {**SSE, **streaming.headers}))
             async for frame in streaming.frames:
                 await self._write(self._h11.send(h11.Data(data=frame)) or b"")
                 streaming.client.hear()

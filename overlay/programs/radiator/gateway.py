@@ -159,7 +159,7 @@ class Gateway:
                 client.outlet = Port((host, wanted.port), shared, client.settle)
         elif wanted.callback is not None:
             if not isinstance(old, Callback) or old.url != wanted.callback:
-                client.outlet = Callback(wanted.callback, shared, client.settle, client.hear)
+                client.outlet = Callback(wanted.callback, client.source, shared, client.settle, client.hear)
         elif not isinstance(old, Stream):
             client.outlet = Stream(shared, client.settle)
         if old is not None and client.outlet is not old:
@@ -215,6 +215,7 @@ class Gateway:
             raise self._unanswered("a context")
         self.counts[f"contexts_{sent.result.replace(' ', '_')}"] += 1
         if sent.result is Result.ACCEPTED:
+            client.has_called = True
             return str(sent.result)
         retry_s = -(-sent.retry_ms // 1_000) if sent.result in (Result.BUSY, Result.OVER_SHARE) else None
         status, sentence = _REFUSALS[sent.result]

@@ -16,6 +16,7 @@ from overlay.core.addresses import Address
 from overlay.programs.radiator.connection import Connection
 from overlay.programs.radiator.gateway import Gateway
 from overlay.programs.radiator.limits import source_of
+from overlay.programs.radiator.origins import Origins
 from overlay.programs.radiator.routes import Routes
 
 READ_AHEAD_BYTES = 16_384
@@ -25,9 +26,10 @@ SOCKETS = 16_384
 class Front:
     """The connections of one gateway."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, origins: Origins | None = None) -> None:
+        """``origins`` are those of web pages that may use it; none by default."""
         self._limits = gateway.limits
-        self._routes = Routes(gateway, self.status)
+        self._routes = Routes(gateway, self.status, origins)
         self._tasks: set[asyncio.Task[None]] = set()
         self._by_source: Counter[str] = Counter()
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -79,7 +81,7 @@ class Front:
             writer.transport.abort()
 
 
-async def serve(gateway: Gateway, listen: Address, ready: Callable[[Address], object]) -> None:
+async def serve(gateway: Gateway, listen: Address, ready: Callable[[Address], object], origins: Origins) -> None:
     """Serve until SIGINT or SIGTERM; then unregister all clients. ``ready`` is called with the address."""
     _allow_many_sockets()
     is_over, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -87,7 +89,7 @@ async def serve(gateway: Gateway, listen: Address, ready: Callable[[Address], ob
         loop.add_signal_handler(number, is_over.set)
     keeper = asyncio.create_task(gateway.keep())
     try:
-        async with Front(gateway).serving(listen) as address:
+        async with Front(gateway, origins).serving(listen) as address:
             ready(address)
             await is_over.wait()
     finally:

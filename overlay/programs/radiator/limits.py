@@ -50,6 +50,9 @@ class Limits:
     """Events are kept for so long for a client without an open stream."""
     lease_s: float = 600.0
     """A client that is not heard of for so long is unregistered."""
+    rest_s: float = 300.0
+    """A client that has sent contexts and leaves counts as one of its address for so long. The server retains contexts
+    that long by default, and gives each client a share: one that leaves and returns as another has no second one."""
 
     def with_clients_per_source(self, clients: int) -> Self:
         """And as many requests and connections as these need."""

@@ -171,9 +171,9 @@ class Stream:
 class Callback:
     """A signed POST to a URL, in order, each tried some times; after one that fails, what waits is dropped."""
 
-    def __init__(self, url: str, shared: Shared, settle: Settle, hear: Callable[[], None]) -> None:
-        """``hear`` is called when a delivery has succeeded: then the client is there."""
-        self.url, self.secret = url, secrets.token_hex(16)
+    def __init__(self, url: str, source: str, shared: Shared, settle: Settle, hear: Callable[[], None]) -> None:
+        """``source`` has registered it. ``hear`` is called when a delivery has succeeded: then the client is there."""
+        self.url, self.secret, self._source = url, secrets.token_hex(16), source
         self._bodies, self._limits, self._counts, self._callbacks = shared
         self._settle, self._hear = settle, hear
         self._events = Events(shared.limits.events, 0)
@@ -209,8 +209,10 @@ class Callback:
             if tries:
                 await asyncio.sleep(wait_s)
                 wait_s *= 2
-            target = await self._callbacks.resolve(self.url, limits.callback_s)
-            if target is not None and 200 <= await post(target, headers, data, limits.callback_s) < 300:
+            target = await self._callbacks.resolve(self.url, self._source, limits.callback_s)
+            if target is None:
+                continue
+            if 200 <= await self._callbacks.post(target, headers, data, limits.callback_s) < 300:
                 return True
         return False
 
