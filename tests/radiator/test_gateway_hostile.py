@@ -20,7 +20,7 @@ from overlay.programs.radiator.http_front import Front
 from overlay.programs.radiator.limits import Limits
 from overlay.programs.radiator.origins import Origins
 from overlay.programs.radiator.remembered import Bodies
-from overlay.programs.radiator.requests import Wrong
+from overlay.programs.radiator.requests import Call, Wrong
 from overlay.systems.radiator.wire import messages as m
 from tests.waiting import BOUND_S
 
@@ -247,6 +247,33 @@ def test_an_address_gets_some_callbacks_at_once(monkeypatch):
         return most, set(await asyncio.gather(*tasks))
 
     assert asyncio.run(posts()) == (posting.POSTS_TO_ADDRESS, {204})
+
+
+def test_an_address_has_some_contexts_at_the_server_at_once(monkeypatch):
+    async def calls():
+        gateway, over, there = Gateway(("127.0.0.1", 9), limits=Limits(calls=100)), asyncio.Event(), Counter()
+
+        async def call(client, _):
+            there[client.source] += 1
+            await over.wait()
+            return "accepted"
+
+        monkeypatch.setattr(gateway, "_call", call)
+        for id in "ab":
+            more = {"instance": 1, "is_admitted": True, "hear": lambda: None, "calls": 0, "source": id}
+            gateway.clients._clients[id] = SimpleNamespace(**more)
+        tasks = [asyncio.create_task(gateway.call(Call(id, 1, 1, None))) for id in "a" * 50 + "b"]
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert there == {"a": Limits.calls_per_source, "b": 1}
+        gateway._deadline_s = 0.01
+        with pytest.raises(Wrong, match="of this address wait") as caught:
+            await gateway.call(Call("a", 1, 1, None))
+        over.set()
+        assert set(await asyncio.gather(*tasks)) == {"accepted"}
+        return caught.value.status, there
+
+    assert asyncio.run(calls()) == (429, {"a": 50, "b": 1})
 
 
 def answer(method, target, headers, origins):

@@ -15,7 +15,7 @@ from overlay.core.address_policy import Network
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WireError
 from overlay.programs.radiator.clients import RETRY_S, Client, Clients
-from overlay.programs.radiator.limits import Limits
+from overlay.programs.radiator.limits import Limits, Places
 from overlay.programs.radiator.outlets import Callback, Port, Shared, Stream
 from overlay.programs.radiator.posting import Callbacks
 from overlay.programs.radiator.remembered import Bodies
@@ -47,6 +47,7 @@ class Gateway:
         self.server, self.limits, self._deadline_s = server, limits or Limits(), deadline_s
         self.counts: Counter[str] = Counter()
         self.clients = Clients(self.limits, deadline_s, self.counts)
+        self._places = Places(self.limits.calls_per_source)
         bodies, callbacks = Bodies(self.limits.body_bytes), Callbacks(callback_networks)
         self._shared = Shared(bodies, self.limits, self.counts, callbacks)
 
@@ -195,7 +196,11 @@ class Gateway:
             raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, f"{client.calls} contexts of this client wait", 1)
         client.calls += 1
         try:
-            return await self._call(client, call)
+            async with self._places.one(client.source, self._deadline_s):
+                return await self._call(client, call)
+        except TimeoutError:
+            sentence = "too many contexts of this address wait for the server"
+            raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, sentence, 1) from None
         finally:
             client.calls -= 1
 

@@ -12,12 +12,12 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
-from weakref import WeakValueDictionary
 
 import h11
 
 from overlay.core.address_policy import Network, refusal
 from overlay.core.addresses import Address, format_address
+from overlay.programs.radiator.limits import Places
 from overlay.programs.radiator.requests import PORTS
 
 READ_BYTES = 4_096
@@ -30,6 +30,8 @@ LOOKUPS_OF_SOURCE = 4
 """Of these, for the clients of one address: a name server that does not answer keeps a thread for long."""
 POSTS_TO_ADDRESS = 16
 """Callbacks to one IP address at once: its owner has not agreed to any."""
+PLACE_S = 60.0
+"""To wait for one of these."""
 
 
 class Target(NamedTuple):
@@ -93,14 +95,14 @@ class Callbacks:
         self._lookups = ThreadPoolExecutor(LOOKUPS, "radiator-names")
         self._looking_up: Counter[str] = Counter()
         """For each source."""
-        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
-        """For each IP address."""
+        self._places = Places(POSTS_TO_ADDRESS)
 
     async def post(self, target: Target, headers: Mapping[str, str], body: bytes, seconds: float) -> int:
         """As ``post``, of which some go to an IP address at the same time."""
-        places = self._places.setdefault(target.address[0], asyncio.Semaphore(POSTS_TO_ADDRESS))
-        async with places:
-            return await post(target, headers, body, seconds)
+        with suppress(TimeoutError):
+            async with self._places.one(target.address[0], PLACE_S):
+                return await post(target, headers, body, seconds)
+        return 0
 
     def close(self) -> None:
         self._lookups.shutdown(wait=False, cancel_futures=True)
