@@ -14,7 +14,7 @@ import pytest
 from overlay.core.errors import WaxwingError
 from overlay.programs.radiator import outlets, posting, routes
 from overlay.programs.radiator.clients import Clients
-from overlay.programs.radiator.connection import READ_BYTES, Connection
+from overlay.programs.radiator.connection import READ_BYTES, STREAM_BUFFER, Connection
 from overlay.programs.radiator.gateway import Gateway
 from overlay.programs.radiator.http_front import Front
 from overlay.programs.radiator.limits import Limits
@@ -159,7 +159,7 @@ def test_a_long_event_is_streamed_in_pieces():
         return found
 
     found = asyncio.run(pieces())
-    assert max(map(len, found)) <= outlets.PIECE_BYTES
+    assert max(map(len, found)) <= STREAM_BUFFER
     assert b"".join(found[1:]).endswith(b"event: context\ndata: " + b"x" * 200_000 + b"\n\n")
 
 
