@@ -158,6 +158,20 @@ def test_the_server_refuses_and_does_not_answer():
         gateway.is_deaf = False
 
 
+def test_a_phone_over_its_share_is_told_so_and_when_to_come_back_and_others_are_accepted():
+    with standing(**{**PAIRS, "aggregability": "{volume: 1000}"}, retained_max=12) as gateway:
+        for name in ("phone", "other"):
+            assert gateway.ask("POST", "/clients", {"id": name, "instance": 7})[0] == 201
+        statuses = [gateway.ask("POST", "/contexts", call(req, context()))[0] for req in range(1, 8)]
+        assert statuses == [202] * 7
+        status, said = gateway.ask("POST", "/contexts", call(8, context()))
+        assert (status, gateway.headers["Retry-After"]) == (429, "1")
+        assert "retains as many contexts of this client" in said["error"]
+        assert gateway.ask("POST", "/contexts", call(1, context(), "other"))[0] == 202
+        assert gateway.status()["counters"]["contexts_over_its_share"] == 1
+        assert gateway.core.counts["over_share"] >= 1
+
+
 class InOrder:
     """Chance that permutes nothing."""
 

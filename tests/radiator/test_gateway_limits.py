@@ -46,6 +46,8 @@ def raw(gateway, data, timeout=BOUND_S):
         ({"port": None, "callback": "ftp://example.org/"}, "an http or https URL"),
         ({"port": None, "callback": "http://[/"}, "an http or https URL"),
         ({"port": None, "callback": "http://a:b@example.org/"}, "user name or password"),
+        ({"port": None, "callback": "http://example.org:25/"}, "port 80, 443 or one from 1024"),
+        ({"port": None, "callback": "http://example.org:0/"}, "port 80, 443 or one from 1024"),
         ({"port": None, "callback": "http://10.0.0.1/"}, "WAXWING_WEBHOOKS"),
         ({"port": None, "callback": "http://169.254.169.254/"}, "link-local"),
     ],
@@ -143,7 +145,7 @@ def test_clients_are_limited_in_all_and_by_address():
         assert gateway.ask("POST", "/clients", {"id": "b", "instance": 1})[0] == 201
         status, said = gateway.ask("POST", "/clients", {"id": "c", "instance": 1})
         assert (status, gateway.headers["Retry-After"]) == (429, "30")
-        assert said["error"] == "there are 2 clients of this address"
+        assert said["error"].startswith("there are 2 clients of this address")
         gateway.gateway.clients._limits = Limits(clients=2)
         status, said = gateway.ask("POST", "/clients", {"id": "c", "instance": 1})
         assert (status, gateway.headers["Retry-After"], said["error"]) == (503, "30", "there are 2 clients")

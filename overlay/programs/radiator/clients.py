@@ -49,7 +49,7 @@ class Client:
         self.home = NOWHERE
         self.code: int | None = None
         """Of the last registration that has ended; ``None`` while one is under way."""
-        self.is_admitted = False
+        self.is_admitted = self.has_called = False
         self.lock = asyncio.Lock()
         self.calls = 0
         self.heard_at = time.monotonic()
@@ -88,6 +88,9 @@ class Clients:
         self._limits, self._deadline_s, self._counts = limits, deadline_s, counts
         self._clients: dict[str, Client] = {}
         self._by_source: Counter[str] = Counter()
+        """Also those that rest."""
+        self._resting: dict[tuple[str, int], tuple[float, str]] = {}
+        """Until when clients that have left count, by id and instance, and of which source they are."""
         self._leaving: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
@@ -110,16 +113,23 @@ class Clients:
 
     def place(self, client: Client, host: str) -> None:
         """Add a client that is new, or note where a known one is now. Raises ``Wrong`` if there are too many there."""
-        source = source_of(host)
+        source, limits = source_of(host), self._limits
+        self._end_rests()
+        rest = self._resting.get((client.id, client.instance))
         if source != client.source:
-            if self._by_source[source] >= self._limits.clients_per_source:
+            its_own = rest is not None and rest[1] == source
+            if self._by_source[source] - its_own >= limits.clients_per_source:
                 self._counts["clients_refused"] += 1
-                sentence = f"there are {self._limits.clients_per_source:,} clients of this address"
+                sentence = f"there are {limits.clients_per_source:,} clients of this address"
+                sentence += f", with those that sent contexts and left within {limits.rest_s:,g} s"
                 raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, sentence, RETRY_S)
-            self._leave_source(client)
+            self._leave_source(client.source)
             client.source = source
             self._by_source[source] += 1
         self._clients[client.id] = client
+        if rest is not None:
+            client.has_called = True
+            self._end_rest((client.id, client.instance))
 
     # ---- leaving
 
@@ -162,12 +172,29 @@ class Clients:
         if not self.has(client):
             return False
         del self._clients[client.id]
-        self._leave_source(client)
+        if client.has_called:
+            self._rest(client)
+        else:
+            self._leave_source(client.source)
         if client.outlet is not None:
             client.outlet.close()
         return True
 
-    def _leave_source(self, client: Client) -> None:
-        self._by_source[client.source] -= 1
-        if self._by_source[client.source] <= 0:
-            del self._by_source[client.source]
+    def _rest(self, client: Client) -> None:
+        self._resting[client.id, client.instance] = time.monotonic() + self._limits.rest_s, client.source
+        if len(self._resting) > self._limits.clients:
+            self._end_rest(next(iter(self._resting)))
+
+    def _end_rests(self) -> None:
+        """Those that are over."""
+        now = time.monotonic()
+        for key in [key for key, (until, _) in self._resting.items() if until <= now]:
+            self._end_rest(key)
+
+    def _end_rest(self, key: tuple[str, int]) -> None:
+        self._leave_source(self._resting.pop(key)[1])
+
+    def _leave_source(self, source: str) -> None:
+        self._by_source[source] -= 1
+        if self._by_source[source] <= 0:
+            del self._by_source[source]

@@ -72,6 +72,13 @@ def _add_listening(parser: OneLineParser) -> None:
         metavar="N",
         help="clients of one IP address (100)",
     )
+    parser.add_argument(
+        "--origin",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="web pages of this origin may use it: https://example.org (none); may be repeated",
+    )
 
 
 def _listening(text: str) -> Address:
@@ -145,13 +152,14 @@ def _receive(given: Namespace) -> int:
 def _serve(given: Namespace) -> int:
     from overlay.programs.radiator.gateway import Gateway
     from overlay.programs.radiator.http_front import serve
+    from overlay.programs.radiator.origins import Origins
 
     networks = parse_networks(os.environ.get(WEBHOOKS, ""), WEBHOOKS)
-    limits = Limits().with_clients_per_source(given.per_address)
+    limits, origins = Limits().with_clients_per_source(given.per_address), Origins(given.origin)
 
     async def run() -> None:
         gateway = Gateway(given.server, given.deadline, limits, networks)
-        await serve(gateway, given.listen, lambda at: sys.stderr.write(f"http://{format_address(at)}\n"))
+        await serve(gateway, given.listen, lambda at: sys.stderr.write(f"http://{format_address(at)}\n"), origins)
 
     asyncio.run(run())
     return DONE

@@ -15,7 +15,7 @@ from overlay.core.address_policy import Network
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WireError
 from overlay.programs.radiator.clients import RETRY_S, Client, Clients
-from overlay.programs.radiator.limits import Limits
+from overlay.programs.radiator.limits import Limits, Places
 from overlay.programs.radiator.outlets import Callback, Port, Shared, Stream
 from overlay.programs.radiator.posting import Callbacks
 from overlay.programs.radiator.remembered import Bodies
@@ -47,6 +47,7 @@ class Gateway:
         self.server, self.limits, self._deadline_s = server, limits or Limits(), deadline_s
         self.counts: Counter[str] = Counter()
         self.clients = Clients(self.limits, deadline_s, self.counts)
+        self._places = Places(self.limits.calls_per_source)
         bodies, callbacks = Bodies(self.limits.body_bytes), Callbacks(callback_networks)
         self._shared = Shared(bodies, self.limits, self.counts, callbacks)
 
@@ -159,7 +160,7 @@ class Gateway:
                 client.outlet = Port((host, wanted.port), shared, client.settle)
         elif wanted.callback is not None:
             if not isinstance(old, Callback) or old.url != wanted.callback:
-                client.outlet = Callback(wanted.callback, shared, client.settle, client.hear)
+                client.outlet = Callback(wanted.callback, client.source, shared, client.settle, client.hear)
         elif not isinstance(old, Stream):
             client.outlet = Stream(shared, client.settle)
         if old is not None and client.outlet is not old:
@@ -195,7 +196,11 @@ class Gateway:
             raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, f"{client.calls} contexts of this client wait", 1)
         client.calls += 1
         try:
-            return await self._call(client, call)
+            async with self._places.one(client.source, self._deadline_s):
+                return await self._call(client, call)
+        except TimeoutError:
+            sentence = "too many contexts of this address wait for the server"
+            raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, sentence, 1) from None
         finally:
             client.calls -= 1
 
@@ -215,6 +220,7 @@ class Gateway:
             raise self._unanswered("a context")
         self.counts[f"contexts_{sent.result.replace(' ', '_')}"] += 1
         if sent.result is Result.ACCEPTED:
+            client.has_called = True
             return str(sent.result)
         retry_s = -(-sent.retry_ms // 1_000) if sent.result in (Result.BUSY, Result.OVER_SHARE) else None
         status, sentence = _REFUSALS[sent.result]

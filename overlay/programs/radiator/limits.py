@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Self
+from weakref import WeakValueDictionary
 
 from overlay.systems.radiator.context import MAX_BYTES
 
@@ -24,6 +28,8 @@ class Limits:
     streams: int = 1_024
     calls: int = 16
     """Contexts of one client that wait for the server."""
+    calls_per_source: int = 16
+    """At the server at once; further ones wait here. Those of another source are behind so many at most."""
     waiting: int = 16
     """Pushes on their way to the port of one client."""
     posts: int = 4
@@ -50,6 +56,9 @@ class Limits:
     """Events are kept for so long for a client without an open stream."""
     lease_s: float = 600.0
     """A client that is not heard of for so long is unregistered."""
+    rest_s: float = 300.0
+    """A client that has sent contexts and leaves counts as one of its address for so long. The server retains contexts
+    that long by default, and gives each client a share: one that leaves and returns as another has no second one."""
 
     def with_clients_per_source(self, clients: int) -> Self:
         """And as many requests and connections as these need."""
@@ -57,6 +66,7 @@ class Limits:
             self,
             clients_per_source=clients,
             requests_per_source=max(self.requests_per_source, 2 * clients),
+            calls_per_source=max(self.calls_per_source, clients // 8),
             connections_per_source=max(self.connections_per_source, clients + clients // 4),
         )
 
@@ -78,6 +88,28 @@ class Rates:
             self._counts.clear()
         self._counts[source] += 1
         return self._counts[source] <= self._most
+
+
+class Places:
+    """At most ``most`` at once of each key; others wait, first come, first served."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._used: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._used)
+
+    @asynccontextmanager
+    async def one(self, key: str, seconds: float) -> AsyncIterator[None]:
+        """Raises ``TimeoutError`` if none is free in time."""
+        places = self._used.setdefault(key, asyncio.Semaphore(self._most))
+        async with asyncio.timeout(seconds):
+            await places.acquire()
+        try:
+            yield
+        finally:
+            places.release()
 
 
 def source_of(host: str) -> str:

@@ -11,7 +11,7 @@ import hmac
 import secrets
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
@@ -25,6 +25,7 @@ from overlay.systems.radiator.wire.compression import GZIP, deflate
 SIGNATURE = "X-Waxwing-Signature"
 JSON = {"Content-Type": "application/json"}
 RECONNECT_MS = 1_000
+PIECE_BYTES = 32_768
 Settle = Callable[[m.Push, bool], None]
 """Called once for each push that was taken, with whether the client has it."""
 
@@ -123,7 +124,7 @@ class Stream:
         return True
 
     async def frames(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
-        """What to write, until the client opens another stream or leaves. Each must be read before the next one."""
+        """What to write, until the client opens another stream or leaves. Each piece must be read before the next."""
         me = self._current = object()
         self._news.set()
         number, missed = self._events.resume(last_event_id)
@@ -135,7 +136,8 @@ class Stream:
                 self._news.clear()
                 event = self._events.after(number)
                 if event is not None:
-                    yield self._frame(event)
+                    for piece in self._frame(event):
+                        yield piece
                     number = event.number
                     self._events.sent(number)
                 elif not await self._is_news():
@@ -144,8 +146,12 @@ class Stream:
             if self._current is me:
                 self._current, self._left_at = None, time.monotonic()
 
-    def _frame(self, event: Event) -> bytes:
-        return b"id: %b\nevent: context\ndata: %b\n\n" % (self._events.id_of(event).encode(), event.body.data)
+    def _frame(self, event: Event) -> Iterator[bytes]:
+        """In pieces, so that what waits for a slow reader is one of them, not a copy of the event, for each stream."""
+        yield b"id: %b\nevent: context\ndata: " % self._events.id_of(event).encode()
+        for start in range(0, len(event.body.data), PIECE_BYTES):
+            yield event.body.data[start : start + PIECE_BYTES]
+        yield b"\n\n"
 
     async def _is_news(self) -> bool:
         with suppress(TimeoutError):
@@ -165,9 +171,9 @@ class Stream:
 class Callback:
     """A signed POST to a URL, in order, each tried some times; after one that fails, what waits is dropped."""
 
-    def __init__(self, url: str, shared: Shared, settle: Settle, hear: Callable[[], None]) -> None:
-        """``hear`` is called when a delivery has succeeded: then the client is there."""
-        self.url, self.secret = url, secrets.token_hex(16)
+    def __init__(self, url: str, source: str, shared: Shared, settle: Settle, hear: Callable[[], None]) -> None:
+        """``source`` has registered it. ``hear`` is called when a delivery has succeeded: then the client is there."""
+        self.url, self.secret, self._source = url, secrets.token_hex(16), source
         self._bodies, self._limits, self._counts, self._callbacks = shared
         self._settle, self._hear = settle, hear
         self._events = Events(shared.limits.events, 0)
@@ -203,8 +209,10 @@ class Callback:
             if tries:
                 await asyncio.sleep(wait_s)
                 wait_s *= 2
-            target = await self._callbacks.resolve(self.url, limits.callback_s)
-            if target is not None and 200 <= await post(target, headers, data, limits.callback_s) < 300:
+            target = await self._callbacks.resolve(self.url, self._source, limits.callback_s)
+            if target is None:
+                continue
+            if 200 <= await self._callbacks.post(target, headers, data, limits.callback_s) < 300:
                 return True
         return False
 

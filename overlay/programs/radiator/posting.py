@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,12 +17,21 @@ import h11
 
 from overlay.core.address_policy import Network, refusal
 from overlay.core.addresses import Address, format_address
+from overlay.programs.radiator.limits import Places
+from overlay.programs.radiator.requests import PORTS
 
 READ_BYTES = 4_096
 MOST_HEAD_BYTES = 16_384
+MOST_INTERIM = 8
+"""Answers 1xx before the answer. One who sends them without end would keep the event loop busy."""
 LOOKUPS = 16
-"""Host names at once; a slow name server delays other names only beyond that."""
-PORTS = {"http": 80, "https": 443}
+"""Host names at once, each in a thread."""
+LOOKUPS_OF_SOURCE = 4
+"""Of these, for the clients of one address: a name server that does not answer keeps a thread for long."""
+POSTS_TO_ADDRESS = 16
+"""Callbacks to one IP address at once: its owner has not agreed to any."""
+PLACE_S = 60.0
+"""To wait for one of these."""
 
 
 class Target(NamedTuple):
@@ -58,14 +68,18 @@ async def _post(target: Target, headers: Mapping[str, str], body: bytes) -> int:
 
 
 async def _status(connection: h11.Connection, reader: asyncio.StreamReader) -> int:
-    while True:
+    interim = 0
+    while interim <= MOST_INTERIM:
         event = connection.next_event()
         if event is h11.NEED_DATA:
             connection.receive_data(await reader.read(READ_BYTES))
         elif isinstance(event, h11.Response):
             return event.status_code
-        elif not isinstance(event, h11.InformationalResponse):
+        elif isinstance(event, h11.InformationalResponse):
+            interim += 1
+        else:
             return 0
+    return 0
 
 
 def at_port(address: Address) -> Target:
@@ -79,6 +93,16 @@ class Callbacks:
     def __init__(self, allowed: Sequence[Network]) -> None:
         self._allowed = allowed
         self._lookups = ThreadPoolExecutor(LOOKUPS, "radiator-names")
+        self._looking_up: Counter[str] = Counter()
+        """For each source."""
+        self._places = Places(POSTS_TO_ADDRESS)
+
+    async def post(self, target: Target, headers: Mapping[str, str], body: bytes, seconds: float) -> int:
+        """As ``post``, of which some go to an IP address at the same time."""
+        with suppress(TimeoutError):
+            async with self._places.one(target.address[0], PLACE_S):
+                return await post(target, headers, body, seconds)
+        return 0
 
     def close(self) -> None:
         self._lookups.shutdown(wait=False, cancel_futures=True)
@@ -94,20 +118,32 @@ class Callbacks:
                     return why
         return ""
 
-    async def resolve(self, url: str, seconds: float) -> Target | None:
-        """The first permitted address, to be used for the connection: a later change of the name has no effect."""
+    async def resolve(self, url: str, source: str, seconds: float) -> Target | None:
+        """The first permitted address, to be used for the connection: a later change of the name has no effect.
+
+        ``None`` if there is none, or if the clients of ``source`` wait for too many names already.
+        """
+        if self._looking_up[source] >= LOOKUPS_OF_SOURCE:
+            return None
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
-        loop = asyncio.get_running_loop()
+        looking_up = asyncio.get_running_loop().run_in_executor(self._lookups, _look_up, host, port)
+        self._looking_up[source] += 1
+        looking_up.add_done_callback(lambda _: self._has_looked_up(source))
         try:
             async with asyncio.timeout(seconds):
-                places = await loop.run_in_executor(self._lookups, _look_up, host, port)
+                places = await asyncio.shield(looking_up)  # the thread goes on
         except (OSError, TimeoutError, UnicodeError):
             return None
         found = [place for place in places if not refusal(place, self._allowed)]
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         host_field = parts.netloc
         return Target((found[0], port), host_field, path, host if parts.scheme == "https" else "") if found else None
+
+    def _has_looked_up(self, source: str) -> None:
+        self._looking_up[source] -= 1
+        if not self._looking_up[source]:
+            del self._looking_up[source]
 
 
 def _look_up(host: str, port: int) -> list[str]:

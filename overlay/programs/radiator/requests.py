@@ -12,6 +12,8 @@ from overlay.systems.radiator.context import Context, TooLargeContext, check_con
 from overlay.systems.radiator.wire import messages as m
 
 LOWEST_PORT = 1_024
+PORTS = {"http": 80, "https": 443}
+"""Of callbacks without another one."""
 MOST_URL = 2_000
 REPORTS: dict[str, type[m.Failed | m.Done | m.Progress]] = {"FAILED": m.Failed, "DONE": m.Done, "PROGRESS": m.Progress}
 _KINDS = {str: "a text", int: "a whole number", dict: "an object", bool: "true or false"}
@@ -99,13 +101,16 @@ def read_instance(text: str) -> int:
 def _check_url(url: Any) -> None:
     try:
         parts = urlsplit(url if isinstance(url, str) else "")
-        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid, port = parts.scheme in ("http", "https") and bool(parts.hostname), parts.port
     except ValueError:
-        is_valid = False
+        is_valid, port = False, None
     if not is_valid or len(url) > MOST_URL or not url.isascii() or not url.isprintable() or " " in url:
         raise _wrong(f"callback must be an http or https URL of at most {MOST_URL:,} characters")
     if parts.username is not None or parts.password is not None:
         raise _wrong("callback must not contain a user name or password")
+    if port is not None and port not in PORTS.values() and port < LOWEST_PORT:
+        # Servers of other protocols, such as mail, take the body's lines for commands.
+        raise _wrong(f"callback must have port 80, 443 or one from {LOWEST_PORT}")
 
 
 def _text(document: Mapping[str, Any], name: str) -> str:

@@ -8,16 +8,19 @@
     POST   /radiator/v1/contexts      {client, instance, req, context}                    202, 404, 413, 429
     POST   /radiator/v1/reports       {client, instance, epoch, propagation, chain, attempt, kind, position}    204
     GET    /radiator/v1/status
+    OPTIONS of web pages whose origin is allowed                                          204, 403
 
 Requests may have ``Content-Encoding: gzip``. Errors are ``{"error": sentence}``.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote
 
@@ -28,11 +31,14 @@ from overlay.programs.radiator import requests
 from overlay.programs.radiator.clients import Client
 from overlay.programs.radiator.gateway import Gateway
 from overlay.programs.radiator.limits import Rates, source_of
+from overlay.programs.radiator.origins import PREFLIGHT, Origins
 from overlay.programs.radiator.requests import Wrong
 from overlay.systems.radiator.context import MAX_DEPTH
 from overlay.systems.radiator.wire.compression import GZIP, NONE, TooLarge, inflate
 
 BASE = "/radiator/v1"
+OVER_RATE_S = 1.0
+"""Before a request beyond the rate is answered: refusing at once takes as long as what was asked for."""
 FORWARDED = frozenset(("forwarded", "via", "x-forwarded-for", "x-real-ip"))
 """Headers of proxies. Pushes would go to the proxy's address, where others may listen."""
 MOST_DEEP = MAX_DEPTH + 2
@@ -70,6 +76,7 @@ class Streaming(NamedTuple):
 
     client: Client
     frames: AsyncGenerator[bytes, None]
+    headers: Mapping[str, str] = MappingProxyType({})
 
 
 Handle = Callable[[Request], Awaitable[Answer | Streaming]]
@@ -86,17 +93,32 @@ def error(wrong: Wrong, **headers: str) -> Answer:
 class Routes:
     """Of one gateway. ``status`` gives further numbers of the front."""
 
-    def __init__(self, gateway: Gateway, status: Callable[[], Mapping[str, Any]] = dict) -> None:
-        self._gateway, self._status = gateway, status
+    def __init__(
+        self, gateway: Gateway, status: Callable[[], Mapping[str, Any]] = dict, origins: Origins | None = None
+    ) -> None:
+        self._gateway, self._status, self._origins = gateway, status, origins or Origins()
         self._rates = Rates(gateway.limits.requests_per_source)
 
     async def answer(self, request: Request) -> Answer | Streaming:
         try:
             if not self._rates.allows(source_of(request.source), time.monotonic()):
+                await asyncio.sleep(OVER_RATE_S)
                 raise Wrong(HTTPStatus.TOO_MANY_REQUESTS, "too many requests from this address in a second", 1)
-            return await self._handler(request)(request)
+            return await self._answer(request, self._origins.headers(request.headers))
         except Wrong as wrong:
             return error(wrong)
+
+    async def _answer(self, request: Request, headers: Mapping[str, str]) -> Answer | Streaming:
+        """With the ``headers`` for the web page that makes the request."""
+        if headers and request.method == "OPTIONS":
+            return Answer(HTTPStatus.NO_CONTENT, headers={**headers, **PREFLIGHT})
+        try:
+            answer = await self._handler(request)(request)
+        except Wrong as wrong:
+            answer = error(wrong)
+        if isinstance(answer, Streaming):
+            return answer._replace(headers=headers)
+        return replace(answer, headers={**answer.headers, **headers})
 
     def _handler(self, request: Request) -> Handle:
         path = request.target.partition("?")[0]
