@@ -10,7 +10,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, settings_by_name
-from telemetry.formatting import shortened, words
+from telemetry.formatting import natural, shortened, words
 from telemetry.lake.configurations import choose
 from telemetry.systems.registry import telemetry_of
 
@@ -100,11 +100,11 @@ def described(name: str, configurations: Iterable[Configuration]) -> Parameter:
     return Parameter(name, title, "" if unit in _PLAIN_UNITS else unit, ordered, is_number)
 
 
-def order(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, then strings; missing values last."""
+def order(value: Any) -> tuple[bool, float, tuple[tuple[str, int], ...]]:
+    """Numbers by size, then strings, by the numbers in them too; missing values last."""
     if isinstance(value, int | float):
-        return False, float(value), ""
-    return value is None, float("inf"), str(value)
+        return False, float(value), ()
+    return value is None, float("inf"), natural(str(value))
 
 
 def said(value: Any) -> str:

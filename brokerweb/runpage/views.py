@@ -86,6 +86,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "thresholds": [{**one, "was": _written(one, measures_of(run.system))} for one in run.thresholds],
         "truth": answer_quality.of_summary(run.summary),
         "rows": rows[:ROWS],
+        "has_resources": not shown.lacks_resources(run),
         "rows_left_out": max(0, len(rows) - ROWS),
         "traffic": width,
         "parts": web_of(run.configuration["system"]).parts_of_run(run),
