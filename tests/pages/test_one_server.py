@@ -1,4 +1,4 @@
-"""Pages of a system that has one server and many settings: no topology, no drawing of one node, sections of settings."""
+"""Pages of a system with one server and many settings: no topology, no drawing of one node, sections of settings."""
 
 from __future__ import annotations
 
