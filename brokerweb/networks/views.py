@@ -21,7 +21,7 @@ from brokerweb.networks.models import Host, Network
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
-from overlay.systems.registry import FIRST, SYSTEMS, servers_title
+from overlay.systems.registry import FIRST, SYSTEMS, have_topologies, servers_title
 
 
 @login_required
@@ -36,8 +36,10 @@ def index(request: HttpRequest) -> HttpResponse:
     listed = [
         (network, broker_index.servers_of(network), trouble(network, hosts.get(network.host), now)) for network in page
     ]
-    title = servers_title([network.system for network in page] or SYSTEMS)
-    return render(request, "networks/list.html", {"page": page, "listed": listed, "title": title})
+    systems = {network.system for network in page}
+    context = {"page": page, "listed": listed, "title": servers_title(systems or SYSTEMS)}
+    context |= {"have_topologies": have_topologies(systems)}
+    return render(request, "networks/list.html", context)
 
 
 @form_page

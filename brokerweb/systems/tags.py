@@ -51,11 +51,17 @@ def have_topologies(systems: Any) -> bool:
 
 
 @register.filter
+def system_title(system: str) -> str:
+    """What pages call a system; of one that was removed its name."""
+    return SYSTEMS[system].title if system in SYSTEMS else system
+
+
+@register.filter
 def system_mark(system: str) -> SafeString | str:
     """A system as a letter in a square; empty where there is one system only."""
     if len(SYSTEMS) < 2:
         return ""
-    title = SYSTEMS[system].title if system in SYSTEMS else system
+    title = system_title(system)
     letters = format_html('<span aria-hidden="true">{}</span>', letters_of(system))
     return format_html(
         '<span class="system-mark" title="{0}">{1}<span class="visually-hidden">{0}</span></span>', title, letters
