@@ -37,7 +37,7 @@ def index(request: HttpRequest) -> HttpResponse:
         (network, broker_index.servers_of(network), trouble(network, hosts.get(network.host), now)) for network in page
     ]
     systems = {network.system for network in page}
-    context = {"page": page, "listed": listed, "title": servers_title(systems or SYSTEMS)}
+    context: dict[str, Any] = {"page": page, "listed": listed, "title": servers_title(systems or SYSTEMS)}
     context |= {"have_topologies": have_topologies(systems)}
     return render(request, "networks/list.html", context)
 
