@@ -227,10 +227,9 @@ def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
 
 
 def _drawn(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
-    """The charts of all runs; without requests only memory, if that was measured."""
-    if any(row["outcomes"]["requests"] for row in rows):
-        return _charts(rows, measured)
-    return [one for one in _charts(rows, measured) if one["id"] == "memory"] if has_memory(rows) else []
+    """The charts of all runs: of requests and of memory, where there are any."""
+    has_requests, memory = any(row["outcomes"]["requests"] for row in rows), has_memory(rows)
+    return [one for one in _charts(rows, measured) if (memory if one["id"] == "memory" else has_requests)]
 
 
 def has_memory(rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -13,8 +13,10 @@ from brokerweb.experiments.whatif import what_if
 from brokerweb.kit import setting_sections
 from brokerweb.networks import services as networks
 from brokerweb.systems.tags import letters_of
-from overlay.systems.registry import SYSTEMS
+from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.formatting import natural
+from telemetry.lake.configurations import choose, differing
+from telemetry.reports import own_figures
 from tests.pages.pushed import make_run
 from tests.pages.recorded import run_it
 
@@ -81,3 +83,22 @@ def test_no_page_offers_a_topology_or_draws_one_node(olga: Client, operator: Use
     assert "Add a link" not in text_of(olga, f"/runs/{run.pk}/what-if/")
     difference = text_of(olga, f"/runs/{again.pk}/difference/")
     assert "Mean lag" in difference and "Pushes" in difference and "request" not in difference.lower()
+
+
+def test_reports_have_the_figures_of_one_system_and_compare_what_all_have(operator: User) -> None:
+    run = make_run(operator)
+    first = {"system": FIRST, "engine": "simulated", "settings": SYSTEMS[FIRST].whole({}), "topology": {"brokers": 1}}
+    ours = choose({"run": run.pk, "configuration": run.configuration}, {"summary": run.summary})
+    other = choose({"run": "other", "configuration": {**first, "workload": {"duration_s": 9}}}, {})
+    assert (
+        {"system", "duration_s"}
+        <= set(differing([ours, other]))
+        <= {*("system", "duration_s", "stagger_ms", "topology", "kind", "brokers", "faults", "service_times")}
+    )
+    assert own_figures.of_configuration([other]) == {}
+    row = {"label": "ours", "engine": "simulated", "system": "radiator", "topology": {"shaped": False}}
+    rows = [{**row, **own_figures.of_configuration([ours, ours])}]
+    assert rows[0]["own"]["radiator.bytes_per_pair"]["n"] == 2
+    assert "Outbound bytes per pair" in own_figures.columns(rows)
+    assert {"own-bytes-per-pair", "own-lag-mean"} <= {one["id"] for one in own_figures.charts(rows)}
+    assert "own-lag-mean" not in {one["id"] for one in own_figures.charts([{**rows[0], "deliveries": {}}])}
