@@ -112,7 +112,10 @@ class ExperimentForm:
 
     @property
     def main_workload(self) -> list[Input]:
-        return [one for one in self.workload.inputs if self._is_main(one)]
+        """In the order of the presentation."""
+        main = self.system.presentation.main_workload
+        shown = [one for one in self.workload.inputs if self._is_main(one)]
+        return sorted(shown, key=lambda one: main.index(one.info.name)) if main else shown
 
     @property
     def more_workload(self) -> list[Input]:

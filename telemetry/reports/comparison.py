@@ -228,8 +228,8 @@ def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
 
 def _drawn(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
     """The charts of all runs: of requests and of memory, where there are any."""
-    has_requests, memory = any(row["outcomes"]["requests"] for row in rows), has_memory(rows)
-    return [one for one in _charts(rows, measured) if (memory if one["id"] == "memory" else has_requests)]
+    has_requests = any(row["outcomes"]["requests"] for row in rows)
+    return [one for one in _charts(rows, measured) if (one["series"] if one["id"] == "memory" else has_requests)]
 
 
 def has_memory(rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -285,6 +285,8 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
 def _by_topology(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for x, row in enumerate(rows):
+        if not row["outcomes"]["requests"]:
+            continue
         words = f"{row['topology']['name']}, shaped links" if row["topology"]["shaped"] else row["topology"]["name"]
         words += ", simulated" if row["engine"] == SIMULATED else ""
         points = found.setdefault((words, role(row), row["topology"]["kind"]), [])
