@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -206,6 +207,7 @@ def in_unit(value: Any, unit: str) -> str:
 
 # ---- names and values
 
+_NUMBERS = re.compile(r"([^0-9]*)([0-9]{0,18})")
 _TITLES = {"rate_bytes_per_s": "Rate", "reordering_ms": "Reordering delay"}
 """Of names whose unit is more than their last word, or that would be called as another one is."""
 
@@ -227,6 +229,11 @@ def words(name: Any) -> str:
             break
     text = " ".join(parts)
     return text[:1].upper() + text[1:]
+
+
+def natural(text: str) -> tuple[tuple[str, int], ...]:
+    """A sort key by which numbers within texts count by size: ``{volume: 5}`` before ``{volume: 20}``."""
+    return tuple((words, int(number or 0)) for words, number in _NUMBERS.findall(text))
 
 
 def shortened(text: str, most: int = 40) -> str:

@@ -41,6 +41,16 @@ class ServerNames:
         return self._system.server_title
 
     @property
+    def is_single(self) -> bool:
+        """Whether there is one only, so that a drawing of all shows nothing."""
+        return self._count == 1
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether their counters tell the memory of a table."""
+        return bool(self._system.table_gauge)
+
+    @property
     def has_roles(self) -> bool:
         """Whether they differ in more than their number."""
         return len(self._system.role_names) > 1

@@ -17,8 +17,9 @@ from brokerweb.builder.fault_forms import FaultRows
 from brokerweb.builder.form_shape import SIMULATION, check_shape, faults_of, listed, read_blocks, read_topology
 from brokerweb.definitions import documents
 from brokerweb.definitions.references import name_of
-from brokerweb.kit import setting_forms
+from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.setting_forms import Input, Inputs
+from brokerweb.kit.setting_sections import Section
 from overlay.core.engines import LIVE, SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import ENGINE, SettingInfo
@@ -111,7 +112,10 @@ class ExperimentForm:
 
     @property
     def main_workload(self) -> list[Input]:
-        return [one for one in self.workload.inputs if self._is_main(one)]
+        """In the order of the presentation."""
+        main = self.system.presentation.main_workload
+        shown = [one for one in self.workload.inputs if self._is_main(one)]
+        return sorted(shown, key=lambda one: main.index(one.info.name)) if main else shown
 
     @property
     def more_workload(self) -> list[Input]:
@@ -133,23 +137,30 @@ class ExperimentForm:
         return [(system.name, system.title) for system in SYSTEMS.values() if system.name != self.system_name]
 
     @property
-    def sections(self) -> list[tuple[str, list[Input], bool]]:
-        """(title, inputs, whether one is changed or has an error) of each section of the workload."""
-        found = []
-        for title, names in self.system.presentation.form_sections.items():
-            inputs = [one for one in self.workload.inputs if one.info.name in names]
-            found.append((title, inputs, any(one.wrong or one.is_changed for one in inputs)))
-        return found
+    def sections(self) -> list[Section]:
+        """The sections of the workload."""
+        named = self.system.presentation.form_sections
+        return setting_sections.named(self.workload.inputs, named)
 
     @property
-    def broker_settings(self) -> list[Input]:
-        """All except the profile, which is shown before them."""
-        return [one for one in self.settings.inputs if not one.is_profile]
+    def main_settings(self) -> list[Input]:
+        """The profile and the settings that are shown expanded."""
+        return setting_sections.main(self.system, self.settings.inputs)
+
+    @property
+    def setting_sections(self) -> list[Section]:
+        """All other settings."""
+        return setting_sections.of_settings(self.system, self.settings.inputs)
 
     @property
     def hidden(self) -> list[Input]:
         """Inputs that the current choices do not use."""
         return [one for one in (*self.workload.inputs, *self.settings.inputs) if one.is_hidden]
+
+    @property
+    def offers_topologies(self) -> bool:
+        """Whether topologies can be selected, or have been."""
+        return not self.system.has_fixed_topology or bool(self.topologies)
 
     @property
     def chosen_ids(self) -> list[str]:
@@ -184,11 +195,6 @@ class ExperimentForm:
             return sweeps.count({**self._frame(), "blocks": [{**block, "topology": topology}]})
         except InvalidSetting:
             return 0
-
-    @property
-    def changed_settings(self) -> int:
-        """Number of settings that differ from their defaults."""
-        return sum(one.is_changed for one in self.broker_settings)
 
     @property
     def wrong(self) -> dict[str, str]:

@@ -134,7 +134,6 @@ def _page(
         "presets": [one for one in PRESETS.values() if one.definition.get("system", FIRST) == form.system_name],
         "topologies": _topologies(request, form),
         "open_workload": any(one.wrong for one in form.more_workload),
-        "open_settings": form.settings.wrong,
         **_estimate(form),
     }
     return render(request, "experiments/form.html", context, status=status)

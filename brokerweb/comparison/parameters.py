@@ -9,15 +9,15 @@ from typing import Any
 from brokerweb.experiments.models import Run
 from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
-from overlay.systems.registry import RECORD, settings_by_name
-from telemetry.formatting import shortened, words
+from overlay.systems.registry import RECORD, SYSTEMS, servers_title, settings_by_name
+from telemetry.formatting import natural, shortened, words
 from telemetry.lake.configurations import choose
 from telemetry.systems.registry import telemetry_of
 
 MOST_KEPT = 5_000
 """Cached configurations, about 3 kB each."""
-_TITLES = {RECORD.name: "Recording of a broker"}
-"""Titles of names that are not readable."""
+_TITLES = {RECORD.name: "Recording of {a_server}", "brokers": "{Servers}"}
+"""Titles of names that are not readable, with what the servers are called."""
 _PLAIN_UNITS = ("fraction", "hops", "brokers", "walks", "requests", "entries", "questions", "pings", "rounds", "tries")
 """Units that the parameter's name already contains."""
 
@@ -88,23 +88,30 @@ def _read(name: str, document: Mapping[str, Any]) -> Configuration:
     return Configuration(name, run.factors(), said, row)
 
 
-def described(name: str, configurations: Iterable[Configuration]) -> Parameter:
+def _title(name: str, configurations: Iterable[Configuration]) -> str:
+    if name not in _TITLES:
+        return words(name)
+    servers = servers_title({str(one.factors["system"]) for one in configurations} & SYSTEMS.keys())
+    return servers.fill(_TITLES[name].replace("{Servers}", servers.many))
+
+
+def described(name: str, configurations: Sequence[Configuration]) -> Parameter:
     """One parameter over a set of configurations."""
     values = {one.factors.get(name) for one in configurations}
     told = [value for value in values if value is not None]
     is_number = bool(told) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in told)
     info = {RECORD.name: RECORD, **settings_by_name()}.get(name)
     unit = info.unit if info is not None else ""
-    title = _TITLES.get(name) or words(name)
+    title = _title(name, configurations)
     ordered = tuple(sorted(values, key=order))
     return Parameter(name, title, "" if unit in _PLAIN_UNITS else unit, ordered, is_number)
 
 
-def order(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, then strings; missing values last."""
+def order(value: Any) -> tuple[bool, float, tuple[tuple[str, int], ...]]:
+    """Numbers by size, then strings, by the numbers in them too; missing values last."""
     if isinstance(value, int | float):
-        return False, float(value), ""
-    return value is None, float("inf"), str(value)
+        return False, float(value), ()
+    return value is None, float("inf"), natural(str(value))
 
 
 def said(value: Any) -> str:
@@ -131,11 +138,12 @@ def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
 
 
 def _differs(name: str, configurations: Sequence[Configuration]) -> bool:
-    """Values that only one engine has are not differences between engines."""
-    by_engine: dict[str, set[Any]] = {}
+    """Values that only one engine or one system has are not differences between engines or systems."""
+    by_kind: dict[tuple[str, str], set[Any]] = {}
     for one in configurations:
-        by_engine.setdefault(str(one.factors["engine"]), set()).add(one.factors.get(name))
-    found = list(by_engine.values())
+        kind = (str(one.factors["engine"]), str(one.factors["system"]))
+        by_kind.setdefault(kind, set()).add(one.factors.get(name))
+    found = list(by_kind.values())
     return any(len(values) > 1 for values in found) or len(set().union(*found) - {None}) > 1
 
 

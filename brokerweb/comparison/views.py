@@ -135,6 +135,7 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
             }
         ),
         "has_published": any(group.published is not None for group in groups),
+        "without": sum(group.estimates[found.asked.measure.name].value is None for group in groups),
         "single": sum(len(group.runs) == 1 for group in groups),
         "suspect": sum(one.verdict == SUSPECT for one in found.selection.runs),
     }

@@ -23,13 +23,13 @@ from overlay.core.settings import ENGINE
 from overlay.experiment.sweeps import axes
 from overlay.systems import relevance
 from overlay.systems.registry import SYSTEMS
-from telemetry.formatting import joined
+from telemetry.formatting import joined, natural
 from telemetry.measures import Measure
 from telemetry.statistics.intervals import interval
 
 SHOWN = 25
 NATURAL = "configuration"
-"""Default order: by varied values, numbers by size, words alphabetically."""
+"""Default order: by varied values, numbers by size, also those within words."""
 CELLS = 40
 """Runs of a configuration shown as marks; the rest is counted."""
 
@@ -81,7 +81,7 @@ class Configuration:
         """Sort key by varied values; missing values last."""
         numbers = [isinstance(value, int | float) for value in self.values]
         return tuple(
-            (value is None, not is_number, value if is_number else 0, str(value).lower())
+            (value is None, not is_number, value if is_number else 0, natural(str(value).lower()))
             for value, is_number in zip(self.values, numbers, strict=True)
         )
 

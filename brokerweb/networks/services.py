@@ -36,6 +36,12 @@ def described(system: str = FIRST) -> tuple[SettingInfo, ...]:
     return tuple(_of_network(chosen, info) if info.name == PROFILE else info for info in chosen.settings)
 
 
+def offered(system: str = FIRST) -> list[SettingInfo]:
+    """The same without those that only runs use, for forms."""
+    left_out = SYSTEMS[system].presentation.run_settings
+    return [info for info in described(system) if info.name not in left_out]
+
+
 def _of_network(system: System, info: SettingInfo) -> SettingInfo:
     if not system.network_profile:
         return info

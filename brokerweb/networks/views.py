@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.brokers import overlay
-from brokerweb.kit import setting_forms
+from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
 from brokerweb.networks import broker_index, history, live_data, services
@@ -21,7 +21,7 @@ from brokerweb.networks.models import Host, Network
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
-from overlay.systems.registry import FIRST, SYSTEMS, servers_title
+from overlay.systems.registry import FIRST, SYSTEMS, have_topologies, servers_title
 
 
 @login_required
@@ -36,8 +36,10 @@ def index(request: HttpRequest) -> HttpResponse:
     listed = [
         (network, broker_index.servers_of(network), trouble(network, hosts.get(network.host), now)) for network in page
     ]
-    title = servers_title([network.system for network in page] or SYSTEMS)
-    return render(request, "networks/list.html", {"page": page, "listed": listed, "title": title})
+    systems = {network.system for network in page}
+    context: dict[str, Any] = {"page": page, "listed": listed, "title": servers_title(systems or SYSTEMS)}
+    context |= {"have_topologies": have_topologies(systems)}
+    return render(request, "networks/list.html", context)
 
 
 @form_page
@@ -45,7 +47,7 @@ def new(request: HttpRequest) -> HttpResponse:
     asked = request.POST if request.method == "POST" else request.GET
     system = SYSTEMS.get(asked.get("system", ""), SYSTEMS[FIRST])
     sent: dict[str, Any] = {"name": asked.get("name", ""), "topology": asked.get("topology", ""), "system": system}
-    infos, profiles = services.described(system.name), services.profiles(system.name)
+    infos, profiles = services.offered(system.name), services.profiles(system.name)
     if request.method != "POST":
         return _form(request, setting_forms.shown(infos, "settings-", sweeps=False, profiles=profiles), sent)
     inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False, profiles=profiles)
@@ -73,8 +75,10 @@ def new(request: HttpRequest) -> HttpResponse:
 def _form(
     request: HttpRequest, inputs: setting_forms.Inputs, sent: dict[str, Any], error: InvalidSetting | None = None
 ) -> HttpResponse:
+    system = sent["system"]
     context = {"inputs": inputs, "sent": sent, "error": error, "topologies": Topology.objects.all()}
-    context |= {"systems": SYSTEMS.values()}
+    context |= {"main_settings": setting_sections.main(system, inputs.inputs), "systems": SYSTEMS.values()}
+    context |= {"sections": setting_sections.of_settings(system, inputs.inputs)}
     return render(request, "networks/form.html", context, status=400 if error else 200)
 
 

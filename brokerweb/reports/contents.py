@@ -13,6 +13,8 @@ from django.utils.safestring import SafeString
 
 from brokerweb.reports.models import Report
 from overlay.systems.registry import servers_title
+from telemetry.reports import own_figures
+from telemetry.reports.comparison import has_memory
 from telemetry.reports.deliveries import COLUMNS as DELIVERIES
 from telemetry.systems.registry import telemetry_of
 
@@ -41,6 +43,8 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
         "has_requests": any(row["outcomes"].get("requests") for row in configurations),
         "has_deliveries": any("deliveries" in row for row in configurations),
         "delivery_columns": DELIVERIES,
+        "own_columns": own_figures.columns(configurations),
+        "has_memory": has_memory(configurations),
         "request": HttpRequest(),  # the page number is the only parameter of the URL
         "address": f"/api/reports/{report_id}/configurations/",
         "servers": servers_title(row.get("system", "") for row in configurations),

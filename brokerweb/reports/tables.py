@@ -55,6 +55,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
         **_intervals({name: truth[name] for name in (*truths.SHARES, "stale_ms") if name in truth}),
         **_intervals({name: row["memory"][name] for name in (*MEMORY, "table_bytes")}),
         **_intervals(_deliveries(row.get("deliveries") or {})),
+        **_intervals(row.get("own") or {}),
         **{f"runs_{verdict}": count for verdict, count in row["verdicts"].items()},
         "published_row": published.get("config"),
         "published_is_same": published.get("same"),

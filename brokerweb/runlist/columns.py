@@ -13,7 +13,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.runlist.fields import FIGURES, QUALIFIED, SETTINGS, Field
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.whatif import in_words
-from overlay.systems.registry import FIRST, SYSTEMS
+from overlay.systems.registry import FIRST, SYSTEMS, have_topologies
 from telemetry.filters import did_you_mean
 from telemetry.formatting import shortened, sig3, words
 from telemetry.measures import with_unit
@@ -222,8 +222,10 @@ _AS_COUNTS = {"answer_ratio": "answered_of"}
 
 def default(systems: Iterable[str]) -> tuple[str, ...]:
     """The columns of a list of runs of these systems that names none; without systems, those of the first."""
+    systems = list(systems)
     figures = (_AS_COUNTS.get(name, name) for name in listed_figures(systems))
-    return ("state", "topology", "clients", *figures, "verdict", "tags", "ended")
+    topology = ("topology",) if have_topologies(systems) else ()
+    return ("state", *topology, "clients", *figures, "verdict", "tags", "ended")
 
 
 GROUPS: Mapping[str, tuple[Column, ...]] = {

@@ -40,6 +40,8 @@ def key_figures(run: Run, servers: ServerNames) -> dict[str, list[Figure]]:
 def _figure(one: KeyFigure, measure: Measure, known: Any, run: Run, servers: ServerNames) -> Figure:
     counts = [known[name].of(run.summary) for name in one.counts or ()]
     note = " of ".join(map(count, counts)) if counts and None not in counts and counts[-1] else ""
+    if one.of and (total := known[one.of].of(run.summary)) is not None:
+        note = f"of {known[one.of].text(total)}"
     form = format_of(measure.unit, is_count=measure.is_count)
     title = servers.fill(one.title or measure.title)
     return Figure(title, one.live, form, measure.text(measure.of(run.summary)), note)
@@ -47,7 +49,7 @@ def _figure(one: KeyFigure, measure: Measure, known: Any, run: Run, servers: Ser
 
 def charts(run: Run, servers: ServerNames) -> list[dict[str, Any]]:
     """For the template, and ``views`` for the script."""
-    is_modelled = run.configuration.get("simulation", {}).get("service_times") != "none"
+    is_modelled = run.configuration.get("simulation", {}).get("service_times") != "none" and not lacks_resources(run)
     shown = [
         {
             "name": chart.name,
@@ -64,6 +66,16 @@ def charts(run: Run, servers: ServerNames) -> list[dict[str, Any]]:
     ]
     _widen(shown)
     return shown
+
+
+def lacks_resources(run: Run) -> bool:
+    """Whether it has ended and neither memory nor processor time of its processes is known, as of most simulated
+    runs."""
+    if not run.summary:
+        return False
+    memory, processor = (run.summary.get(name) or {} for name in ("memory", "processor"))
+    known = {name: value for name, value in (memory.get("mean") or {}).items() if name != "table_bytes"}
+    return not any((*known.values(), processor.get("cores_used")))
 
 
 def _widen(charts: list[dict[str, Any]]) -> None:

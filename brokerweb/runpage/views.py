@@ -86,6 +86,8 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "thresholds": [{**one, "was": _written(one, measures_of(run.system))} for one in run.thresholds],
         "truth": answer_quality.of_summary(run.summary),
         "rows": rows[:ROWS],
+        "has_resources": not (lacks_resources := shown.lacks_resources(run)),
+        "lacks_resources": lacks_resources,
         "rows_left_out": max(0, len(rows) - ROWS),
         "traffic": width,
         "parts": web_of(run.configuration["system"]).parts_of_run(run),
@@ -147,7 +149,8 @@ def _written(threshold: dict[str, Any], known: Mapping[str, Measure]) -> str:
 def totals(request: HttpRequest, run_id: str) -> HttpResponse:
     """The totals next to the overlay while no broker is open."""
     run = get_object_or_404(Run, pk=run_id)
-    return render(request, "brokers/totals.html", {"system": run.system, "servers": ServerNames.of(run.configuration)})
+    context = {"system": run.system, "servers": ServerNames.of(run.configuration)}
+    return render(request, "brokers/totals.html", context | {"lacks_resources": shown.lacks_resources(run)})
 
 
 @login_required

@@ -16,7 +16,7 @@ from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import form_page, person
-from brokerweb.runpage import choices
+from brokerweb.runpage import choices, figure_changes
 from brokerweb.topologies import pictures
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
@@ -53,6 +53,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
         "run": run,
         "servers": ServerNames.of(run.configuration),
         "can": run.state == RunState.DONE,
+        "asks": bool(SYSTEMS[run.system].asking_roles),
         "wrong": wrong,
         "given": sent if sent.get("change") else QueryDict("change=settings"),
         "replicates": len(replicates),
@@ -93,6 +94,8 @@ def difference(request: HttpRequest, run_id: str) -> HttpResponse:
         "before": whatif.baseline(run),
         "words": whatif.words_of(run),
         "found": found.whole if found else None,
+        "figures": figure_changes.of_seeds(found.seeds, ServerNames.of(run.configuration)) if found else [],
+        "asks": bool(SYSTEMS[run.system].asking_roles),
         "by_seed": found.seeds if found and len(found.seeds) > 1 else [],
         "left": found.left if found else 0,
         "in_all": urlencode({**_filled_in(run.change), "replicates": ALL}) if run.change else "",

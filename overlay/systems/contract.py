@@ -109,6 +109,8 @@ class System(ABC):
     """Counters of its servers that are current values; the others only grow."""
     table_gauge: ClassVar[str] = ""
     """The gauge with the bytes of a server's table, shown as ``table_bytes``; empty: its servers have no table."""
+    has_fixed_topology: ClassVar[bool] = False
+    """Whether its runs and networks always have the default topology, so that forms offer no other."""
     client_fields: ClassVar[tuple[str, ...]] = ()
     """The workload fields with the numbers of clients: ``providers``."""
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {}

@@ -17,6 +17,12 @@ class Presentation:
     """The workload fields that a form shows expanded; empty for all."""
     form_sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Workload fields in a section of their own in the form, by its title."""
+    main_settings: tuple[str, ...] = ()
+    """The settings that a form shows expanded, in addition to the profile."""
+    setting_sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Settings in a section of their own in forms, by its title. Those in none share one section."""
+    run_settings: tuple[str, ...] = ()
+    """The settings that only runs use, so that forms of networks leave them out."""
     value_words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """The words after the value of a setting in labels, for one and for several: ``caller``, ``callers``."""
     axis_fields: tuple[str, ...] = ()

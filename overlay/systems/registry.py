@@ -38,6 +38,12 @@ def servers_title(systems: Iterable[str]) -> Title:
     return found.pop() if len(found) == 1 else SERVER
 
 
+def have_topologies(systems: Iterable[str]) -> bool:
+    """Whether users choose topologies for one of these systems, or none is known."""
+    known = [SYSTEMS[name] for name in systems if name in SYSTEMS]
+    return not known or not all(system.has_fixed_topology for system in known)
+
+
 def name_among_all(system: str, name: str) -> str:
     """The name of a setting or workload field among those of all systems.
 

@@ -58,6 +58,9 @@ function hideUnused() {
     const isWrong = setting.querySelector(".wrong") || setting.contains(document.activeElement);
     setting.hidden = names.has(setting.dataset.setting) && !isWrong;
   }
+  for (const section of form.querySelectorAll("details.section")) {
+    section.hidden = !section.querySelector("[data-setting]:not([hidden])");
+  }
 }
 
 // Shows the launch bar's error at its field.

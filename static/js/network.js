@@ -4,10 +4,10 @@ import { showFigures } from "./figures.js";
 import { NetworkCharts } from "./network-charts.js";
 import { drawQuery } from "./query-picture.js";
 import { BrokerPanel } from "./run-broker.js";
-import { RunOverlay, looksOf, writeScales } from "./run-overlay.js";
+import { looksOf, overlayIn, writeScales } from "./run-overlay.js";
 
 const byId = (id) => document.getElementById(id);
-const overlay = new RunOverlay(byId("overlay"), [], (index) => panel.open(index));
+const overlay = overlayIn(byId("overlay"), [], (index) => panel.open(index));
 const panel = new BrokerPanel(byId("broker"), overlay);
 
 function show() {

@@ -39,6 +39,11 @@ export class RunOverlay extends Graph {
   }
 }
 
+// The overlay in its element; without one, as of a single server, what is shown of it goes nowhere.
+export function overlayIn(element, traffic, onSelect) {
+  return element ? new RunOverlay(element, traffic, onSelect) : { show() {}, thicken() {}, select() {} };
+}
+
 // "0 to 41.2/s, minimum 38.9/s" for each scale; "no data" if nothing is known.
 export function writeScales(looks) {
   const all = [...looks.values()];

@@ -2,12 +2,12 @@
 import { UNKNOWN, perSecond, sig3, size } from "./format.js";
 import { looksOf } from "./run-overlay.js";
 
-const COLUMNS = ["uss_bytes", "rss_bytes", "pss_bytes", "over_idle_bytes", "table_bytes"];
 const SHOWN = 1000;
 
 export class BrokerTable {
   constructor(body, servers) {
-    Object.assign(this, { body, servers, box: body.closest("details"), frame: null });
+    const columns = body.dataset.columns.split(" ").filter(Boolean);
+    Object.assign(this, { body, servers, columns, box: body.closest("details"), frame: null });
     this.box.addEventListener("toggle", () => { if (this.frame) this.show(this.frame); });
   }
 
@@ -24,7 +24,7 @@ export class BrokerTable {
     indices.forEach((index, at) => {
       const row = this.body.children[at] || this.body.appendChild(this.row());
       const own = memory.get(index) || {}, busy = load.get(index) || {}, look = looks.get(index);
-      this.fill(row, index, [look.state || UNKNOWN, perSecond(look.load), sig3(busy.cores), ...COLUMNS.map((name) => size(own[name]))]);
+      this.fill(row, index, [look.state || UNKNOWN, perSecond(look.load), ...this.columns.map((name) => (name === "cores" ? sig3(busy.cores) : size(own[name])))]);
     });
   }
 

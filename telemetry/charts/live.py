@@ -96,6 +96,8 @@ class KeyFigure:
     """With ``{server}`` and ``{servers}``; empty: the measure's title."""
     counts: tuple[str, str] | None = None
     """The measures *this of that* next to a share."""
+    of: str = ""
+    """The measure that a count is a part of: *2,784 of 2,898*."""
     is_main: bool = True
     """Whether it is large, in the first row."""
 

@@ -220,8 +220,17 @@ def differing(runs: Sequence[ChosenRun]) -> list[str]:
     """The names of the factors in which the runs differ. If profiles differ, their settings are not listed."""
     factors = [run.factors() for run in runs]
     names = list(dict.fromkeys(name for row in factors for name in row))
-    found = [name for name in names if len({json.dumps(row.get(name), default=str) for row in factors}) > 1]
+    found = [name for name in names if _differs(name, factors)]
     return [name for name in found if not all(run.is_said_by_profile(name) for run in runs)]
+
+
+def _differs(name: str, factors: Sequence[Mapping[str, Any]]) -> bool:
+    """What only one system has is no difference between systems."""
+    by_system: dict[str, set[str]] = {}
+    for row in factors:
+        by_system.setdefault(row["system"], set()).add(json.dumps(row.get(name), default=str))
+    values = by_system.values()
+    return any(len(own) > 1 for own in values) or len(set().union(*values) - {"null"}) > 1
 
 
 def label(run: ChosenRun, differing: Sequence[str]) -> str:

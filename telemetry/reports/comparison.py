@@ -15,9 +15,9 @@ from overlay.core.engines import ENGINES, SIMULATED
 from overlay.core.service_times import missing_costs
 from overlay.systems.registry import servers_title
 from telemetry.charts.charts import Chart, axis, chart, estimate, point, series
-from telemetry.formatting import KB
+from telemetry.formatting import KB, natural
 from telemetry.lake.configurations import ChosenRun, differing, grouped, label, links_in_words
-from telemetry.reports import deliveries, study_part
+from telemetry.reports import deliveries, own_figures, study_part
 from telemetry.reports.series import of_engine, role
 from telemetry.statistics import metrics
 from telemetry.statistics.intervals import LOG, SHARE, SIGNED, Scale, interval
@@ -68,7 +68,7 @@ def compare(
     ``repeated`` were chosen, too, and are left out, as ``configurations.without_repeats`` has it.
     """
     factors, studied = differing(runs), study_part.results(runs)
-    groups = grouped(runs).items()
+    groups = _in_order(grouped(runs), factors)
     rows = [
         {"number": number, **_configuration(key, group, factors, measured)}
         for number, (key, group) in enumerate(groups, start=1)
@@ -79,11 +79,29 @@ def compare(
         "differing": factors,
         "configurations": rows,
         "engines": sorted({run.engine for run in runs}),
-        "charts": [*study_part.charts(studied), *_drawn(rows, measured), *deliveries.charts(rows), *_figures(rows)],
+        "charts": [
+            *study_part.charts(studied),
+            *_drawn(rows, measured),
+            *own_figures.charts(rows),
+            *deliveries.charts(rows),
+            *_figures(rows),
+        ],
         "studies": study_part.documents(studied),
         "notes": [*_notes(runs, rows), *_notes_on_simulated(runs, repeated)],
         "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
     }
+
+
+def _in_order(
+    groups: Mapping[str, Sequence[ChosenRun]], factors: Sequence[str]
+) -> list[tuple[str, Sequence[ChosenRun]]]:
+    """Topologies as they come, and the configurations of each by the values in their labels."""
+    names = list(dict.fromkeys(str(group[0].topology.get("name")) for group in groups.values()))
+
+    def place(group: Sequence[ChosenRun]) -> tuple[int, tuple[tuple[str, int], ...]]:
+        return names.index(str(group[0].topology.get("name"))), natural(label(group[0], factors))
+
+    return sorted(groups.items(), key=lambda found: place(found[1]))
 
 
 def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str], measured: Measured) -> dict[str, Any]:
@@ -118,6 +136,7 @@ def _configuration(key: str, group: Sequence[ChosenRun], factors: Sequence[str],
             for name in (*MEMORY, "table_bytes")
         },
         **deliveries.of_configuration(group),
+        **own_figures.of_configuration(group),
         "verdicts": dict(Counter(run.verdict for run in group)),
         "verdict_reasons": sorted({reason for run in group for reason in run.reasons}),
         "published": _published(first),
@@ -208,9 +227,14 @@ def _provenance(run: ChosenRun, factors: Sequence[str]) -> dict[str, Any]:
 
 
 def _drawn(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
-    """The charts of all runs; without requests only memory."""
+    """The charts of all runs: of requests and of memory, where there are any."""
     has_requests = any(row["outcomes"]["requests"] for row in rows)
-    return [one for one in _charts(rows, measured) if has_requests or one["id"] == "memory"]
+    return [one for one in _charts(rows, measured) if (one["series"] if one["id"] == "memory" else has_requests)]
+
+
+def has_memory(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether memory is known of any configuration: of simulated ones it mostly is not."""
+    return any(one["n"] for row in rows for one in row["memory"].values())
 
 
 def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart]:
@@ -261,6 +285,8 @@ def _charts(rows: Sequence[Mapping[str, Any]], measured: Measured) -> list[Chart
 def _by_topology(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for x, row in enumerate(rows):
+        if not row["outcomes"]["requests"]:
+            continue
         words = f"{row['topology']['name']}, shaped links" if row["topology"]["shaped"] else row["topology"]["name"]
         words += ", simulated" if row["engine"] == SIMULATED else ""
         points = found.setdefault((words, role(row), row["topology"]["kind"]), [])

@@ -13,7 +13,8 @@ from overlay.systems.registry import servers_title
 from telemetry.charts.figures import ALL, BOTH, PUBLISHED, by_id, figure
 from telemetry.charts.standalone import LIBRARY, POLICY, import_map, read, styles
 from telemetry.formatting import KB, UNKNOWN, counted, sig3
-from telemetry.reports.comparison import MEMORY
+from telemetry.reports import own_figures
+from telemetry.reports.comparison import MEMORY, has_memory
 from telemetry.reports.deliveries import COLUMNS as DELIVERIES
 from telemetry.statistics.metrics import STATISTICS
 from telemetry.templating import render as rendered
@@ -57,7 +58,8 @@ def render(result: Mapping[str, Any]) -> str:
         starts=STARTS,
         statistics=STATISTICS,
         servers=servers_title(row.get("system", "") for row in rows),
-        memory={**MEMORY, "table_bytes": "table"},
+        memory={**MEMORY, "table_bytes": "table"} if has_memory(rows) else {},
+        own=own_figures.columns(rows),
         truth=TRUTH,
         outcomes=OUTCOMES,
         has_requests=any(row["outcomes"]["requests"] for row in rows),

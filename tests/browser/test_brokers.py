@@ -53,7 +53,7 @@ def test_a_broker_is_gone_to_by_its_number_and_the_keyboard_alone(page: Page, sh
 
 
 def test_the_picture_of_an_overlay_is_taken_away(page: Page, shown: Shown) -> None:
-    for name in ("run-done", "network", "topology-waxman"):
+    for name in ("run-measuring", "network", "topology-waxman"):
         page.goto(shown.url + shown.addresses[name])
         with page.expect_download() as download:
             page.get_by_role("group", name="Graph tools").get_by_role("button", name="PNG").click()

@@ -15,9 +15,9 @@ from overlay.core.chance import Chances
 from overlay.core.errors import InvalidSetting, WireError, within
 from overlay.core.settings import build
 from overlay.systems.contract import Setup, System
-from overlay.systems.presentation import Presentation
 from overlay.systems.radiator.faults import FAULTS
 from overlay.systems.radiator.names import GAUGES, MEASURES, UNITS
+from overlay.systems.radiator.presentation import PRESENTATION
 from overlay.systems.radiator.settings import USES, ServerConfig, Settings
 from overlay.systems.radiator.workload import Workload
 from overlay.systems.roles import UPDATES, ClientRole, Identity, Place, Role
@@ -66,15 +66,8 @@ class Radiator(System):
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"server": UNITS}
     measure_names = MEASURES
     ticks_from_measuring = True
-    presentation = Presentation(
-        first_workload={"clients": 100, "messages_per_s": 50.0, "duration_s": 15.0, "stagger_ms": 10.0},
-        main_workload=("clients", "messages_per_s", "bytes_low", "bytes_high", "content", "loop", "duration_s"),
-        form_sections={"Churn": ("churn", *(name for name, use in USES.items() if use.by == "churn"))},
-        value_words={"clients": ("client", "clients")},
-        axis_fields=("clients", "messages_per_s", "chain_percent"),
-        title_fields=("scenario", "clients"),
-        hue_field="aggregability",
-    )
+    has_fixed_topology = True
+    presentation = PRESENTATION
     Settings: ClassVar[type] = Settings
     Workload: ClassVar[type] = Workload
 

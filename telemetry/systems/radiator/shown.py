@@ -21,7 +21,7 @@ SERIES = (
                 "lag",
                 "",
                 (
-                    Line("lag_p50", "p50", "deliveries", "p50", width=2.5),
+                    Line("lag_p50", "p50", "deliveries", "p50", colour="state-blue", width=2.5),
                     Line("lag_p95", "p95", "deliveries", "p95", colour="state-violet", dash="dashed"),
                     Line("lag_p99", "p99", "deliveries", "p99", colour="ink-soft", dash="dotted"),
                 ),
@@ -39,8 +39,12 @@ SERIES = (
                 "outbound",
                 "",
                 (
-                    Line("outbound", "sent", "outbound_bytes"),
-                    Line("uncompressed", "without compression", "outbound_bytes_uncompressed", colour="ink-soft"),
+                    Line("outbound", "sent", "outbound_bytes", colour="state-blue"),
+                    Line(
+                        *("uncompressed", "without compression", "outbound_bytes_uncompressed"),
+                        colour="ink-soft",
+                        dash="dashed",
+                    ),
                 ),
             ),
         ),
@@ -55,7 +59,7 @@ SERIES = (
                 "",
                 (
                     Line("accepted", "messages accepted", "accepted", colour="state-blue"),
-                    Line("pushes", "pushes", "pushes"),
+                    Line("pushes", "pushes", "pushes", colour="state-violet", dash="dashed"),
                     Line("repairs", "repairs", "repairs", colour="state-red", dash="dotted"),
                 ),
             ),
@@ -70,8 +74,10 @@ SERIES = (
                 "pairs",
                 "",
                 (
-                    Line("pairs_retained", "retained", "pairs_retained", "total"),
-                    Line("pairs_in_flight", "in flight", "pairs_in_flight", "total", colour="state-amber"),
+                    Line("pairs_retained", "retained", "pairs_retained", "total", colour="state-blue"),
+                    Line(
+                        "pairs_in_flight", "in flight", "pairs_in_flight", "total", colour="state-amber", dash="dashed"
+                    ),
                 ),
             ),
         ),
@@ -84,8 +90,7 @@ KEY_FIGURES = (
     KeyFigure("lag_p95"),
     KeyFigure("bytes_per_pair"),
     KeyFigure("aggregation_factor"),
-    KeyFigure("pairs_delivered"),
-    KeyFigure("pairs_due", is_main=False),
+    KeyFigure("pairs_delivered", of="pairs_due"),
     KeyFigure("pairs_retained", "totals.pairs_retained", is_main=False),
     KeyFigure("pairs_failed", is_main=False),
     KeyFigure("refused", is_main=False),

@@ -11,7 +11,9 @@ from django.shortcuts import get_object_or_404, render
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run
 from brokerweb.systems.context_broker.replay import recorded
+from brokerweb.systems.tags import system_title
 from brokerweb.topologies import pictures
+from overlay.systems.context_broker.system import SYSTEM
 from telemetry.systems.context_broker.messages import FAMILIES
 
 CALLED = {
@@ -31,6 +33,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
     overview = recorded.overview(run)
     context = {
         "run": run,
+        "other": "" if run.system == SYSTEM.name else system_title(run.system),
         "overview": overview,
         "record_mb": whatif.RECORD_MB,
         "graph": pictures.of_document(run.configuration["topology"]),
