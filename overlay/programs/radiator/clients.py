@@ -186,10 +186,10 @@ class Clients:
             self._end_rest(next(iter(self._resting)))
 
     def _end_rests(self) -> None:
-        """Those that are over."""
+        """Those that are over: the first ones, since all rest as long."""
         now = time.monotonic()
-        for key in [key for key, (until, _) in self._resting.items() if until <= now]:
-            self._end_rest(key)
+        while self._resting and next(iter(self._resting.values()))[0] <= now:
+            self._end_rest(next(iter(self._resting)))
 
     def _end_rest(self, key: tuple[str, int]) -> None:
         self._leave_source(self._resting.pop(key)[1])
