@@ -11,7 +11,7 @@ from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, SYSTEMS, servers_title, settings_by_name
 from telemetry.formatting import natural, shortened, words
-from telemetry.lake.configurations import choose
+from telemetry.lake.configurations import choose, vary
 from telemetry.systems.registry import telemetry_of
 
 MOST_KEPT = 5_000
@@ -139,12 +139,7 @@ def differing(configurations: Sequence[Configuration]) -> list[Parameter]:
 
 def _differs(name: str, configurations: Sequence[Configuration]) -> bool:
     """Values that only one engine or one system has are not differences between engines or systems."""
-    by_kind: dict[tuple[str, str], set[Any]] = {}
-    for one in configurations:
-        kind = (str(one.factors["engine"]), str(one.factors["system"]))
-        by_kind.setdefault(kind, set()).add(one.factors.get(name))
-    found = list(by_kind.values())
-    return any(len(values) > 1 for values in found) or len(set().union(*found) - {None}) > 1
+    return vary(((one.factors["engine"], one.factors["system"]), one.factors.get(name)) for one in configurations)
 
 
 def shared(configurations: Sequence[Configuration], but: Iterable[Parameter]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -220,17 +220,22 @@ def differing(runs: Sequence[ChosenRun]) -> list[str]:
     """The names of the factors in which the runs differ. If profiles differ, their settings are not listed."""
     factors = [run.factors() for run in runs]
     names = list(dict.fromkeys(name for row in factors for name in row))
-    found = [name for name in names if _differs(name, factors)]
+    found = [name for name in names if vary((row["system"], _compared(row.get(name))) for row in factors)]
     return [name for name in found if not all(run.is_said_by_profile(name) for run in runs)]
 
 
-def _differs(name: str, factors: Sequence[Mapping[str, Any]]) -> bool:
-    """What only one system has is no difference between systems."""
-    by_system: dict[str, set[str]] = {}
-    for row in factors:
-        by_system.setdefault(row["system"], set()).add(json.dumps(row.get(name), default=str))
-    values = by_system.values()
-    return any(len(own) > 1 for own in values) or len(set().union(*values) - {"null"}) > 1
+def _compared(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, default=str)
+
+
+def vary(found: Iterable[tuple[Hashable, Hashable]]) -> bool:
+    """Whether values differ, each given after its kind, such as its system. What only one kind has (``None`` in the
+    others) is no difference between kinds."""
+    by_kind: dict[Hashable, set[Hashable]] = {}
+    for kind, value in found:
+        by_kind.setdefault(kind, set()).add(value)
+    values = by_kind.values()
+    return any(len(own) > 1 for own in values) or len(set().union(*values) - {None}) > 1
 
 
 def label(run: ChosenRun, differing: Sequence[str]) -> str:
