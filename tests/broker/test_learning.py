@@ -14,6 +14,7 @@ from overlay.systems.context_broker.broker.search.walk import Walk
 from tests.broker.examples.highest_degree import HighestDegree
 from tests.broker.examples.learned import Learned
 from tests.broker.transcript import STRANGER, B, C, D, E, Talk, hop
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S
 
 ROOT = Path(__file__).parents[2]
@@ -255,7 +256,7 @@ print(*(digest() for _ in range(3)))
 """
 
 
-@pytest.mark.parametrize("name", ["highest-degree", "learned"])
+@pytest.mark.parametrize("name", [pytest.param("highest-degree", marks=thoroughly), "learned"])
 def test_what_learns_comes_out_the_same_in_one_process_and_in_others(name, tmp_path):
     for package in ("overlay", "telemetry"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +27,7 @@ def fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=BOUND_S)
 
 
+@thoroughly
 def test_a_round_passes_and_says_its_seed(tmp_path: Path) -> None:
     (tmp_path / "test_bug.py").write_text(BUG.replace("number < 1000", "True"))
     done = fuzz(str(tmp_path / "test_bug.py"))

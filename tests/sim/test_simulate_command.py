@@ -31,7 +31,7 @@ SPEC = {
 }
 
 
-SMALL = {"brokers": examples(1500), "providers": examples(1500), "consumers": 5, "clients": examples(200)}
+SMALL = {"brokers": examples(600), "providers": examples(600), "consumers": 5, "clients": examples(200)}
 
 
 def written(directory: Path, spec: object) -> str:

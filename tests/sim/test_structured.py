@@ -25,9 +25,10 @@ from overlay.systems.context_broker.wire.messages import key_of
 from overlay.topologies import generate
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.sim.witness import Witness
+from tests.thorough import examples, thoroughly
 
 KEYS = int(os.environ.get("WAXWING_KEYS", "200"))
-LOSSY = int(os.environ.get("WAXWING_LOSSY", "2"))
+LOSSY = int(os.environ.get("WAXWING_LOSSY", examples(4)))
 HEALED = 10 * SECOND
 """Two refresh intervals of 5 s: by then the dead are known to be so, and their entries lie elsewhere."""
 COPIES = BrokerConfig().dht_replicas
@@ -181,7 +182,7 @@ def test_separated_and_united_again_they_find_all() -> None:
     assert all(network.closest(key) <= network.holders(key) for key in keys)
 
 
-@pytest.mark.parametrize("loss", [0.1, 0.3])
+@pytest.mark.parametrize("loss", [pytest.param(0.1, marks=thoroughly), 0.3])
 def test_with_loss_every_lookup_ends_and_nearly_all_are_answered(loss: float) -> None:
     network, keys = Network(20, seed=11, links=LinkShape(delay_ms=0.5, loss=loss)), rooms(50)
     network.put_each(keys, retry=Retry(give_up_s=30, again_s=(1, 2, 4, 8, 16)))

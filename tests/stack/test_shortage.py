@@ -71,7 +71,10 @@ def small_disk(supervisor: int, least: int) -> Iterator[None]:
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux can limit another process")
-@pytest.mark.parametrize("least", [10, 8_000], ids=["from the start", "while it measures"])
+@pytest.mark.parametrize(
+    "least",
+    [pytest.param(10, id="from the start", marks=thoroughly), pytest.param(8_000, id="while it measures")],
+)
 def test_a_full_disk_fails_the_run_and_the_next_one_works_again(
     house: House, api: Api, launch: Launch, least: int
 ) -> None:
