@@ -19,6 +19,8 @@ from telemetry.reports.grouping import Value
 from telemetry.systems.registry import measures
 
 MOST_RUNS = 20_000
+MOST_SAMPLED = 20
+"""Runs of a system that are asked which figures they have."""
 _TOLD = ("pk", "configuration_hash", "seed", "engine", "verdict")
 ASKING_FOR_CHANGED = {"changed", "id", "configuration"}
 """Filter fields that select individual runs or configurations, or what-if runs."""
@@ -88,11 +90,25 @@ def select(field: str, text: str, runs: Sequence[str], metrics: Sequence[str], n
     return Selection(kept, counted["all"] - counted["done"], len(rows) - len(kept), changed)
 
 
-def systems(field: str, text: str, runs: Sequence[str], now: datetime) -> list[str]:
-    """The systems of the finished runs that match. Raises ``InvalidSetting``."""
+def chosen(field: str, text: str, runs: Sequence[str], now: datetime) -> RunQuerySet:
+    """The finished runs that match. Raises ``InvalidSetting``."""
     found, _ = _matching(field, text, now)
-    found = found.filter(pk__in=runs) if runs else found
-    return list(found.filter(state=RunState.DONE).order_by().values_list("system", flat=True).distinct())
+    return (found.filter(pk__in=runs) if runs else found).filter(state=RunState.DONE)
+
+
+def systems(runs: RunQuerySet) -> list[str]:
+    return list(runs.order_by().values_list("system", flat=True).distinct())
+
+
+def measured(runs: RunQuerySet, systems: Sequence[str]) -> dict[str, set[str]]:
+    """The keys of the figures that the newest runs of each system have."""
+    newest = runs.order_by("-created")
+    return {system: _keys(newest.filter(system=system)) for system in systems}
+
+
+def _keys(runs: QuerySet[Run]) -> set[str]:
+    rows = runs.values_list("figures", flat=True)[:MOST_SAMPLED]
+    return {key for figures in rows for key, value in figures.items() if value is not None}
 
 
 def of_configuration(name: str, metrics: Sequence[str]) -> Selection:

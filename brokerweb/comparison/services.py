@@ -23,7 +23,7 @@ from telemetry.lake.configurations import in_words, label_of
 from telemetry.measures import Measure
 from telemetry.reports import grouping
 from telemetry.reports.grouping import Difference, Estimate, Value
-from telemetry.systems.registry import first_figure
+from telemetry.systems.registry import first_figure, shared_figure
 
 _HASH = re.compile(r"[0-9a-f]{16}")
 Key = tuple[Any, ...]
@@ -92,8 +92,7 @@ class Comparison:
 def compare(asked: Asked, now: datetime) -> Comparison:
     """Raises ``InvalidSetting`` that names the invalid parameter."""
     if not asked.metrics:
-        systems = selection.systems("q", asked.q or "", asked.runs, now)
-        asked = replace(asked, metrics=(first_figure(systems),))
+        asked = replace(asked, metrics=(_usual_figure(asked, now),))
     chosen = selection.select("q", asked.q or "", asked.runs, asked.columns, now)
     held, text, configuration = _baseline(asked, chosen, now)
     if held is not None:
@@ -111,6 +110,13 @@ def compare(asked: Asked, now: datetime) -> Comparison:
     if held is not None:
         return _against(found, grouped(asked, held.runs, configurations, differing), text)
     return _against_one(found, configuration) if configuration else found
+
+
+def _usual_figure(asked: Asked, now: datetime) -> str:
+    """The first figure of the system; of several systems one that all of them have, if there is any."""
+    chosen = selection.chosen("q", asked.q or "", asked.runs, now)
+    systems = selection.systems(chosen)
+    return shared_figure(selection.measured(chosen, systems)) if len(systems) > 1 else first_figure(systems)
 
 
 def _check(asked: Asked, differing: Sequence[Parameter]) -> None:

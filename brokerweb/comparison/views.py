@@ -136,9 +136,19 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
         ),
         "has_published": any(group.published is not None for group in groups),
         "without": sum(group.estimates[found.asked.measure.name].value is None for group in groups),
+        "lacking": _lacking(found, groups),
         "single": sum(len(group.runs) == 1 for group in groups),
         "suspect": sum(one.verdict == SUSPECT for one in found.selection.runs),
     }
+
+
+def _lacking(found: Comparison, groups: Sequence[Group]) -> list[str]:
+    """The systems of which no group has the figure that is drawn, while another one has it."""
+    name = found.asked.measure.name
+    drawn = [group.estimates[name].value is not None for group in groups]
+    systems = [str(found.configurations[group.id].factors["system"]) for group in groups]
+    having = {system for system, is_drawn in zip(systems, drawn, strict=True) if is_drawn}
+    return sorted(set(systems) - having) if having else []
 
 
 def _without_axes(found: Comparison) -> Comparison:

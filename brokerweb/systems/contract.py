@@ -82,6 +82,8 @@ class Web:
     """Module with its URLs below ``/api/``."""
     lab: ClassVar[str] = ""
     """Its ``brokerweb.wirelab.lab.Lab`` as ``MODULE.NAME``, for ``/api/systems/NAME/wire/``."""
+    run_messages: ClassVar[str] = ""
+    """Its ``brokerweb.wirelab.run_messages.RunMessages`` as ``MODULE.NAME``; empty: ``lab`` reads the recordings."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     """Its pages in the navigation and the search."""
     enums: ClassVar[Mapping[str, str]] = {}

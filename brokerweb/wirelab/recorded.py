@@ -1,9 +1,9 @@
-"""Recorded runs of a system, and the datagrams of one of them."""
+"""Recorded runs of a system, and the datagrams of one of them. Counterpart: ``run_messages`` has them for REST."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from django.conf import settings
@@ -15,17 +15,21 @@ from brokerweb.wirelab.lab import Lab
 from brokerweb.wirelab.services import link_of, visible
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import InvalidSetting
-from overlay.journal.recording import recordings_in
+from overlay.journal.recording import Recording, recordings_in
 from telemetry.errors import TelemetryError
-from telemetry.lake.datagrams import Datagram, datagrams, recordings_of
+from telemetry.lake.datagrams import Choice, Datagram, datagrams, recordings_of, title_of
+from telemetry.lake.datagrams import capture as written
 from telemetry.lake.runs import RunFiles
-from telemetry.systems.registry import telemetry_of
 
 RUNS_OFFERED = 25
 PAGE = 50
 MOST_LISTED = 20_000
 """Datagrams of a run that its page reads; its capture has all."""
 MOST_DIGITS = 12
+MOST_US = 10**11
+"""Of a time within a run: a day and a little."""
+_BOUNDS = {"from_us": (0, MOST_US), "to_us": (0, MOST_US), "code": (-1, 255), "broker": (0, 999_999)}
+"""The parameters of a choice that are numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,12 @@ def whole(name: str, text: str, low: int, high: int) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS) or not low <= int(text) <= high:
         raise InvalidSetting(name, f"must be a whole number from {low} to {high}, not {text!r:.40}")
     return int(text)
+
+
+def choice_of(given: Mapping[str, str]) -> Choice:
+    """What an address asks for; what is left out or empty does not restrict. Raises ``InvalidSetting``."""
+    wanted = {name: whole(name, given[name], *bounds) for name, bounds in _BOUNDS.items() if given.get(name)}
+    return replace(Choice(), query=given.get("query") or None, **wanted)
 
 
 def files_of(run: Run) -> RunFiles:
@@ -118,12 +128,35 @@ def _of_code(lab: Lab, found: Iterable[Datagram], code: int | None) -> Iterator[
     return (one for one in found if code is None or lab.code_of(one.data) == code)
 
 
-def capture(run: Run) -> Iterator[bytes]:
-    """All datagrams as pcapng. Raises ``NotPossible``."""
+def capture(lab: Lab, run: Run, choice: Choice | None = None) -> Iterator[bytes]:
+    """The chosen datagrams, by default all, as pcapng. Raises ``NotPossible``."""
+    files = files_of(run)
     try:
-        return telemetry_of({"system": run.system}).capture(files_of(run))
+        recordings = recordings_of(files)
     except TelemetryError as error:
         raise NotPossible(str(error)) from None
+    found = datagrams(recordings)
+    wanted = found if choice is None else (one for one in found if is_chosen(lab, one, choice, indices(recordings)))
+    return written(recordings, wanted, title_of(files), lab.name_of)
+
+
+def indices(recordings: Sequence[Recording]) -> dict[Address, int]:
+    """Of the servers that recorded, by address."""
+    return {one.begin.address: one.begin.index for one in recordings}
+
+
+def is_chosen(lab: Lab, one: Datagram, choice: Choice, servers: Mapping[Address, int]) -> bool:
+    if not choice.from_us <= one.at_us < choice.to_us:
+        return False
+    if choice.broker is not None and choice.broker not in (servers.get(one.source), servers.get(one.to)):
+        return False
+    return choice.code is None or choice.code == code_of(lab, one.data)
+
+
+def code_of(lab: Lab, data: bytes) -> int:
+    """-1: unreadable."""
+    code = lab.code_of(data)
+    return -1 if code is None else code
 
 
 def capture_name(run: Run) -> str:

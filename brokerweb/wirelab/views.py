@@ -224,7 +224,7 @@ def capture(request: HttpRequest, lab: Lab) -> HttpResponseBase:
     chosen = {"pk": request.GET["run"], "system": lab.system}
     run = get_object_or_404(Run.objects.only("id", "engine", "system"), **chosen)
     try:
-        pieces = recorded.capture(run)
+        pieces = recorded.capture(lab, run)
     except NotPossible as error:
         return HttpResponse(str(error), status=404, content_type="text/plain; charset=utf-8")
     return download(request, pieces, recorded.capture_name(run), pcapng.MEDIA_TYPE)

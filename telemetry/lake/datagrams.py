@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby
 from typing import NamedTuple
@@ -43,6 +44,21 @@ class Datagram(NamedTuple):
     @property
     def at_us(self) -> int:
         return self.at_ns // 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which messages: those to which all of this applies."""
+
+    from_us: int = 0
+    to_us: int = 10**11
+    """Until before."""
+    query: str | None = None
+    """Of systems whose messages belong to queries."""
+    code: int | None = None
+    """Of the message; -1 for unreadable ones."""
+    broker: int | None = None
+    """Index of the sender or the receiver."""
 
 
 class InOrder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -72,6 +72,18 @@ def sweep_figures(system: str) -> tuple[str, ...]:
 def first_figure(systems: Iterable[str]) -> str:
     """The measure that a comparison of these systems' runs draws if it names none, by its name in ``measures``."""
     return _named(systems, lambda one: (one.first_figure,) if one.first_figure else one.main_figures[:1])[0]
+
+
+def shared_figure(measured: Mapping[str, Collection[str]]) -> str:
+    """The measure that a comparison of several systems draws: the first that all of them have, of their first figures,
+    their main ones and the common ones in this order; without one, the first figure of the first system.
+
+    ``measured`` gives the keys of the measures that runs of each system have. Returns its name in ``measures``.
+    """
+    firsts = _named(measured, lambda one: (one.first_figure,) if one.first_figure else ())
+    offered = (*firsts, *_named(measured, lambda one: one.main_figures), *COMMON)
+    shared = (name for name in offered if all(measures()[name].key in found for found in measured.values()))
+    return next(shared, first_figure(measured))
 
 
 def _named(systems: Iterable[str], of: Callable[[Telemetry], Sequence[str]]) -> tuple[str, ...]:

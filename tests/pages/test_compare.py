@@ -570,3 +570,39 @@ def test_a_script_is_told_by_the_exit_code(olga: Client, operator: User, capsys:
         call_command("compare", "p96 < 1")
     assert wrong.value.code == 2
     assert "did you mean" in capsys.readouterr().err
+
+
+def of_two_systems(operator: User, figures: dict[str, dict[str, float]]) -> None:
+    """A done run of each, with these figures."""
+    swept(operator, grows, replicates=1)
+    made = Run.objects.get()
+    for system, found in figures.items():
+        configuration = {**made.configuration, "system": system, "seed": len(system)}
+        Run.objects.create(
+            experiment=made.experiment,
+            configuration=configuration,
+            configuration_hash=f"{len(system):016x}",
+            seed="1",
+            state=RunState.DONE,
+            summary={"n": 1},
+            figures=found,
+        )
+    made.delete()
+
+
+def test_of_two_systems_a_figure_is_drawn_that_both_have(olga: Client, operator: User) -> None:
+    of_two_systems(
+        operator, {"context-broker": {"p95": 900.0, "uss": 5e6}, "radiator": {"radiator.lag_mean": 3.0, "uss": 7e6}}
+    )
+    shown = page(olga, "q=")
+    assert '<option value="uss" selected>' in shown
+    assert "no runs with the figure" not in shown
+    shown = page(olga, "q=&metric=p95")
+    assert "Radiator: no runs with the figure “Response time, 95th percentile”, so none are drawn." in words(shown)
+
+
+def test_of_two_systems_without_a_common_figure_the_page_says_which_is_not_drawn(olga: Client, operator: User) -> None:
+    of_two_systems(operator, {"context-broker": {"p95": 900.0}, "radiator": {"radiator.lag_mean": 3.0}})
+    shown = page(olga, "q=")
+    assert '<option value="p95" selected>' in shown
+    assert "Radiator: no runs with the figure" in words(shown)

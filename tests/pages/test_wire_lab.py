@@ -14,6 +14,7 @@ from django.test import Client
 from brokerweb.experiments.models import Run
 from brokerweb.systems.context_broker.wirelab import recorded
 from telemetry.lake import pcapng
+from telemetry.lake.datagrams import Choice
 from tests.pages.recorded import make_run
 from tests.telemetry.test_pcapng import read
 
@@ -206,7 +207,7 @@ def test_what_was_not_recorded_or_cannot_be_chosen_is_said(viktor: Client, run: 
         assert (answer.status_code, "must be a whole number" in answer.content.decode()) == (400, True), name
     assert viktor.get(f"/runs/{run.id}/messages.pcapng?from_us=x").status_code == 400
     assert "No message matches this filter." in viktor.get(f"/wire/messages/?run={run.id}&code=33").content.decode()
-    long = next(row for row in recorded.page(run, recorded.choice_of({}), 1, 1000).rows if row["bytes"] > 160)
+    long = next(row for row in recorded.page(run, Choice(), 1, 1000).rows if row["bytes"] > 160)
     for path in recorded.files_of(run).journal_directory.glob("*.recording"):
         path.unlink()
     gone = viktor.get(f"/wire/messages/?run={run.id}&message={long['number']}")

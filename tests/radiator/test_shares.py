@@ -99,6 +99,54 @@ def test_on_the_servers_machine_each_client_is_a_source():
     assert [(caller.sources, caller.siblings) for caller in callers] == [(3, 1), (3, 1), (3, 2), (3, 2)]
 
 
+def flooding(desk, instance, source, first=2):
+    """A client that calls until it is refused. Returns how many contexts were accepted, and the refusal."""
+    for req in range(first, 10_000):
+        ((answer, _),) = desk.ask(m.Context(req, instance, 0, 0, canonical({})), source)
+        if answer.code:
+            return req - first, answer.code
+    raise AssertionError("never refused")
+
+
+def local(instance):
+    return "127.0.0.1", 1_000 + instance
+
+
+def test_who_leaves_the_servers_machine_and_registers_again_gains_nothing():
+    desk = Desk(Transport(codec="none", retained_max=200))
+    desk.node._aggregator.volume = 1_000
+    for instance, source in ((1, local(1)), (2, HOME)):
+        desk.register(f"c{instance}", instance, source)
+    gained = []
+    for instance in range(3, 33):
+        desk.register(f"flood{instance}", instance, local(instance))
+        gained.append(flooding(desk, instance, local(instance))[0])
+        desk.ask(m.Unregister(5_000, instance, f"flood{instance}"), local(instance))
+    assert gained[0] > 100, "all of the common half and a part of the other"
+    assert sum(gained[1:]) == 0
+    assert len(desk.node._shares._heirs) == 0 and len(desk.node._shares._left) == 1
+    others = [flooding(desk, instance, source) for instance, source in ((1, local(1)), (2, HOME))]
+    assert all(accepted > 5 and code == m.Acceptance.OVER_SHARE for accepted, code in others)
+
+
+def test_a_newcomer_takes_over_one_part_and_the_next_one_has_its_own():
+    """Until what was left behind is sent: then nobody is charged for it."""
+    shares = Shares(100)
+    fill(shares, of(1, 1))
+    shares.leave(1)
+    shares.enter(2)
+    shares.enter(3)
+    assert fill(shares, of(2, 2), 200) == (0, m.Acceptance.OVER_SHARE)
+    assert fill(shares, of(3, 3), 300)[0] > 5
+    shares.let_go(range(100))
+    assert fill(shares, of(2, 2), 400)[0] > 50
+    shares.leave(2)
+    shares.let_go(range(400, 500))
+    shares.enter(4)
+    shares.check_invariants()
+    assert not shares._heirs and not shares._left
+
+
 def test_the_server_says_who_is_over_its_share_and_counts_it():
     desk = Desk(Transport(codec="none", retained_max=12))
     desk.node._aggregator.volume = 1_000

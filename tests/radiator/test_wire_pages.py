@@ -158,7 +158,7 @@ def test_only_servers_of_the_system_are_reached(olga, address, settings):
     assert "none of its servers can be reached from here" in send(olga, lab, m.Alive(8))
 
 
-def test_a_recorded_run_is_listed_opened_and_taken_to_wireshark(olga, settings, tmp_path, radiator):
+def test_a_recorded_run_is_listed_opened_and_taken_to_wireshark(olga, settings, tmp_path, django_user_model, radiator):
     settings.RUNS = tmp_path
     experiment = Experiment.objects.create(name="Recorded", definition={})
     configuration = {"system": "radiator", "engine": "simulated", "record_mb": 1, "settings": {}, "workload": {}}
@@ -182,3 +182,41 @@ def test_a_recorded_run_is_listed_opened_and_taken_to_wireshark(olga, settings, 
     assert olga.get(f"{URL}messages.pcapng").status_code == 400
     assert olga.get(f"/wire/messages.pcapng?run={run.id}").status_code == 404, "of another system"
     assert "must be a whole number" in olga.get(f"{here}&code=x").content.decode()
+    check_rest(rest(django_user_model, "olga"), f"/api/runs/{run.id}", found)
+
+
+def check_rest(api, here, found):
+    """The same messages through REST as in the capture of the page."""
+    page = api.get(f"{here}/datagrams/", {"page_size": 1_000}).json()
+    assert (page["count"], page["pages"], page["is_cut"]) == (len(found), -(-len(found) // 1_000), False)
+    first = page["results"][0]
+    assert (first["number"], first["sender"], first["receiver"], first["code"]) == (0, None, 0, 1)
+    assert first["text"].startswith("Register: req ")
+    assert [one["sender_address"] for one in page["results"]] == [
+        f"{one.source[0]}:{one.source[1]}" for one in found[:1_000]
+    ]
+    pushes = api.get(f"{here}/datagrams/", {"code": 7, "broker": 0, "from_us": first["at_us"]}).json()
+    assert pushes["count"] == sum(one.data[3] == 7 for one in found)
+    assert {(one["code"], one["kind"], one["sender"]) for one in pushes["results"]} == {(7, "push", 0)}
+    one = api.get(f"{here}/datagrams/{pushes['results'][0]['number']}/").json()
+    assert (one["name"], one["sender"], one["lost"], one["problems"]) == ("Push", 0, None, [])
+    capture = api.get(f"{here}/capture/", {"code": 7, "broker": 0})
+    assert len(read(b"".join(capture.streaming_content), 10_000).datagrams) == pushes["count"]
+    assert api.get(f"{here}/datagrams/", {"code": -1}).json()["results"] == []
+    assert api.get(f"{here}/datagrams/999999/").status_code == 404
+    assert api.get(f"{here}/capture/", {"query": "ab"}).json()["field"] == "query"
+
+
+def test_rest_says_why_a_run_has_no_messages(olga, settings, tmp_path, django_user_model, radiator):
+    settings.RUNS, api = tmp_path, rest(django_user_model, "olga")
+    experiment = Experiment.objects.create(name="Without", definition={})
+    said = {}
+    for system in ("radiator", "context-broker", "clock"):
+        configuration = {"system": system, "engine": "simulated", "settings": {}, "workload": {}}
+        run = Run.objects.create(experiment=experiment, configuration=configuration, seed="1", state="done")
+        answers = [api.get(f"/api/runs/{run.id}/{what}/") for what in ("datagrams", "datagrams/0", "capture")]
+        assert {answer.status_code for answer in answers} == {404}
+        (said[system],) = {answer.json()["sentence"] for answer in answers}
+    assert "record_mb" in said["radiator"]
+    assert "record_mb above 0" in said["context-broker"]
+    assert said["clock"] == "This run is of 'clock'; systems with a wire lab: context-broker, radiator."

@@ -21,9 +21,9 @@ from overlay.topologies import generate
 from telemetry.__main__ import main
 from telemetry.errors import TelemetryError
 from telemetry.lake import pcapng
+from telemetry.lake.datagrams import Choice
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker import captures, messages
-from telemetry.systems.context_broker.captures import Choice
 from telemetry.systems.context_broker.lab.overlay import Overlay
 from tests.broker.strategies import addresses
 

@@ -1,4 +1,4 @@
-"""Bodies of the wire lab."""
+"""Bodies of the wire lab, and messages of recorded runs."""
 
 from __future__ import annotations
 
@@ -84,3 +84,41 @@ class SentSerializer(serializers.Serializer):
     address = serializers.CharField()
     sentence = serializers.CharField()
     answers = HeardSerializer(many=True)
+
+
+class RecordedMessageSerializer(DecodedSerializer):
+    number = serializers.IntegerField()
+    at_us = serializers.IntegerField(help_text="Since the run's launch")
+    arrived_us = serializers.IntegerField(allow_null=True, help_text="Null if lost or unknown")
+    sender = serializers.IntegerField(allow_null=True, help_text="Index of a server; null for a client")
+    receiver = serializers.IntegerField(allow_null=True)
+    sender_address = serializers.CharField(allow_null=True, help_text="Null if only indices are stored")
+    receiver_address = serializers.CharField(allow_null=True)
+    lost = serializers.BooleanField(allow_null=True, help_text="Null if unknown")
+    query = serializers.CharField(allow_null=True)
+
+
+class RecordedRowSerializer(serializers.Serializer):
+    number = serializers.IntegerField()
+    at_us = serializers.IntegerField()
+    arrived_us = serializers.IntegerField(allow_null=True, help_text="Null if lost or unknown")
+    sender = serializers.IntegerField(allow_null=True, help_text="Index of a server; null for a client")
+    receiver = serializers.IntegerField(allow_null=True)
+    sender_address = serializers.CharField(allow_null=True, help_text="Null if only indices are stored")
+    receiver_address = serializers.CharField(allow_null=True)
+    code = serializers.IntegerField(help_text="-1 if unreadable")
+    kind = serializers.CharField()
+    bytes = serializers.IntegerField()
+    lost = serializers.BooleanField(allow_null=True, help_text="Null if unknown")
+    query = serializers.CharField(allow_null=True)
+    text = serializers.CharField(help_text="How it begins")
+
+
+class RecordedPageSerializer(serializers.Serializer):
+    count = serializers.IntegerField()
+    page = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    is_cut = serializers.BooleanField(
+        help_text="Whether the run has more messages than can be listed; captures have all"
+    )
+    results = RecordedRowSerializer(many=True)

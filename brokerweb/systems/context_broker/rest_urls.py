@@ -23,8 +23,5 @@ urlpatterns = [
     path("wire/decode/", wire.DecodeView.as_view(), OF_THIS, name="wire-decode"),
     path("wire/compose/", wire.ComposeView.as_view(), OF_THIS, name="wire-compose"),
     path("wire/send/", wire.SendView.as_view(), OF_THIS, name="wire-send"),
-    path("runs/<str:pk>/datagrams/", wire.RecordedView.as_view(), name="datagrams"),
-    path("runs/<str:pk>/datagrams/<int:number>/", wire.RecordedMessageView.as_view(), name="datagram"),
-    path("runs/<str:pk>/capture/", wire.CaptureView.as_view(), name="capture"),
     path("", include(router.urls)),
 ]

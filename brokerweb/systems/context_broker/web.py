@@ -27,6 +27,7 @@ class ContextBrokerWeb(Web):
     urls = f"{HERE}.urls"
     rest_urls = f"{HERE}.rest_urls"
     lab = f"{HERE}.wirelab.lab.LAB"
+    run_messages = f"{HERE}.wirelab.recorded.MESSAGES"
     enums = {"TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES"}
     entries = (
         Entry("Wire lab: decode", "Decode a datagram", "wire", "protocol message bytes", "wire", "Wire lab", "w"),

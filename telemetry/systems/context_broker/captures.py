@@ -8,7 +8,6 @@ all three.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +18,13 @@ from overlay.journal.recording import Recording, What, recordings_in
 from overlay.systems.context_broker.wire.codec import code_of
 from overlay.systems.context_broker.wire.table import LAYOUTS
 from telemetry.errors import TelemetryError
-from telemetry.lake.datagrams import Datagram, datagrams, recordings_of
+from telemetry.lake.datagrams import Choice, Datagram, datagrams, recordings_of
 from telemetry.lake.datagrams import capture as datagrams_capture
 from telemetry.lake.parquet import read_table, reading
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.context_broker.messages import MOST_MESSAGES, OUTSIDE
 
 _NARROW = ("at_us", "code", "sender", "receiver")
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which messages: those to which all of this applies."""
-
-    from_us: int = 0
-    to_us: int = 10**11
-    """Until before."""
-    query: str | None = None
-    code: int | None = None
-    broker: int | None = None
-    """Its sender or its receiver."""
 
 
 def numbers(path: Path, choice: Choice) -> np.ndarray[Any, Any]:

@@ -15,7 +15,7 @@ from overlay.systems.context_broker.system import SYSTEM
 from overlay.systems.context_broker.workload import Workload
 from telemetry.calibration.plan import Plan
 from telemetry.charts.charts import Chart
-from telemetry.lake.datagrams import title_of
+from telemetry.lake.datagrams import Choice, title_of
 from telemetry.lake.records import FOUND
 from telemetry.lake.runs import RunFiles
 from telemetry.statistics import metrics
@@ -70,7 +70,7 @@ class ContextBrokerTelemetry(Telemetry):
         return ContextBrokerPlan()
 
     def capture(self, files: RunFiles) -> Iterator[bytes]:
-        return captures.capture(files, captures.Choice(), title_of(files))
+        return captures.capture(files, Choice(), title_of(files))
 
     def make_traces(self) -> Gathered:
         return Gathered()

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
-from brokerweb.wirelab.recorded import files_of, whole
+from brokerweb.retention.services import removed_sentence
+from brokerweb.wirelab.recorded import files_of
+from brokerweb.wirelab.run_messages import Found, Listed, RunMessages
 from brokerweb.wirelab.services import visible
 from telemetry.errors import StorageError, TelemetryError
-from telemetry.lake.datagrams import title_of
+from telemetry.lake.datagrams import Choice, title_of
 from telemetry.systems.context_broker import captures
-from telemetry.systems.context_broker.captures import Choice
 from telemetry.systems.context_broker.messages import kind_of
 
-MOST_US = 10**11
-"""Of a time within a run: a day and a little."""
 PAGE = 50
-_BOUNDS = {
-    "from_us": (0, MOST_US),
-    "to_us": (0, MOST_US),
-    "code": (-1, 255),
-    "broker": (0, 999_999),
-}
-"""The parameters of a choice that are numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +36,6 @@ class Page:
     @property
     def next(self) -> int:
         return self.number + 1
-
-
-def choice_of(given: Mapping[str, str]) -> Choice:
-    """What an address asks for; what is left out or empty does not restrict. Raises ``InvalidSetting``."""
-    wanted = {name: whole(name, given[name], *bounds) for name, bounds in _BOUNDS.items() if given.get(name)}
-    return replace(Choice(), query=given.get("query") or None, **wanted)
 
 
 def is_there(run: Run) -> bool:
@@ -96,3 +82,32 @@ def capture(run: Run, choice: Choice) -> Iterator[bytes]:
         raise
     except TelemetryError as error:
         raise NotPossible(str(error)) from None
+
+
+class Collected(RunMessages):
+    """For REST."""
+
+    has_queries = True
+
+    def missing(self, run: Run) -> str:
+        none = "This run has no messages. They are available for collected runs with record_mb above 0."
+        return "" if is_there(run) else removed_sentence(run) or none
+
+    def listed(self, run: Run, choice: Choice, number: int, size: int) -> Listed:
+        found = page(run, choice, number, size)
+        return Listed(found.count, [_addressless(row) for row in found.rows], found.number, found.pages)
+
+    def one(self, run: Run, number: int) -> Found | None:
+        found = message(run, number)
+        return found and Found(_addressless(found[0]), found[1])
+
+    def capture(self, run: Run, choice: Choice) -> Iterator[bytes]:
+        return capture(run, choice)
+
+
+def _addressless(row: dict[str, Any]) -> dict[str, Any]:
+    """What is collected has the indices of brokers, and no addresses."""
+    return {**row, "sender_address": None, "receiver_address": None}
+
+
+MESSAGES = Collected()

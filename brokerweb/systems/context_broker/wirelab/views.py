@@ -14,7 +14,7 @@ from brokerweb.kit.streams import download
 from brokerweb.systems.context_broker.wirelab import recorded
 from brokerweb.systems.context_broker.wirelab.lab import LAB
 from brokerweb.wirelab import services
-from brokerweb.wirelab.recorded import capture_name, whole
+from brokerweb.wirelab.recorded import capture_name, choice_of, whole
 from brokerweb.wirelab.views import runs, shown
 from overlay.core.errors import InvalidSetting
 from overlay.systems.context_broker.wire.table import LAYOUTS
@@ -41,7 +41,7 @@ def messages(request: HttpRequest) -> HttpResponse:
     if not recorded.is_there(run):
         return render(request, f"{WIRE}/messages.html", context)
     try:
-        choice = recorded.choice_of(request.GET.dict())
+        choice = choice_of(request.GET.dict())
         number = whole("page", request.GET.get("page") or "1", 1, 10**6)
         if request.GET.get("message"):
             return _message(request, run, context)
@@ -76,7 +76,7 @@ def capture(request: HttpRequest, run_id: str) -> HttpResponseBase:
     """The messages of a recorded run as pcapng, chosen as in the table."""
     run = get_object_or_404(Run.objects.only("id", "engine"), pk=run_id)
     try:
-        pieces = recorded.capture(run, recorded.choice_of(request.GET.dict()))
+        pieces = recorded.capture(run, choice_of(request.GET.dict()))
     except InvalidSetting as error:
         return HttpResponse(f"{error.field}: {error.sentence}", status=400, content_type="text/plain; charset=utf-8")
     except NotPossible as error:

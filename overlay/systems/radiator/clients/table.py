@@ -53,6 +53,11 @@ class Entry:
     def is_reachable(self) -> bool:
         return self.lost_at is None
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on the server's machine."""
+        return not _owner_of(self.key[0])
+
     def recall(self, req: int) -> Accepted | None:
         """The answer to a repeated request. One that is older than all remembered is malformed."""
         known = self.answers.get(req)

@@ -15,7 +15,7 @@ from overlay.systems.radiator.wire.proofs import token_of
 
 
 class Registrar:
-    """``drop`` accounts for what was pending for a client that has lost its place."""
+    """``drop`` accounts for what was pending for a client that has lost its place; ``enter`` hears of new entries."""
 
     def __init__(
         self,
@@ -24,9 +24,11 @@ class Registrar:
         aggregator: Aggregator,
         propagations: Propagations,
         drop: Callable[[Entry, Outcome, int], None],
+        enter: Callable[[Entry], None],
     ) -> None:
         self._identity, self._clients = identity, clients
-        self._aggregator, self._propagations, self._drop = aggregator, propagations, drop
+        self._aggregator, self._propagations = aggregator, propagations
+        self._drop, self._enter = drop, enter
 
     def register(self, request: m.Register, source: Address, now: int) -> m.Registered:
         """Only a request with the token that was sent to its address changes anything."""
@@ -51,6 +53,8 @@ class Registrar:
         for gone in (admission.displaced, admission.forgotten):
             if gone is not None:
                 self._drop(gone, Outcome.UNREACHABLE, now)
+        if admission.entry is not None and known is None:
+            self._enter(admission.entry)
         if admission.is_changed:
             self._propagations.withdraw(source, request.instance, now)
         if admission.entry is not None and (admission.is_changed or not was_reachable):

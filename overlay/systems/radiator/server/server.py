@@ -61,7 +61,7 @@ class Server:
         )
         self.uplink = Uplink(config.uplink_bytes_per_s, self.propagations.may_leave, self.propagations.left)
         self._shares, self._backoff = Shares(config.retained_max), Backoff(config, self.uplink)
-        self._registrar = Registrar(identity, self.clients, aggregator, self.propagations, self._drop)
+        self._registrar = Registrar(identity, self.clients, aggregator, self.propagations, self._drop, self._enter)
         self.counts: Counter[str] = Counter()
         """``accepted``, ``busy``, ``over_share``, ``refused`` and datagrams that cannot be parsed, ``unreadable``."""
         self._events: list[NodeEvent] = []
@@ -134,6 +134,10 @@ class Server:
 
     def _unregister(self, request: m.Unregister, source: Address, now: int) -> None:
         self._answer(self._registrar.unregister(request, source, now), source, now)
+
+    def _enter(self, entry: Entry) -> None:
+        if entry.is_local:
+            self._shares.enter(entry.place)
 
     def _hear(self, instance: int, source: Address, now: int) -> Entry | None:
         """A sign of life; ``None`` for strangers."""
@@ -243,6 +247,8 @@ class Server:
     def _drop(self, entry: Entry, reason: Outcome, now: int) -> None:
         messages = tuple(self._aggregator.drop(entry, now))
         self._let_go(messages)
+        if entry.is_local and self.clients.get(entry.key) is not entry:
+            self._shares.leave(entry.place)
         if messages:
             self._events.append(PendingDropped(*entry.key, str(reason), messages))
         if reason is Outcome.UNREACHABLE:

@@ -4,6 +4,10 @@ Half of them is for whoever comes first. The other half is divided: a source may
 still free, and each of its clients an equal part of that; both at least one. So a source that floods leaves room for
 all others, and none is limited while there is enough for all. The rule is a dynamic threshold (Choudhury and Hahne,
 "Dynamic queue length thresholds for shared-memory packet switches", 1998), by the number of sources.
+
+On the server's machine each client is a source, named by its place in the table, and a program that leaves and
+registers again has a new place. So a newcomer there takes over the part of one that left while messages of it are
+retained: such sources are never more than were registered there at once.
 """
 
 from __future__ import annotations
@@ -35,6 +39,10 @@ class Shares:
         self._by_client: Counter[Hashable] = Counter()
         self._all_by_client: Counter[Hashable] = Counter()
         """In both halves."""
+        self._left: dict[Hashable, None] = {}
+        """Parts of the divided half in which local clients that left still have messages, the oldest first."""
+        self._heirs: dict[int, Hashable] = {}
+        """The part that a registered local client took over."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -42,6 +50,21 @@ class Shares:
     def of_client(self, client: int) -> int:
         """How many of its messages are retained."""
         return self._all_by_client[client]
+
+    def enter(self, place: int) -> None:
+        """A client has registered on the server's machine."""
+        if self._left:
+            self._heirs[place] = next(iter(self._left))
+            del self._left[self._heirs[place]]
+
+    def leave(self, place: int) -> None:
+        """It is in the table no longer. What it sent may still be retained."""
+        part = self._heirs.pop(place, place)
+        if self._by_source[part]:
+            self._left[part] = None
+
+    def _part_of(self, source: Hashable) -> Hashable:
+        return self._heirs.get(source, source) if isinstance(source, int) else source
 
     def refusal(self, caller: Caller) -> Acceptance | None:
         """Why one more message is refused; ``None`` if it is not."""
@@ -51,17 +74,18 @@ class Shares:
         if free <= 0:
             return Acceptance.BUSY
         part = max(1, free // (caller.sources + len(self._by_source)))  # those that left count by what they left
-        is_over = self._by_source[caller.source] >= part
+        is_over = self._by_source[self._part_of(caller.source)] >= part
         is_over |= self._by_client[caller.client] >= max(1, part // caller.siblings)
         return Acceptance.OVER_SHARE if is_over else None
 
     def keep(self, number: int, caller: Caller) -> None:
         """A message that was not refused is retained."""
         is_divided = self._common >= self._common_most
-        self._kept[number] = _Kept(caller.source, caller.client, is_divided)
+        source = self._part_of(caller.source)
+        self._kept[number] = _Kept(source, caller.client, is_divided)
         self._all_by_client[caller.client] += 1
         if is_divided:
-            self._by_source[caller.source] += 1
+            self._by_source[source] += 1
             self._by_client[caller.client] += 1
         else:
             self._common += 1
@@ -73,6 +97,8 @@ class Shares:
             if kept.is_divided:
                 _take_one(self._by_source, kept.source)
                 _take_one(self._by_client, kept.client)
+                if kept.source not in self._by_source:
+                    self._left.pop(kept.source, None)
             else:
                 self._common -= 1
 
@@ -82,6 +108,9 @@ class Shares:
         assert len(divided) <= self._divided_most
         assert self._by_source == Counter(kept.source for kept in divided)
         assert self._by_client == Counter(kept.client for kept in divided)
+        assert all(self._by_source[part] for part in self._left)
+        assert self._left.keys().isdisjoint(self._heirs.values())
+        assert len(set(self._heirs.values())) == len(self._heirs), "a part has one heir"
         assert self._all_by_client == Counter(kept.client for kept in self._kept.values())
 
 
