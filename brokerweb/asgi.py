@@ -15,7 +15,7 @@ from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
-from brokerweb.api.parameters import known_parameters  # noqa: E402
+from brokerweb.api.operations import operations  # noqa: E402
 from brokerweb.body_limits import BodyLimit, Limits  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
@@ -36,7 +36,7 @@ application = ProtocolTypeRouter(
 # Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests
 # create only a few.
 _ = get_resolver().url_patterns  # loads views and forms now instead of at the first request
-known_parameters()
+operations()
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 50, 50)

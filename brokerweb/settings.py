@@ -177,6 +177,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "brokerweb.api.idempotency.idempotent",
     "brokerweb.api.parameters.KnownParameters",
 ]
 

@@ -8,9 +8,11 @@ class ApiConfig(AppConfig):
     name = "brokerweb.api"
 
     def ready(self) -> None:
-        """Name the enumerations of systems in the OpenAPI document."""
+        """Describe sections, and name the enumerations of systems, in the OpenAPI document."""
+        from brokerweb.api.sections import described
         from brokerweb.systems.registry import webs
 
         names: Any = settings.SPECTACULAR_SETTINGS["ENUM_NAME_OVERRIDES"]
         for web in webs():
             names.update(web.enums)
+        settings.SPECTACULAR_SETTINGS["TAGS"] = described()

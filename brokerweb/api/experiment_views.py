@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpResponse
@@ -103,18 +104,24 @@ class ExperimentViewSet(Resource):
         name = f"configurations-{experiment.pk}{'-simulated' if experiment.definition['engine'] == SIMULATED else ''}"
         return download(written(results.table(experiment, sort), form), form, name)
 
-    @extend_schema(request=shapes.LaunchBody, responses={201: shapes.LaunchSerializer})
+    @extend_schema(request=shapes.LaunchBody, responses={201: shapes.LaunchSerializer, 200: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"])
     def launch(self, request: Request, pk: str) -> Response:
-        """Create the runs and queue them in random order."""
+        """Create the runs and queue them in random order.
+
+        With `skip_existing`, `skipped` names the finished run that stands for each run that is not launched; 200 if
+        none is left to launch.
+        """
         order = self.parsed(shapes.LaunchBody)
-        return _launched(experiments.launch(self.get_object(), self.user, **order))
+        launched = experiments.launch(self.get_object(), self.user, **order)
+        skipped = [asdict(one) for one in launched.skipped]
+        return Response({**shown_launch(launched), "skipped": skipped}, status=201 if launched.runs else 200)
 
     @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"], url_path="retry-failed")
     def retry_failed(self, request: Request, pk: str) -> Response:
         """Queue failed runs again, each once, with their configurations and seeds."""
-        return _launched(experiments.retry_failed(self.get_object(), self.user))
+        return Response(shown_launch(experiments.retry_failed(self.get_object(), self.user)), status=201)
 
     @extend_schema(request=None, responses={200: shapes.CancelledSerializer})
     @action(detail=True, methods=["post"])
@@ -128,9 +135,13 @@ class ExperimentViewSet(Resource):
         return Response(status=204)
 
 
-def _launched(launched: experiments.Launch) -> Response:
-    ids = [run.pk for run in launched.runs]
-    return Response({"runs": ids, "count": launched.count, "estimated_s": launched.estimated_s}, status=201)
+def shown_launch(launched: experiments.Launch) -> dict[str, Any]:
+    """A launch as JSON."""
+    return {
+        "runs": [run.pk for run in launched.runs],
+        "count": launched.count,
+        "estimated_s": launched.estimated_s,
+    }
 
 
 def _yaml(text: str) -> HttpResponse:

@@ -6,12 +6,11 @@ The known parameters are those in the OpenAPI document.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from drf_spectacular.generators import SchemaGenerator
 
+from brokerweb.api.operations import operation_of
 from brokerweb.kit.error_body import body
 
 MOST_NAMED = 10
@@ -28,9 +27,10 @@ class KnownParameters:
         return self._answer(request)
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> HttpResponse | None:
-        known = _known_to(view, request.method or "") if request.META.get("QUERY_STRING") else None
-        if known is None:
+        operation = operation_of(view, request.method or "") if request.META.get("QUERY_STRING") else None
+        if operation is None:
             return None
+        known = operation.query
         unknown = [name for name in request.GET if name not in known]
         if "format" in unknown and request.GET["format"] == "json":
             unknown.remove("format")
@@ -39,26 +39,3 @@ class KnownParameters:
         hint = f"known parameters: {', '.join(known)}" if known else "it has no parameters"
         refused = [(name[:40], "unknown", f"Unknown parameter {name!r:.40}; {hint}.") for name in unknown]
         return JsonResponse(body(refused[:MOST_NAMED]), status=400)
-
-
-def _known_to(view: Any, method: str) -> list[str] | None:
-    """The parameters of an operation; ``None`` if the OpenAPI document does not describe it."""
-    method = method.lower().replace("head", "get")
-    action = getattr(view, "actions", {}).get(method, method)
-    described = known_parameters()
-    classes: tuple[type, ...] = view.cls.__mro__ if hasattr(view, "cls") else ()
-    return next((described[one, action] for one in classes if (one, action) in described), None)
-
-
-@cache
-def known_parameters() -> dict[tuple[type, str], list[str]]:
-    """Known parameters by view and action, or by view and method for views without actions."""
-    generator = SchemaGenerator()
-    paths = generator.get_schema(public=True)["paths"]
-    found = {}
-    for path, _, method, view in generator._get_paths_and_endpoints():
-        operation = paths.get(path, {}).get(method.lower())
-        if operation is not None:
-            names = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
-            found[type(view), getattr(view, "action", None) or method.lower()] = names
-    return found

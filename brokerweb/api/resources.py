@@ -24,6 +24,10 @@ IF_MATCH = OpenApiParameter(
     description="The `mark` of the version that was read; 409 if it changed since",
 )
 """For objects that several users may change."""
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="As where things are created"
+)
+"""For operations that create, but answer something else than what they created: the others have it anyway."""
 MARK_HELP = "Mark of the current values. Send it as If-Match to avoid overwriting other changes"
 
 

@@ -17,7 +17,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb.api.resources import IF_MATCH, Resource, seen
+from brokerweb.api.resources import IDEMPOTENCY_KEY, IF_MATCH, Resource, seen
 from brokerweb.api.run_brokers import RunBrokers
 from brokerweb.api.run_lists import RunFilter, RunOrdering
 from brokerweb.api.run_tables import RunTables
@@ -60,7 +60,7 @@ class RunViewSet(RunBrokers, RunTables, Resource):
         labels.change(run := self.get_object(), self.parsed(label_shapes.LabelsBody), seen=seen(request))
         return self.shown(Run.objects.get(pk=run.pk))
 
-    @extend_schema(request=label_shapes.BulkBody, responses=label_shapes.BulkSerializer)
+    @extend_schema(request=label_shapes.BulkBody, responses=label_shapes.BulkSerializer, parameters=[IDEMPOTENCY_KEY])
     @action(detail=False, methods=["post"])
     def bulk(self, request: Request) -> Response:
         """Apply an action to many runs; `dry_run` only reports the effect."""

@@ -35,8 +35,30 @@ RETRY_AFTER = {
 }
 
 
+IDEMPOTENCY_KEY = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "Carries the request out once: a repeated request with this key and the same body gets the same "
+    "answer, for 24 h; with another body 422, while the first is being carried out 409",
+}
+REPLAYED = {"schema": {"type": "string", "enum": ["true"]}, "description": "The answer of an earlier request"}
+
+
 class Schema(AutoSchema):
-    """Adds the default error response, and that of throttling with its header."""
+    """Adds the default error response, and that of throttling with its header; idempotency keys where things are
+    created.
+    """
+
+    def _get_parameters(self) -> list[Any]:
+        parameters = super()._get_parameters()
+        return [*parameters, IDEMPOTENCY_KEY] if self._takes_key() else parameters
+
+    def _takes_key(self) -> bool:
+        """Everything that creates; tokens do without, since their text must not be stored."""
+        answers: Any = self.get_response_serializers()
+        creates = isinstance(answers, dict) and 201 in answers
+        return self.method == "POST" and creates and self.get_auth() != []
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet, ViewSet
 
+from brokerweb.api.experiment_views import shown_launch
 from brokerweb.api.pages import Pages
 from brokerweb.api.shapes.experiments import LaunchSerializer
 from brokerweb.api.shapes.fields import Body, ObjectsField
@@ -149,9 +150,7 @@ class StudyViewSet(ViewSet):
         body.is_valid(raise_exception=True)
         assert isinstance(request.user, User)
         experiment, launched = services.launch(study, body.validated_data["scale"], request.user)
-        ids = [run.pk for run in launched.runs]
-        told = {"runs": ids, "count": launched.count, "estimated_s": launched.estimated_s, "experiment": experiment.pk}
-        return Response(told, status=201)
+        return Response({**shown_launch(launched), "experiment": experiment.pk}, status=201)
 
 
 class ExperimentClaims(GenericViewSet):

@@ -14,6 +14,7 @@ from brokerweb.api import (
     queue_views,
     recorded_views,
     report_views,
+    root_views,
     run_views,
     search_views,
     storage_views,
@@ -45,6 +46,7 @@ router.register("notifications", notice_views.TargetViewSet, basename="target")
 
 app_name = "api"
 urlpatterns = [
+    path("", root_views.RootView.as_view(), name="root"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
     path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),

@@ -16,6 +16,7 @@ from brokerweb.control.refusals import in_words
 from brokerweb.experiments import launch_tasks, pause, states
 from brokerweb.experiments.models import Run, RunEvent, RunState
 from brokerweb.experiments.services import seed_of
+from brokerweb.experiments.standing import made_by
 from brokerweb.kit.outbox import is_left_to_task
 from brokerweb.reports import queue as report_queue
 from brokerweb.simulations import queue as simulation_queue
@@ -109,6 +110,7 @@ def write_manifest(run: Run) -> None:
             configuration_hash=run.configuration_hash,
             experiment=run.experiment_id,
             record_mb=configuration.get("record_mb", 0),
+            **made_by(configuration),
         )
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -18,6 +18,7 @@ from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.estimates import checked_body, references_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.experiments.run_durations import pace_of
+from brokerweb.experiments.standing import Stand, split
 from brokerweb.experiments.states import ENDED, NEVER_BEGAN, cancel_queued, move, note
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.ids import in_chunks, is_id, new_id
@@ -38,6 +39,7 @@ class Launch:
 
     runs: list[Run]
     estimated_s: float
+    skipped: list[Stand] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -92,8 +94,12 @@ def _row(body: Mapping[str, Any], owner: User | None, report_when_done: bool) ->
 
 
 @transaction.atomic
-def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | None = None) -> Launch:
+def launch(
+    experiment: Experiment, owner: User | None = None, *, if_runs: int | None = None, skip_existing: bool = False
+) -> Launch:
     """Create the runs in random order and queue them. Raises ``InvalidSetting`` if a topology is missing or invalid.
+
+    ``skip_existing`` leaves out runs that finished ones stand for.
 
     ``if_runs`` is the number of runs, without what-if runs, that the caller expects the experiment to have. Raises
     ``NotPossible`` if it differs, so that a request sent twice launches once.
@@ -111,6 +117,7 @@ def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | 
     pace = pace_of(definition["engine"])
     chosen = configurations(definition, References().find)
     pairs = [(configuration, r) for configuration in chosen for r in range(definition["replicates"])]
+    pairs, skipped = split(pairs, definition["seed"]) if skip_existing else (pairs, [])
     # Random order spreads drift (temperature, other load) over all configurations.
     Random(derive_seed(definition["seed"], "order")).shuffle(pairs)
     now = timezone.now()  # one timestamp for all, so that lists sort by position within a launch
@@ -133,7 +140,7 @@ def launch(experiment: Experiment, owner: User | None = None, *, if_runs: int | 
     Run.objects.bulk_create(runs)
     RunEvent.objects.bulk_create(RunEvent(run=run, name=RunState.QUEUED) for run in runs)
     transaction.on_commit(launch_tasks.launch_next)
-    return Launch(runs, round(pace.all_s([run.estimated_s for run in runs]), 1))
+    return Launch(runs, round(pace.all_s([run.estimated_s for run in runs]), 1), skipped)
 
 
 def runs_by_state(experiments: Iterable[Experiment]) -> dict[str, dict[str, int]]:

@@ -80,6 +80,8 @@ class Web:
     """Module with the URLs of its pages."""
     rest_urls: ClassVar[str] = ""
     """Module with its URLs below ``/api/``."""
+    sections: ClassVar[Mapping[str, str]] = {}
+    """The first parts of their paths that no common URL has, each with a sentence."""
     lab: ClassVar[str] = ""
     """Its ``brokerweb.wirelab.lab.Lab`` as ``MODULE.NAME``, for ``/api/systems/NAME/wire/``."""
     run_messages: ClassVar[str] = ""

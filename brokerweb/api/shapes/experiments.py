@@ -149,12 +149,30 @@ class LaunchBody(Body):
         help_text="Launch only if the experiment has this many runs, not counting what-if runs; else 409. Makes a "
         "repeated request, sent because the response was lost, launch only once.",
     )
+    skip_existing: Any = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Leave out every run for which a finished one stands: same configuration, seed and code",
+    )
+
+
+class StandSerializer(serializers.Serializer):
+    """A run that was not launched, as a finished one has its configuration, seed and code."""
+
+    configuration_hash = serializers.CharField()
+    replicate = serializers.IntegerField()
+    run = serializers.CharField(help_text="Id of the finished run")
+    verdict = serializers.CharField(help_text="valid or suspect")
 
 
 class LaunchSerializer(serializers.Serializer):
     runs = serializers.ListField(child=serializers.CharField())
     count = serializers.IntegerField()
     estimated_s = serializers.FloatField()
+
+
+class SkippingLaunchSerializer(LaunchSerializer):
+    skipped = StandSerializer(many=True)
 
 
 class RunSummarySerializer(serializers.ModelSerializer):

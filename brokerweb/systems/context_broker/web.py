@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 
@@ -26,6 +26,9 @@ class ContextBrokerWeb(Web):
 
     urls = f"{HERE}.urls"
     rest_urls = f"{HERE}.rest_urls"
+    sections: ClassVar[Mapping[str, str]] = {
+        "wire": "Datagrams: decoded, composed, sent. Any system: `/api/systems/NAME/wire/`."
+    }
     lab = f"{HERE}.wirelab.lab.LAB"
     run_messages = f"{HERE}.wirelab.recorded.MESSAGES"
     enums = {"TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES"}

@@ -1,0 +1,184 @@
+"""Idempotency keys: a request that creates or launches is carried out once per key, however often it is sent.
+
+``Idempotency-Key`` of draft-ietf-httpapi-idempotency-key-header-07, by account, on the operations whose OpenAPI
+description has the header. The answer is stored in the transaction that carries the request out, so that after a crash
+there are both or neither. Refused requests (400 and above) change nothing and leave their key free.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import RequestDataTooBig
+from django.db import transaction
+from django.db.models import Count, QuerySet, Sum
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import Resolver404, resolve
+from django.utils import timezone
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.settings import api_settings
+
+from brokerweb.api.models import KeptAnswer
+from brokerweb.api.operations import operation_of
+from brokerweb.kit.error_body import body
+from brokerweb.kit.ids import new_id
+from overlay.core.errors import shown
+from overlay.core.hashes import blake2b
+
+View = Callable[[HttpRequest], HttpResponse]
+
+HEADER, REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
+KEPT_FOR = timedelta(hours=24)
+MOST_KEPT, MOST_KEPT_BYTES = 1_000, 20_000_000
+"""Answers per account, and their compressed size together; beyond, the oldest are forgotten."""
+ABANDONED_AFTER = timedelta(seconds=60)
+"""A request that began earlier and has no answer is taken over by the next one with its key: its process may be gone.
+If it is not, what it did is rolled back. Longer than any request takes.
+"""
+RETRY_S = 1
+_COPIED = ("Content-Type", "Location")
+
+
+class _TakenOver(Exception):
+    """Another request with the key carries it out."""
+
+
+def idempotent(answer: View) -> View:
+    """Middleware. Inside the throttle, so that repeated requests count; outside everything that reads the body."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if HEADER not in request.headers or not _takes_key(request):
+            return answer(request)
+        owner, fingerprint = _account(request), _fingerprint(request)
+        if owner is None or fingerprint is None:
+            return answer(request)  # which refuses it
+        key = _key(request.headers[HEADER])
+        if key is None:
+            told = f"must be 1 to 255 printable ASCII characters, not {shown(request.headers[HEADER], 40)}"
+            return _refused(400, "invalid", told, HEADER)
+        now, claim = timezone.now(), ""
+        kept = KeptAnswer.objects.filter(owner=owner, key=key).first()  # without the lock that its request may hold
+        if kept is None or _is_free(kept, fingerprint, now):
+            kept, claim = _claimed(owner, key, fingerprint, now)
+        if claim:
+            return _carried_out(request, answer, kept, claim)
+        if kept.fingerprint != fingerprint:
+            return _refused(422, "key_reused", "This key was sent with another request. Use a new one.", HEADER)
+        return _replayed(kept) if kept.status else _in_progress()
+
+    return middleware
+
+
+def _takes_key(request: HttpRequest) -> bool:
+    if request.method != "POST" or not request.path_info.startswith("/api/"):
+        return False
+    with suppress(Resolver404):
+        operation = operation_of(resolve(request.path_info).func, "post")
+        return operation is not None and HEADER in operation.headers
+    return False
+
+
+def _account(request: HttpRequest) -> User | None:
+    """Whose request it is, authenticated as views do; ``None`` if they will refuse it."""
+    authenticators: Any = api_settings.DEFAULT_AUTHENTICATION_CLASSES
+    asked = Request(request, authenticators=[one() for one in authenticators])
+    with suppress(APIException):
+        return asked.user if asked.user.is_authenticated else None
+    return None
+
+
+def _fingerprint(request: HttpRequest) -> str | None:
+    """Of what is asked; ``None`` if the body is too large."""
+    with suppress(RequestDataTooBig):
+        parts = (request.get_full_path(), request.content_type or "")
+        return blake2b("\n".join(parts).encode() + b"\n" + request.body, digest_size=16).hexdigest()
+    return None
+
+
+def _key(text: str) -> str | None:
+    """The key, which the draft puts in quotes and others do not; ``None`` if it is none."""
+    key = text.strip()
+    if len(key) > 1 and key[0] == key[-1] == '"':
+        key = key[1:-1]
+    return key if 0 < len(key) <= 255 and key.isascii() and key.isprintable() else None
+
+
+def _is_free(kept: KeptAnswer, fingerprint: str, now: datetime) -> bool:
+    """Whether a request may take the key: it is too old, or its request was abandoned."""
+    if kept.begun < now - KEPT_FOR:
+        return True
+    return not kept.status and kept.fingerprint == fingerprint and kept.begun < now - ABANDONED_AFTER
+
+
+@transaction.atomic
+def _claimed(owner: User, key: str, fingerprint: str, now: datetime) -> tuple[KeptAnswer, str]:
+    """The row of the key, and the claim to carry the request out; empty if another request has it."""
+    KeptAnswer.objects.filter(begun__lt=now - KEPT_FOR).delete()
+    row = {"fingerprint": fingerprint, "begun": now, "claim": new_id()}
+    kept, is_new = KeptAnswer.objects.get_or_create(owner=owner, key=key, defaults=row)
+    if not is_new and _is_free(kept, fingerprint, now):
+        is_new = bool(KeptAnswer.objects.filter(pk=kept.pk).update(**row))
+    return kept, str(row["claim"]) if is_new else ""
+
+
+def _carried_out(request: HttpRequest, answer: View, kept: KeptAnswer, claim: str) -> HttpResponse:
+    mine = KeptAnswer.objects.filter(pk=kept.pk, claim=claim)
+    is_kept = False
+    try:
+        with transaction.atomic():
+            response = answer(request)
+            if response.status_code >= 400:
+                transaction.set_rollback(True)
+            else:
+                _keep(mine, response)
+                _thin(KeptAnswer.objects.filter(owner=kept.owner_id).exclude(pk=kept.pk), kept.owner_id)
+                is_kept = True
+    except _TakenOver:
+        return _in_progress()
+    finally:
+        if not is_kept:
+            mine.delete()
+    return response
+
+
+def _keep(mine: QuerySet[KeptAnswer], response: HttpResponse) -> None:
+    content = zlib.compress(response.content)
+    headers = {name: response[name] for name in _COPIED if name in response}
+    if not mine.update(status=response.status_code, headers=headers, body=content, size=len(content)):
+        raise _TakenOver
+
+
+def _thin(others: QuerySet[KeptAnswer], owner: Any) -> None:
+    """Forget the oldest answers beyond what is kept of an account."""
+    has = KeptAnswer.objects.filter(owner=owner).aggregate(count=Count("pk"), size=Sum("size"))
+    if has["count"] <= MOST_KEPT and has["size"] <= MOST_KEPT_BYTES:
+        return
+    count, size, old = has["count"], has["size"], []
+    for pk, own in others.exclude(status=0).order_by("begun", "pk").values_list("pk", "size"):
+        if count <= MOST_KEPT and size <= MOST_KEPT_BYTES:
+            break
+        count, size = count - 1, size - own
+        old.append(pk)
+    others.filter(pk__in=old).delete()
+
+
+def _replayed(kept: KeptAnswer) -> HttpResponse:
+    content = zlib.decompress(kept.body)
+    return HttpResponse(content, status=kept.status, headers={**kept.headers, REPLAYED: "true"})
+
+
+def _in_progress() -> HttpResponse:
+    sentence = f"A request with this key is being carried out. Try again in {RETRY_S} s."
+    refused = _refused(409, "in_progress", sentence)
+    refused["Retry-After"] = str(RETRY_S)
+    return refused
+
+
+def _refused(status: int, code: str, sentence: str, field: str = "") -> HttpResponse:
+    return JsonResponse(body([(field, code, sentence)]), status=status)
