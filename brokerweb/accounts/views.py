@@ -10,18 +10,32 @@ from django.urls import reverse_lazy
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from brokerweb.accounts import services
+from brokerweb.accounts import roles, services
 from brokerweb.accounts.models import Scope
-from brokerweb.kit.view_guards import person, posted
+from brokerweb.accounts.rights import Role
+from brokerweb.kit.view_guards import needs, person, posted
 from overlay.core.errors import InvalidSetting
 
+ROLE_WORDS = {
+    Role.GUEST: "you see only the networks that you were given.",
+    Role.VIEWER: "you see everything and change nothing.",
+    Role.OPERATOR: "you see, change and launch everything.",
+    Role.ADMINISTRATOR: "you see and change everything, and manage accounts.",
+}
 
+
+@needs("own")
 @login_required
 @never_cache
 def account(request: HttpRequest, fresh: str = "", wrong: InvalidSetting | None = None) -> HttpResponse:
     """``fresh`` is a new token, shown only in this response."""
+    user = person(request)
+    role = roles.stored_role(user)
     context = {
-        "tokens": services.tokens_of(person(request)),
+        "role": role.word,
+        "role_words": ROLE_WORDS[role],
+        "levels": user.network_rights.select_related("network").order_by("network__name"),
+        "tokens": services.tokens_of(user),
         "scopes": Scope.choices,
         "fresh": fresh,
         "wrong": wrong,
@@ -31,6 +45,7 @@ def account(request: HttpRequest, fresh: str = "", wrong: InvalidSetting | None 
     return render(request, "accounts/account.html", context, status=400 if wrong else 200)
 
 
+@needs("own")
 @posted
 def make_token(request: HttpRequest) -> HttpResponse:
     """Renders the page instead of redirecting, so that the token is not stored for the next request."""
@@ -45,6 +60,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
     return account(request, fresh=fresh)
 
 
+@needs("own")
 @posted
 def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
     services.revoke(get_object_or_404(services.tokens_of(person(request)), id=token_id))
