@@ -1,11 +1,19 @@
 """Authentication of the REST API by token."""
 
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import DatabaseError
 from django.http import HttpRequest
+from django.utils import timezone
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
+
+from brokerweb.accounts.models import Token
+
+EVERY = timedelta(minutes=1)
 
 
 class BearerAuthentication(TokenAuthentication):
@@ -20,4 +28,14 @@ class BearerAuthentication(TokenAuthentication):
     def authenticate_credentials(self, token: bytes) -> Any:
         if not token.isascii():
             raise AuthenticationFailed("Invalid token.")
-        return super().authenticate_credentials(token)
+        found = super().authenticate_credentials(token)
+        _used(found[1], timezone.now())
+        return found
+
+
+def _used(token: Token, now: datetime) -> None:
+    """Note the use, at most once a minute. A request does not fail because this could not be written."""
+    if token.last_used is not None and now - token.last_used < EVERY:
+        return
+    with suppress(DatabaseError, OSError):
+        Token.objects.filter(pk=token.pk).update(last_used=now)

@@ -6,12 +6,18 @@ administrators. All others are viewers, or guests if they have a row here (``bro
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from knox.models import AbstractAuthToken
 
 from brokerweb.accounts.rights import Level
 from brokerweb.kit.ids import new_id
+
+
+def all_networks() -> models.QuerySet[Any]:
+    """Every network. By name: networks are above accounts, which only know that they exist."""
+    return apps.get_model("networks", "Network")._default_manager.all()
 
 
 class Guest(models.Model):

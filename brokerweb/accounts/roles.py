@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from brokerweb.accounts.asking import role_of
-from brokerweb.accounts.models import Guest, NetworkRight
+from brokerweb.accounts.models import Guest, NetworkRight, all_networks
 from brokerweb.accounts.rights import Level, Role
 from brokerweb.kit.errors import NotPossible
 from overlay.core.errors import InvalidSetting, shown
@@ -60,11 +59,11 @@ def _others(user: User) -> bool:
 
 
 @transaction.atomic
-def set_rights(user: User, levels: Mapping[str, str], known: Any) -> None:
-    """Replace an account's rights on single networks. ``known``: a queryset of networks. Raises ``InvalidSetting``."""
+def set_rights(user: User, levels: Mapping[str, str]) -> None:
+    """Replace an account's rights on single networks. Raises ``InvalidSetting``."""
     if len(levels) > MOST_RIGHTS:
         raise InvalidSetting("networks", f"at most {MOST_RIGHTS}, not {len(levels)}")
-    found = set(known.filter(pk__in=list(levels)).values_list("pk", flat=True))
+    found = set(all_networks().filter(pk__in=list(levels)).values_list("pk", flat=True))
     for network, level in levels.items():
         if network not in found:
             raise InvalidSetting("networks", f"unknown id {shown(network, 40)}")

@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from brokerweb.accounts import roles, services
-from brokerweb.accounts.models import Scope
+from brokerweb.accounts.asking import asked, shown_networks
+from brokerweb.accounts.models import Scope, all_networks
 from brokerweb.accounts.rights import Role
 from brokerweb.kit.view_guards import needs, person, posted
 from overlay.core.errors import InvalidSetting
@@ -31,11 +32,18 @@ def account(request: HttpRequest, fresh: str = "", wrong: InvalidSetting | None 
     """``fresh`` is a new token, shown only in this response."""
     user = person(request)
     role = roles.stored_role(user)
+    tokens = list(services.tokens_of(user))
+    seen = shown_networks(all_networks().order_by("name"), asked(request).access)
+    names = dict(seen.values_list("pk", "name")[: services.MOST_NETWORKS])
     context = {
         "role": role.word,
         "role_words": ROLE_WORDS[role],
         "levels": user.network_rights.select_related("network").order_by("network__name"),
-        "tokens": services.tokens_of(user),
+        "rows": [(token, [names.get(pk, "deleted") for pk in token.networks or ()]) for token in tokens],
+        "networks": names,
+        "chosen": request.POST.getlist("networks") if wrong else [],
+        "days": services.DAYS,
+        "most_days": services.MOST_DAYS,
         "scopes": Scope.choices,
         "fresh": fresh,
         "wrong": wrong,
@@ -54,10 +62,20 @@ def make_token(request: HttpRequest) -> HttpResponse:
             person(request),
             name=request.POST.get("name", ""),
             scope=request.POST.get("scope", ""),
+            networks=request.POST.getlist("networks") or None,
+            days=_days(request.POST.get("days", "")),
         )
     except InvalidSetting as error:
         return account(request, wrong=error)
     return account(request, fresh=fresh)
+
+
+def _days(text: str) -> int:
+    """Raises ``InvalidSetting``."""
+    text = text.strip() or str(services.DAYS)
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise InvalidSetting("days", f"must be a whole number from 1 to {services.MOST_DAYS}, not {text[:40]!r}")
+    return int(text)
 
 
 @needs("own")

@@ -13,7 +13,6 @@ from brokerweb.accounts import roles
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes.accounts import AccountBody, AccountSerializer
-from brokerweb.networks.models import Network
 
 
 class AccountViewSet(Resource):
@@ -37,7 +36,7 @@ class AccountViewSet(Resource):
             if "role" in body:
                 user = roles.set_role(user, roles.read_role(body["role"]))
             if "networks" in body:
-                roles.set_rights(user, body["networks"], Network.objects.all())
+                roles.set_rights(user, body["networks"])
         return self.shown(user)
 
     @extend_schema(operation_id="accounts_me_retrieve", responses=AccountSerializer, filters=False)

@@ -49,10 +49,10 @@ class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
         body.is_valid(raise_exception=True)
         given = body.validated_data
         # Pass Django's request: the lock-out counts failures by name and address.
-        user = authenticate(request._request, username=given["username"], password=given["password"])
+        user = authenticate(request._request, username=given.pop("username"), password=given.pop("password"))
         if user is None:
             raise AuthenticationFailed("Wrong user name or password.")
-        token, text = services.make_token(user, name=given["name"], scope=given["scope"])
+        token, text = services.make_token(user, **given)
         token.token = text
         return Response(shapes.MadeTokenSerializer(token).data, status=201)
 

@@ -187,7 +187,7 @@ def test_without_a_log_in_nothing_is_shown_and_nothing_changed(client: Client, s
 
 @pytest.mark.parametrize("role", Role)
 def test_the_admin_shows_operators_what_pages_show_and_accounts_to_administrators(role: Role) -> None:
-    user = roles.set_role(User.objects.create_user("somebody"), role)
+    user = roles.set_role(User.objects.create_user("someone"), role)
     browser = Client()
     browser.force_login(user)
     opened = {}
