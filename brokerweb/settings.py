@@ -177,6 +177,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "brokerweb.accounts.asking.PagesAsk",
     "brokerweb.api.idempotency.idempotent",
     "brokerweb.api.parameters.KnownParameters",
 ]
@@ -191,6 +192,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "brokerweb.accounts.asking.may",
             ],
             "builtins": ["brokerweb.kit.tags", "brokerweb.systems.tags"],
         },
@@ -294,7 +296,11 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # --- Authentication and security ------------------------------------------------------------------------------------
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+    "brokerweb.accounts.asking.AdminAsks",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -355,7 +361,7 @@ REST_FRAMEWORK = {
         "brokerweb.accounts.bearer.BearerAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["brokerweb.accounts.bearer.OperatorWrites"],
+    "DEFAULT_PERMISSION_CLASSES": ["brokerweb.accounts.asking.Permission"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "brokerweb.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],

@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.generic import RedirectView
 
 from brokerweb.api import health
+from brokerweb.kit.view_guards import needs
 from brokerweb.systems.registry import webs
 
 PAGES = (
@@ -30,11 +31,13 @@ admin.site.index_title = "Administration"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", include("brokerweb.api.urls")),
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", health.readyz, name="readyz"),
-    path("metrics", health.metrics, name="metrics"),
+    path("healthz", needs(None)(health.healthz), name="healthz"),
+    path("readyz", needs(None)(health.readyz), name="readyz"),
+    path("metrics", needs(None)(health.metrics), name="metrics"),
     path("admin/", admin.site.urls),
-    path("favicon.ico", RedirectView.as_view(url=static("img/logo.svg"))),  # for pages without an icon of their own
+    path(
+        "favicon.ico", needs(None)(RedirectView.as_view(url=static("img/logo.svg")))
+    ),  # for pages without an icon of their own
     path("", include("brokerweb.run_urls")),
     *(path("", include(f"brokerweb.{app}.urls")) for app in PAGES),
     *(path("", include(web.urls)) for web in webs() if web.urls),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -12,28 +14,57 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from brokerweb.accounts.models import Scope, Token
+from brokerweb.accounts.asking import access_of, shown_networks
+from brokerweb.accounts.models import Scope, Token, all_networks
 from brokerweb.secret import write_private
 from overlay.core.errors import InvalidSetting, shown
 
 MAX_TOKENS = 50
 """Per account. A limit, so that a script that creates a token on every run does not accumulate them."""
+DAYS, MOST_DAYS = 90, 365
+"""Days until a token expires, if its owner chooses none, and at most."""
+MOST_NETWORKS = 100
+"""Networks that a token is limited to."""
 OPERATOR = "operator"
 
 
-def make_token(user: User, *, name: str = "", scope: str = Scope.WRITE) -> tuple[Token, str]:
+def make_token(
+    user: User,
+    *,
+    name: str = "",
+    scope: str = Scope.WRITE,
+    networks: Sequence[str] | None = None,
+    days: int = DAYS,
+) -> tuple[Token, str]:
     """Create a token; return it with its text, which cannot be read again. Raises ``InvalidSetting``.
 
-    An account that has ``MAX_TOKENS`` loses its expired tokens or, if there are none, its oldest one.
+    ``networks``: ids of the networks that it is limited to; ``None``: everything that the account may do. An account
+    that has ``MAX_TOKENS`` loses its expired tokens or, if there are none, its oldest one.
     """
     if scope not in Scope.values:
         raise InvalidSetting("scope", f"must be one of {', '.join(Scope.values)}, not {shown(scope, 40)}")
     if len(name) > 100 or not (name.isprintable() or not name):
         raise InvalidSetting("name", "must be at most 100 printable characters")
+    if not 1 <= days <= MOST_DAYS:
+        raise InvalidSetting("days", f"must be a whole number from 1 to {MOST_DAYS}, not {shown(days, 40)}")
+    limit = None if networks is None else _limit(user, networks)
     with transaction.atomic():
         _make_room(user)
-        token, text = Token.objects.create(user=user, name=name, scope=scope)
+        token, text = Token.objects.create(
+            user=user, name=name, scope=scope, networks=limit, expiry=timedelta(days=days)
+        )
     return token, text
+
+
+def _limit(user: User, ids: Sequence[str]) -> list[str]:
+    """The networks of a limited token, each one that the account may see. Raises ``InvalidSetting``."""
+    if not 1 <= len(ids) <= MOST_NETWORKS:
+        raise InvalidSetting("networks", f"must name 1 to {MOST_NETWORKS} networks, or be left out for no limit")
+    seen = shown_networks(all_networks().filter(pk__in=ids), access_of(user))
+    found = set(seen.values_list("pk", flat=True))
+    if missing := [one for one in ids if one not in found]:
+        raise InvalidSetting("networks", f"unknown id {shown(missing[0], 40)}")
+    return sorted(found)
 
 
 def _make_room(user: User) -> None:

@@ -8,14 +8,13 @@ from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from brokerweb.accounts.rights import Operation
 from brokerweb.api.resources import Resource
 from brokerweb.api.shapes import labels as shapes
-from brokerweb.api.token_views import OwnToken
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import SavedView, Tag
 from brokerweb.runlist import saved_views
@@ -42,17 +41,11 @@ class TagViewSet(Resource):
         return Response(status=204)
 
 
-class OwnViews(OwnToken):
-    """Every user may save views of their own, but not with a read-only token."""
-
-    message = "This token is read-only. Create a read-write token to save views."
-
-
 @extend_schema_view(list=extend_schema(description="Your own views."))
 class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
     queryset = SavedView.objects.none()
     serializer_class = shapes.SavedViewSerializer
-    permission_classes = [IsAuthenticated, OwnViews]
+    operations = dict.fromkeys(("get", "post", "patch", "delete"), Operation.OWN)
     lookup_value_regex = "[0-9]{1,12}"
     filterset_fields = ["page"]
 

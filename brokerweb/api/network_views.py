@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
@@ -12,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from brokerweb.accounts.asking import access_of, shown_networks
 from brokerweb.api.paging import links, part_of, whole
 from brokerweb.api.resources import Resource, chosen
 from brokerweb.api.shapes import networks as shapes
@@ -32,8 +34,12 @@ _YES_OR_NO = {"": None, "true": True, "false": False}
 class NetworkViewSet(Resource):
     queryset = Network.objects.select_related("owner").prefetch_related("restart_orders")
     serializer_class = shapes.NetworkSerializer
+    network_in = "pk"
     filterset_fields = {"name": ["exact", "icontains"], "state": ["exact", "in"], "topology": ["exact"]}
     ordering_fields = ["name", "state", "created", "changed"]
+
+    def get_queryset(self) -> QuerySet[Network]:
+        return shown_networks(super().get_queryset(), access_of(self.request.user, self.request.auth))
 
     @extend_schema(request=shapes.NetworkBody, responses={201: shapes.NetworkSerializer})
     def create(self, request: Request) -> Response:

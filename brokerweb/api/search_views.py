@@ -12,6 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from brokerweb.accounts.asking import access_of
+from brokerweb.accounts.rights import Operation, refusal
 from brokerweb.finder.services import KINDS, LONGEST, find
 
 
@@ -46,5 +48,9 @@ class SearchView(APIView):
         operators only.
         """
         text = request.query_params.get("q", "")
-        found = find(text, cast(User, request.user))
+        found = find(
+            text,
+            cast(User, request.user),
+            may_change=not refusal(access_of(request.user, request.auth), Operation.CHANGE),
+        )
         return Response(SearchSerializer({"query": text, "results": [asdict(one) for one in found]}).data)

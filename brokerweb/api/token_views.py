@@ -9,24 +9,15 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins
 from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from brokerweb.accounts import services
-from brokerweb.accounts.models import Scope, Token
+from brokerweb.accounts.models import Token
+from brokerweb.accounts.rights import Operation
 from brokerweb.api.shapes import tokens as shapes
-
-
-class OwnToken(BasePermission):
-    """Users list and revoke their own tokens, but not with a read-only token."""
-
-    message = "This token is read-only. Revoke tokens with a read-write token or on the account page."
-
-    def has_permission(self, request: Request, view: object) -> bool:
-        read_only = isinstance(request.auth, Token) and request.auth.scope == Scope.READ
-        return request.method == "GET" or not read_only
 
 
 @extend_schema_view(list=extend_schema(description="Your own tokens; their text is never shown again."))
@@ -35,8 +26,10 @@ class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
     serializer_class = shapes.TokenSerializer
     lookup_field = "id"
 
+    operations = dict.fromkeys(("get", "delete"), Operation.OWN)
+
     def get_permissions(self) -> list[Any]:
-        return [AllowAny()] if self.action == "create" else [IsAuthenticated(), OwnToken()]
+        return [AllowAny()] if self.action == "create" else list(super().get_permissions())
 
     def get_authenticators(self) -> list[Any]:
         """Creating a token needs only the password in the body, so cookies and headers are ignored."""
@@ -56,10 +49,10 @@ class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
         body.is_valid(raise_exception=True)
         given = body.validated_data
         # Pass Django's request: the lock-out counts failures by name and address.
-        user = authenticate(request._request, username=given["username"], password=given["password"])
+        user = authenticate(request._request, username=given.pop("username"), password=given.pop("password"))
         if user is None:
             raise AuthenticationFailed("Wrong user name or password.")
-        token, text = services.make_token(user, name=given["name"], scope=given["scope"])
+        token, text = services.make_token(user, **given)
         token.token = text
         return Response(shapes.MadeTokenSerializer(token).data, status=201)
 

@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.routers import SimpleRouter
 
 from brokerweb.api import (
+    account_views,
     calibration_views,
     compare_views,
     experiment_views,
@@ -28,6 +29,7 @@ from brokerweb.api.not_found import missing
 from brokerweb.systems.registry import webs
 
 router = SimpleRouter()
+router.register("accounts", account_views.AccountViewSet, basename="account")
 router.register("topologies", topology_views.TopologyViewSet)
 router.register("networks", network_views.NetworkViewSet)
 router.register("experiments", experiment_views.ExperimentViewSet)

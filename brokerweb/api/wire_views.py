@@ -8,12 +8,12 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ErrorDetail, NotFound, Throttled, ValidationError
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from brokerweb.accounts.rights import Operation
 from brokerweb.api.shapes import wire as shapes
 from brokerweb.wirelab import pasted, sending, services
 from brokerweb.wirelab.lab import Lab, WrongFields
@@ -66,7 +66,7 @@ def told(found: services.Decoded, read_as: str = "") -> dict[str, Any]:
 
 
 class DecodeView(APIView):
-    permission_classes = [IsAuthenticated]  # read-only, but a datagram may be too long for a URL
+    operations = {"post": Operation.READ}  # a datagram may be too long for a URL
 
     @extend_schema(operation_id="systems_wire_decode", request=shapes.DecodeBody, responses=shapes.DecodedSerializer)
     def post(self, request: Request, system: str) -> Response:
@@ -78,7 +78,7 @@ class DecodeView(APIView):
 
 
 class ComposeView(APIView):
-    permission_classes = [IsAuthenticated]
+    operations = {"post": Operation.READ}
 
     @extend_schema(operation_id="systems_wire_compose", request=shapes.ComposeBody, responses=shapes.DecodedSerializer)
     def post(self, request: Request, system: str) -> Response:

@@ -64,7 +64,7 @@ class Kind:
         return own | self.matches(word) if self.matches else own
 
 
-def find(text: str, user: User) -> list[Found]:
+def find(text: str, user: User, *, may_change: bool) -> list[Found]:
     """Results whose name contains every word of ``text``, best match first; for an empty text the first few of each
     kind.
 
@@ -76,15 +76,15 @@ def find(text: str, user: User) -> list[Found]:
     if len(sought) > MOST_WORDS:
         raise InvalidSetting("q", f"accepts at most {MOST_WORDS} words, not {len(sought)}")
     fitting = [
-        *_places(sought, user),
+        *_places(sought, may_change),
         *_studies(sought),
         *(hit for kind in KINDS for hit in _of_kind(kind, sought, user)),
     ]
     return [found for _, found in sorted(fitting, key=lambda hit: hit[0])]
 
 
-def _places(sought: list[str], user: User) -> Iterator[tuple[int, Found]]:
-    allowed = [place for place in places() if user.is_staff or not place.for_operators]
+def _places(sought: list[str], may_change: bool) -> Iterator[tuple[int, Found]]:
+    allowed = [place for place in places() if may_change or not place.for_operators]
     hits = [(_fit(place.name, sought), place) for place in allowed if _has(place, sought)]
     for fit, place in sorted(hits, key=lambda hit: hit[0])[:MOST_OF_A_KIND]:
         yield fit, Found("page", place.name, place.about, reverse(place.url))

@@ -6,6 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from brokerweb.accounts.asking import asked
 from brokerweb.finder.services import LONGEST, Found, find
 from brokerweb.kit.view_guards import person
 from overlay.core.errors import InvalidSetting
@@ -16,7 +17,7 @@ def index(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "")
     found, wrong = list[Found](), ""
     try:
-        found = find(text, person(request))
+        found = find(text, person(request), may_change=asked(request).may("change"))
     except InvalidSetting as error:
         wrong = error.sentence
     context = {"text": text[: 2 * LONGEST], "found": found, "wrong": wrong, "longest": LONGEST}

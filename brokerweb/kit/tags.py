@@ -28,6 +28,13 @@ from telemetry.formatting import UNKNOWN, counted, distance, duration, in_unit, 
 register = template.Library()
 register.simple_tag(figure, name="chart_figure")
 
+
+@register.simple_tag(takes_context=True)
+def may_on(context: dict[str, Any], operation: str, network: Any) -> bool:
+    """Whether the page's user may do this on a network; ``may.change`` is about everything."""
+    return bool(context["may"].may(operation, network.pk))
+
+
 for _write in (
     formatting.axes_counted,
     formatting.axis,

@@ -1,8 +1,11 @@
-"""Shared parts of page views: permission decorators, pagination and search."""
+"""Shared parts of page views: what a page requires, pagination and search.
+
+``brokerweb.accounts.asking`` decides, before a view runs, whether its user has the right that it declares here.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
@@ -15,6 +18,7 @@ from django.shortcuts import render
 from brokerweb.kit.picks import MOST_TYPED
 
 View = Callable[..., HttpResponse]
+Marked = TypeVar("Marked", bound=Callable[..., Any])
 PAGE_SIZE = 25
 
 
@@ -50,34 +54,27 @@ def posted(view: View) -> View:
     return entered(wrapper)
 
 
+def needs(operation: str | None, network: str | None = None) -> Callable[[Marked], Marked]:
+    """What a page asks of ``brokerweb.accounts.rights`` before it runs, instead of reading; ``None``: nothing.
+
+    ``network`` is the network that it is about, if its URL has no ``network_id``.
+    """
+
+    def mark(view: Marked) -> Marked:
+        view.operation, view.network = operation, network  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
 def changes(view: View) -> View:
-    """Requires an operator and POST."""
-
-    @posted
-    @wraps(view)
-    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        may_change(request)
-        return view(request, *args, **kwargs)
-
-    return wrapper
+    """Requires POST and the right to change."""
+    return needs("change")(posted(view))
 
 
 def form_page(view: View) -> View:
-    """Requires an operator, for views that show and process a form."""
-
-    @entered
-    @wraps(view)
-    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        may_change(request)
-        return view(request, *args, **kwargs)
-
-    return wrapper
-
-
-def may_change(request: HttpRequest) -> None:
-    """Raises ``PermissionDenied`` for read-only accounts."""
-    if not getattr(request.user, "is_staff", False):
-        raise PermissionDenied("This account is read-only. Changes need the operator role.")
+    """Requires the right to change, for views that show and process a form."""
+    return needs("change")(entered(view))
 
 
 def person(request: HttpRequest) -> User:

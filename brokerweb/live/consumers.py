@@ -17,13 +17,12 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.live import snapshots
 from brokerweb.live.snapshots import Frame
-from brokerweb.live.websocket_auth import may_look
+from brokerweb.live.websocket_auth import refused
 
 log = logging.getLogger(__name__)
 
 NORMAL = 1000
 WENT_WRONG = 1011
-NOT_LOGGED_IN = 4401
 UNKNOWN_RUN = 4404
 LOOK_AFTER_S = 2.0
 """Seconds of silence after which rows and files are read."""
@@ -40,7 +39,7 @@ def current(run_id: str) -> Frame | None:
 
 
 class RunConsumer(AsyncWebsocketConsumer):
-    """``/ws/runs/<id>/``. Close codes: 1000 the run has ended, 4401 not logged in, 4404 no such run."""
+    """``/ws/runs/<id>/``. Close codes: 1000 ended, 4401 not logged in, 4403 not allowed, 4404 no such run."""
 
     groups: list[str] = []
 
@@ -52,8 +51,8 @@ class RunConsumer(AsyncWebsocketConsumer):
         self.sending: asyncio.Task[None] | None = None
         # Accept before refusing: browsers see a close code only of an open connection.
         await self.accept()
-        if not await may_look(self.scope):
-            await self.close(code=NOT_LOGGED_IN)
+        if code := await refused(self.scope):
+            await self.close(code=code)
             return
         # Subscribe before the first read, so that no update is missed.
         await self.channel_layer.group_add(snapshots.group_of(self.run_id), self.channel_name)
@@ -96,8 +95,8 @@ class RunConsumer(AsyncWebsocketConsumer):
             now = asyncio.get_running_loop().time()
             if now - checked >= CHECK_USER_S:
                 checked = now
-                if not await may_look(self.scope):
-                    await self.close(code=NOT_LOGGED_IN)
+                if code := await refused(self.scope):
+                    await self.close(code=code)
                     return
             self.seq = frame["seq"]
             await self.send(text_data=frame["text"])

@@ -2,17 +2,22 @@
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
+from brokerweb.accounts.asking import asked
 from brokerweb.experiments.models import Experiment, Run, RunState
-from brokerweb.kit.view_guards import person
+from brokerweb.kit.view_guards import needs, person
 from brokerweb.live import overview
 from brokerweb.reports.models import Report
 from brokerweb.topologies.models import Topology
 
 
+@needs("own")
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
+    """Guests see their networks instead."""
+    if not asked(request).may("read"):
+        return redirect("networks:list")
     context = {
         **overview.now(),
         "matrix": overview.matrix(),

@@ -14,8 +14,11 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from rest_framework.exceptions import AuthenticationFailed
 
+from brokerweb.accounts.asking import access_of
 from brokerweb.accounts.bearer import BearerAuthentication
+from brokerweb.accounts.rights import Operation, refusal
 
+NOT_LOGGED_IN, NOT_ALLOWED = 4401, 4403
 PREFIX = b"bearer "
 PORTS = {"http": 80, "https": 443}
 Application = Callable[..., Awaitable[Any]]
@@ -58,22 +61,31 @@ def _origin(url: str) -> tuple[str, str, int] | None:
         return None
 
 
-async def may_look(scope: Mapping[str, Any]) -> bool:
-    """Whether the session or token is still valid in the database. Every active account may view every run, until it
-    is deleted or deactivated, logs out, changes its password or has its token revoked.
+async def refused(scope: Mapping[str, Any]) -> int:
+    """The close code for someone who may not view runs; 0 for others. Asked again and again while a page is open.
+
+    4401: the session or token is not, or no longer, valid in the database (log-out, password change, revocation).
+    4403: the account or token may not view runs.
     """
     header = dict(scope["headers"]).get(b"authorization", b"")
     if header[: len(PREFIX)].lower() == PREFIX:
-        return await database_sync_to_async(_opens)(header[len(PREFIX) :].strip())
+        return await database_sync_to_async(_of_token)(header[len(PREFIX) :].strip())
     # A session caches its data and would miss a logout elsewhere, so it is read again.
     session = import_module(settings.SESSION_ENGINE).SessionStore(scope["session"].session_key)
     user = await get_user({**scope, "session": session})
-    return bool(user.is_authenticated and user.is_active)
+    return await database_sync_to_async(_code)(user)
 
 
-def _opens(token: bytes) -> bool:
+def _of_token(text: bytes) -> int:
     try:
-        BearerAuthentication().authenticate_credentials(token)
+        user, token = BearerAuthentication().authenticate_credentials(text)
     except AuthenticationFailed:
-        return False
-    return True
+        return NOT_LOGGED_IN
+    return _code(user, token)
+
+
+def _code(user: Any, token: Any = None) -> int:
+    access = access_of(user, token)
+    if access.role is None:
+        return NOT_LOGGED_IN
+    return NOT_ALLOWED if refusal(access, Operation.READ) else 0

@@ -11,10 +11,12 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from brokerweb.accounts.asking import asked, shown_networks
+from brokerweb.accounts.rights import ANY
 from brokerweb.brokers import overlay
 from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
+from brokerweb.kit.view_guards import changes, form_page, needs, page_of, person, sought
 from brokerweb.networks import broker_index, history, live_data, services
 from brokerweb.networks.answering import trouble
 from brokerweb.networks.models import Host, Network
@@ -24,9 +26,10 @@ from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import FIRST, SYSTEMS, have_topologies, servers_title
 
 
+@needs("read", network=ANY)
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    rows = Network.objects.all()
+    rows = shown_networks(Network.objects.all(), asked(request).access)
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
     if query := sought(request):
@@ -44,15 +47,15 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @form_page
 def new(request: HttpRequest) -> HttpResponse:
-    asked = request.POST if request.method == "POST" else request.GET
-    system = SYSTEMS.get(asked.get("system", ""), SYSTEMS[FIRST])
-    sent: dict[str, Any] = {"name": asked.get("name", ""), "topology": asked.get("topology", ""), "system": system}
+    given = request.POST if request.method == "POST" else request.GET
+    system = SYSTEMS.get(given.get("system", ""), SYSTEMS[FIRST])
+    sent: dict[str, Any] = {"name": given.get("name", ""), "topology": given.get("topology", ""), "system": system}
     infos, profiles = services.offered(system.name), services.profiles(system.name)
     if request.method != "POST":
         return _form(request, setting_forms.shown(infos, "settings-", sweeps=False, profiles=profiles), sent)
     inputs = setting_forms.read(infos, "settings-", request.POST, sweeps=False, profiles=profiles)
     try:
-        if asked.get("system", FIRST) not in SYSTEMS:
+        if given.get("system", FIRST) not in SYSTEMS:
             raise InvalidSetting("system", f"must be one of {', '.join(SYSTEMS)}")
         if inputs.wrong:
             raise InvalidSetting("settings", "some values are invalid; see below")

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
 
+from brokerweb.accounts.asking import asked
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.picks import FIND, FIND_RUNS
@@ -74,7 +75,7 @@ def create(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, report_id: str) -> HttpResponse:
     report = get_object_or_404(Report.objects.select_related("owner", "schedule").defer("result"), pk=report_id)
     is_done = report.state == ReportState.DONE
-    number, may_change = request.GET.get("page", "1")[:8], person(request).is_staff
+    number, may_change = request.GET.get("page", "1")[:8], asked(request).may("change")
     contents, runs_count = SafeString(), 0
     if is_done:
         contents, runs_count = rendered(report.pk, report.ended_at, number, may_change=may_change)

@@ -15,7 +15,7 @@ from brokerweb.experiments import labels
 from brokerweb.experiments.models import Run, SavedView
 from brokerweb.kit import etags
 from brokerweb.kit.etags import Outdated
-from brokerweb.kit.view_guards import changes, form_page, person, posted
+from brokerweb.kit.view_guards import changes, form_page, needs, person, posted
 from brokerweb.runlist import bulk, saved_views
 from brokerweb.runlist.bulk import DELETE
 from brokerweb.runlist.filtering import runs_matching
@@ -107,6 +107,7 @@ def _labels(run: Run) -> dict[str, str]:
     return {"tags": " ".join(labels.written(run)["tags"]), "note": run.note}
 
 
+@needs("own")
 @posted
 def save_view(request: HttpRequest) -> HttpResponse:
     page, query = request.POST.get("page", ""), request.POST.get("query", "")
@@ -119,6 +120,7 @@ def save_view(request: HttpRequest) -> HttpResponse:
     return redirect(_page_of(page, query))
 
 
+@needs("own")
 @posted
 def rename_view(request: HttpRequest, view_id: int) -> HttpResponse:
     view = get_object_or_404(SavedView, pk=view_id, owner=person(request))
@@ -129,6 +131,7 @@ def rename_view(request: HttpRequest, view_id: int) -> HttpResponse:
     return redirect(_page_of(view.page, request.POST.get("query", "")))
 
 
+@needs("own")
 @posted
 def delete_view(request: HttpRequest, view_id: int) -> HttpResponse:
     view = get_object_or_404(SavedView, pk=view_id, owner=person(request))

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from brokerweb.accounts.asking import asked
 from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.streams import download
@@ -81,7 +82,7 @@ def _decode_page(
 
 def shown(request: HttpRequest, lab: Lab, found: services.Decoded | None) -> dict[str, Any]:
     """What a decoded datagram needs on any page; where it can be sent to is asked only for those who may."""
-    places = sending.places(lab.system) if getattr(request.user, "is_staff", False) else []
+    places = sending.places(lab.system) if asked(request).may("change") else []
     context = {"lab": lab, "places": places, "wait_s": sending.WAIT_NS // 10**9}
     if found is None:
         return context

@@ -15,6 +15,7 @@ from django.db import connections
 from django.db.utils import load_backend
 from django.test import Client, override_settings
 
+from brokerweb.accounts.models import Token
 from brokerweb.experiments.models import Run
 from tests.browser.addresses import follow
 
@@ -162,3 +163,12 @@ def test_every_page_of_it_opens(olga: Client, before: Path) -> None:
     assert found.wrong == {"/readyz": 503}, "nothing runs"
     rooms = {"experiments", "topologies", "networks", "reports"}
     assert {f"{room}:detail" for room in rooms} <= found.pages.keys(), "which were come to"
+
+
+def test_accounts_keep_what_they_could_do(olga: Client, before: Path) -> None:
+    then = {row["username"]: (row["is_staff"], row["is_superuser"]) for row in rows(before, "SELECT * FROM auth_user")}
+    words = {(1, 1): "administrator", (1, 0): "operator", (0, 0): "viewer"}
+    shown = olga.get("/api/accounts/").json()["results"]
+    assert {one["username"]: one["role"] for one in shown} == {name: words[flags] for name, flags in then.items()}
+    tokens = rows(before, "SELECT id FROM accounts_token")
+    assert {token.networks for token in Token.objects.filter(id__in=[row["id"] for row in tokens])} == {None}

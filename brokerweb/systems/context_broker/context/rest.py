@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from brokerweb.accounts.rights import Operation
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.context import services, shapes
@@ -30,6 +31,9 @@ TRACED = OpenApiParameter(
 
 class ContextView(APIView):
     """Context of one entity and scope, through any broker of a running network."""
+
+    network_in = "pk"
+    operations = {"put": Operation.PROVIDE, "delete": Operation.PROVIDE}
 
     @extend_schema(parameters=[*KEY, *WHOM, TRACED], responses=shapes.ContextSerializer)
     def get(self, request: Request, pk: str, **decoded: str) -> Response:

@@ -7,8 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
+from brokerweb.accounts.asking import asked
 from brokerweb.kit.errors import NotAnswered
-from brokerweb.kit.view_guards import may_change, posted
+from brokerweb.kit.view_guards import posted
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.context import services
@@ -23,22 +24,22 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     try:
         if request.POST.get("do") == "provide":
-            may_change(request)
+            asked(request).require("provide", network_id)
             return render(request, "context_broker/answer.html", {"provided": _provide(network, request.POST)})
         broker = broker_index.chosen(network, request.POST.get("broker", ""))
-        asked = services.ask(network, *_key(request.POST), broker=broker, is_traced=True)
+        found = services.ask(network, *_key(request.POST), broker=broker, is_traced=True)
     except InvalidSetting as error:
         return render(request, "context_broker/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
     except (services.NotRunning, NotAnswered) as error:
         return render(request, "context_broker/answer.html", {"problem": str(error)})
     answer = "context_broker/answer.html"
-    where = {"network": network, "trace": asked.trace, "traced_one_in": traced_one_in(network)}
-    if asked.entry is None:
+    where = {"network": network, "trace": found.trace, "traced_one_in": traced_one_in(network)}
+    if found.entry is None:
         sentence = "Not found: no broker has valid data for this entity and scope."
         return render(
             request, "context_broker/answer.html", {**where, "problem": sentence, "problem_kind": "not-found"}
         )
-    return render(request, answer, {**where, "answer": asked.entry})
+    return render(request, answer, {**where, "answer": found.entry})
 
 
 def _key(data: QueryDict) -> tuple[str, str, str]:

@@ -77,6 +77,7 @@ class NetworkWalks(GenericViewSet):
     """Traced queries of a network."""
 
     queryset = Network.objects.all()
+    network_in = "pk"
     serializer_class = shapes.TraceSerializer
 
     @extend_schema(operation_id="networks_walk_retrieve", responses=shapes.TraceSerializer, filters=False)
