@@ -220,6 +220,13 @@ def test_a_network_is_degraded_while_a_broker_is_missing():
     assert next_move(network, none, SECOND) == Move("fail", "broker-0: exit 1: no room")
 
 
+def test_a_network_starts_without_a_broker_that_cannot_once_all_others_are_up():
+    without = {"is_assembled": False, "processes": {"broker-0": GIVEN_UP}}
+    assert next_move(network, see(network, "launching", **without), 0) == Move("lost", "broker-0: exit 1: no room")
+    early = see(network, "launching", is_assembled=False, processes={"broker-0": GIVEN_UP, "broker-1": fleet.Process()})
+    assert next_move(network, early, 0) is None
+
+
 def test_a_stop_waits_until_everybody_is_gone():
     assert next_move(network, see(network, "running", stop_reason="enough"), 0) == Move("stop", "enough")
     assert next_move(network, see(network, "stopping", processes={"broker-0": UP}), 0) is None
