@@ -89,6 +89,8 @@ class Deployments:
         if known is not None:
             if deployment.epoch < known.deployment.epoch:
                 raise _stale(deployment.epoch, known)
+            if known.is_active and deployment.version > known.deployment.version:
+                return self._change(deployment, known, request)
             if known.is_active or deployment.epoch == known.deployment.epoch:
                 return self._adopt(deployment, known)
         self._refuse_second_run(deployment)
@@ -116,10 +118,28 @@ class Deployments:
     def _adopt(self, deployment: Deployment, known: DeploymentRunner) -> Reply:
         """Accept the same deployment again, possibly from a new owner."""
         before = known.deployment.to_json() | {"epoch": deployment.epoch}
+        if deployment.version < known.deployment.version:
+            raise Refusal("stale-version", f"{deployment.id} is at version {known.deployment.version} already")
         if before != deployment.to_json():
             raise Refusal("conflict", f"{deployment.id} runs here with another configuration; stop it first")
         known.adopt(deployment.epoch)
         known.renew(time.monotonic_ns())
+        self._keep_if_there_is_room()
+        return known.status()
+
+    def _change(self, deployment: Deployment, known: DeploymentRunner, request: Request) -> Reply:
+        """Take over a newer version of a network that runs. If it cannot be kept on disk, its owner has it."""
+        before = known.deployment
+        if deployment.kind == RUN or (deployment.system, deployment.seed) != (before.system, before.seed):
+            raise Refusal("conflict", f"{deployment.id} runs here with another configuration; stop it first")
+        if len(deployment.server_names) < len(before.server_names):
+            servers = len(before.server_names)
+            raise Refusal("conflict", f"{deployment.id} has {servers} servers, and their indices are not used again")
+        addresses = self._addresses(request, len(deployment.server_names), known.addresses)
+        try:
+            known.change(deployment, addresses, time.monotonic_ns())
+        except WaxwingError as error:
+            raise Refusal("conflict", str(error)) from None
         self._keep_if_there_is_room()
         return known.status()
 
@@ -131,7 +151,9 @@ class Deployments:
 
     def _keep(self) -> None:
         self._kept.write(
-            Kept(hosted.deployment, hosted.addresses) for hosted in self._hosted.values() if hosted.is_kept
+            Kept(hosted.deployment, hosted.addresses, hosted.changes.older)
+            for hosted in self._hosted.values()
+            if hosted.is_kept
         )
 
     def _keep_if_there_is_room(self) -> None:
