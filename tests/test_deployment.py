@@ -62,6 +62,25 @@ def test_a_document_is_read_and_written_back_equal():
     assert Deployment.from_json(Deployment.from_json(NETWORK).to_json()).fleet_names == ()
 
 
+def test_a_network_says_which_brokers_should_not_run_and_a_system_of_fixed_servers_refuses():
+    changed = NETWORK | {"version": 3, "members": {"1": "drained"}}
+    written = Deployment.from_json(changed).to_json()
+    assert (written["version"], written["members"]) == (3, {"1": "drained"})
+    assert Deployment.from_json(written) == Deployment.from_json(changed)
+    assert Deployment.from_json(changed).absent == {1}
+    for wrong, sentence in (
+        ({"members": {"7": "drained"}}, "has indices of servers, from 0 to 1, not '7'"),
+        ({"members": {"1": "asleep"}}, "must be one of drained, removed, not 'asleep'"),
+        ({"members": {"0": "drained", "1": "removed"}}, "leaves no broker; stop the network instead"),
+        ({"members": {"1": "removed"}}, "names broker 1, which is removed"),
+    ):
+        with pytest.raises(InvalidSetting) as refused:
+            Deployment.from_json(NETWORK | wrong)
+        assert sentence in refused.value.sentence
+    with pytest.raises(InvalidSetting, match="must be empty"):
+        Deployment.from_json(RUN | {"members": {"1": "drained"}})
+
+
 def test_positions_may_travel_with_the_topology_and_need_not():
     placed = changed("topology.positions", [[0, 0.5], [1, 0.25]])
     deployment = Deployment.from_json(placed)
@@ -220,6 +239,13 @@ def test_a_network_is_degraded_while_a_broker_is_missing():
     assert next_move(network, none, SECOND) == Move("fail", "broker-0: exit 1: no room")
 
 
+def test_a_network_starts_without_a_broker_that_cannot_once_all_others_are_up():
+    without = {"is_assembled": False, "processes": {"broker-0": GIVEN_UP}}
+    assert next_move(network, see(network, "launching", **without), 0) == Move("lost", "broker-0: exit 1: no room")
+    early = see(network, "launching", is_assembled=False, processes={"broker-0": GIVEN_UP, "broker-1": fleet.Process()})
+    assert next_move(network, early, 0) is None
+
+
 def test_a_stop_waits_until_everybody_is_gone():
     assert next_move(network, see(network, "running", stop_reason="enough"), 0) == Move("stop", "enough")
     assert next_move(network, see(network, "stopping", processes={"broker-0": UP}), 0) is None
@@ -330,6 +356,28 @@ def test_those_that_choose_wait_a_while_for_others_and_no_longer():
     assembly = Assembly(3, LINE, monitoring=False, searching=True)
     assert obey(assembly, {0: 1, 1: 1}) == []
     assert obey(assembly, {0: 1, 1: 1}, now=PATIENCE) == [(0, 1), (1, 0, 2)]
+
+
+def test_a_link_is_cut_by_a_leave_of_one_end_which_then_joins_its_other_neighbours_again():
+    assembly, up = Assembly(3, [*LINE, Link(0, 2)], monitoring=False), {0: 1, 1: 1, 2: 1}
+    obey(assembly, up)
+    assembly.reshape(3, LINE, frozenset())
+    assert not assembly.is_idle(up)
+    [leave] = assembly.due(up, 0, 9)
+    assert (leave.broker, leave.leaves, leave.words()) == (0, True, "leave its neighbours")
+    assembly.done(leave)
+    [join] = assembly.due(up, 0, 9)
+    assert (join.broker, join.joins) == (0, (1,))
+    assembly.done(join)
+    assert assembly.is_complete(up)
+
+
+def test_a_broker_that_is_absent_gets_no_orders_and_one_that_was_added_is_joined():
+    assembly, up = Assembly(3, LINE, monitoring=False), {0: 1, 1: 1, 2: 1}
+    obey(assembly, up)
+    assembly.reshape(4, [*LINE, Link(2, 3)], frozenset({1}))
+    assert [(order.broker, order.joins) for order in assembly.due({**up, 3: 1}, 0, 9)] == [(2, (3,))]
+    assert not assembly.is_complete(up)
 
 
 @given(st.data())

@@ -49,11 +49,14 @@ class NetworkViewSet(Resource):
         topology = chosen(Topology.objects.all(), [id], "topology")[0] if id is not None else None
         return self.shown(networks.deploy(**body, topology=topology, owner=self.user), 201)
 
-    @extend_schema(request=None, responses=shapes.NetworkSerializer)
+    @extend_schema(request=shapes.StartBody, responses=shapes.NetworkSerializer)
     @action(detail=True, methods=["post"])
     def start(self, request: Request, pk: str) -> Response:
-        """Start the network."""
-        return self.shown(networks.start(self.get_object()))
+        """Start the network. Its brokers come back at the addresses that they had.
+
+        A broker whose port another program has taken meanwhile is `failed` with the reason; the others run.
+        """
+        return self.shown(networks.start(self.get_object(), **self.parsed(shapes.StartBody)))
 
     @extend_schema(request=None, responses=shapes.NetworkSerializer)
     @action(detail=True, methods=["post"])

@@ -40,13 +40,19 @@ def network_deployment(network: Network) -> dict[str, Any]:
     }
 
 
+def held_by_others(network: Network) -> list[str]:
+    """The addresses of all other networks of its host, also of stopped ones, which come back at them."""
+    others = Network.objects.filter(host=network.host).exclude(pk=network.pk).values_list("addresses", flat=True)
+    return [address for addresses in others for address in addresses.values()]
+
+
 def reconcile_network(network: Network, supervisor: SupervisorClient, known: set[str]) -> None:
     """One step for one network; ``known`` are the supervisor's deployments."""
     status: Status | None = supervisor.status(network.id) if network.id in known else None
     step = network_step(network.desired, network.state, network.epoch, status)
     try:
         if step.verb == "deploy":
-            status = supervisor.deploy(network_deployment(network))
+            status = supervisor.deploy(network_deployment(network), network.addresses, held_by_others(network))
         elif step.verb == "stop" and status is not None:
             status = supervisor.stop(network.id, status["epoch"], step.reason)
         elif status is not None:
@@ -78,6 +84,7 @@ def _write_network(network: Network, step: Step, status: Status | None) -> None:
         "state": state,
         "reason": step.reason or ("" if step.to else network.reason),
         "brokers": brokers,
+        "addresses": {str(one["index"]): one["address"] for one in brokers} if status else network.addresses,
     }
     if all(getattr(network, name) == value for name, value in seen.items()):
         return

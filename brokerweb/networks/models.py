@@ -81,6 +81,9 @@ class Network(models.Model):
         default=1, editable=False, help_text="Increases with every start; fences off older ones"
     )
     brokers = models.JSONField(default=list, editable=False, help_text="Each broker as last observed")
+    addresses = models.JSONField(
+        default=dict, editable=False, help_text="Address of each broker by index, kept while it is stopped"
+    )
     owner = models.ForeignKey(django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
     created = models.DateTimeField(default=timezone.now, editable=False)
     changed = models.DateTimeField(default=timezone.now, editable=False, help_text="Time of the last state change")

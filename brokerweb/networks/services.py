@@ -97,9 +97,14 @@ def _free_name(name: str) -> str:
     return name
 
 
-def start(network: Network) -> Network:
-    """Start a stopped or failed network; a running one is not changed."""
+def start(network: Network, *, new_addresses: bool = False) -> Network:
+    """Start a stopped or failed network; a running one is not changed.
+
+    Its brokers come back at the addresses that they had. If another program has taken one, that broker fails with the
+    reason, because clients know it by its address; ``new_addresses`` gives every broker another one.
+    """
     ended = (*DOWN, NetworkState.STOPPING)
+    moved = {"addresses": {}} if new_addresses else {}
     Network.objects.filter(pk=network.pk, state__in=ended).update(
         desired=Desired.RUNNING,
         state=NetworkState.STARTING,
@@ -107,6 +112,7 @@ def start(network: Network) -> Network:
         epoch=F("epoch") + 1,
         changed=timezone.now(),
         brokers=[],
+        **moved,
     )
     _forget_restarts(network)
     network.refresh_from_db()

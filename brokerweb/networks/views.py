@@ -158,7 +158,8 @@ def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
 
 @changes
 def start(request: HttpRequest, network_id: str) -> HttpResponse:
-    services.start(get_object_or_404(Network, pk=network_id))
+    moves = bool(request.POST.get("new_addresses"))
+    services.start(get_object_or_404(Network, pk=network_id), new_addresses=moves)
     return redirect("networks:detail", network_id)
 
 

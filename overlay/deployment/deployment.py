@@ -11,17 +11,17 @@ with a lower epoch are refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from overlay.core.engines import ENGINES, LIVE, Engine
-from overlay.core.errors import InvalidSetting, shown, within
-from overlay.core.links import LINK_SETTINGS, Link
+from overlay.core.engines import ENGINES, LIVE
+from overlay.core.errors import InvalidSetting, shown
+from overlay.deployment import documents
+from overlay.deployment.documents import one_of, require_names, require_object, whole
 from overlay.faults.churn import Change
 from overlay.faults.faults import Fault
-from overlay.load.assignment import Position
 from overlay.load.windows import Schedule
 from overlay.systems.contract import Setup, System
 from overlay.systems.cores import Plan
@@ -30,10 +30,7 @@ from overlay.systems.roles import Role, server_names
 from overlay.topologies import Graph
 
 RUN, NETWORK = "run", "network"
-FAR = 1e6
-"""Positions are in the unit square. Positions drawn by hand may be outside, up to this."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_LINK_FIELDS = {"a", "b", *(info.name for info in LINK_SETTINGS)}
 
 
 @dataclass(frozen=True)
@@ -54,33 +51,39 @@ class Deployment:
     """Faults during measuring."""
     record_mb: int = 0
     """Maximum size of each broker's recording; 0 for networks."""
+    version: int = 0
+    """Of a network, which may change while it runs: among documents with the same epoch, the highest is valid."""
+    members: tuple[tuple[int, str], ...] = ()
+    """The brokers that should not run, with their desired state, ``DRAINED`` or ``REMOVED``, by index."""
 
     @classmethod
     def from_json(cls, document: Any, engine: str = LIVE) -> Deployment:
         """``engine`` limits its size. Raises ``InvalidSetting`` with the dotted name of the first field that is
         invalid, missing or unknown.
         """
-        _require_object(document, "deployment")
-        _require_names(document, "", _FIELDS, optional={"faults", RECORD.name})
-        kind = _one_of(document, "kind", (RUN, NETWORK))
+        require_object(document, "deployment")
+        require_names(document, "", _FIELDS, optional={"faults", RECORD.name, "version", "members"})
+        kind = one_of(document, "kind", (RUN, NETWORK))
         topology = document["topology"]
-        _require_object(topology, "topology")
-        _require_names(topology, "topology.", {"brokers", "links"}, optional={"positions"})
-        brokers = _whole(topology["brokers"], "topology.brokers", 1, ENGINES[engine].brokers)
-        positions = _positions(topology.get("positions"), brokers)
-        links = _links(topology["links"], brokers, ENGINES[engine])
-        system = SYSTEMS[_one_of(document, "system", tuple(SYSTEMS))]
-        setup, servers = _setup(system, document, kind, Graph(brokers, links, positions))
+        require_object(topology, "topology")
+        require_names(topology, "topology.", {"brokers", "links"}, optional={"positions"})
+        brokers = whole(topology["brokers"], "topology.brokers", 1, ENGINES[engine].brokers)
+        places = documents.positions(topology.get("positions"), brokers)
+        joined = documents.links(topology["links"], brokers, ENGINES[engine])
+        system = SYSTEMS[one_of(document, "system", tuple(SYSTEMS))]
+        setup, servers = _setup(system, document, kind, Graph(brokers, joined, places))
         return cls(
             id=_identifier(document["id"]),
             kind=kind,
-            epoch=_whole(document["epoch"], "epoch", 0, 2**53),
+            epoch=whole(document["epoch"], "epoch", 0, 2**53),
             directory=_directory(document["directory"]),
             system=system,
             setup=setup,
             lease_s=_lease(document["lease_s"], kind),
             faults=_faults(document.get("faults", []), system, setup),
             record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, servers),
+            version=whole(document.get("version", 0), "version", 0, 2**53),
+            members=documents.members(document.get("members", {}), system, servers, joined, is_run=kind == RUN),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -102,6 +105,8 @@ class Deployment:
             "lease_s": self.lease_s,
             "faults": [fault.to_json() for fault in self.faults],
             "record_mb": self.record_mb,
+            **({"version": self.version} if self.version else {}),
+            **({"members": {str(index): state for index, state in self.members}} if self.members else {}),
         }
 
     @property
@@ -121,6 +126,11 @@ class Deployment:
     def server_names(self) -> tuple[str, ...]:
         """The names of the servers' processes, by index."""
         return server_names(self.roles)
+
+    @cached_property
+    def absent(self) -> frozenset[int]:
+        """The indices of servers that should not run."""
+        return frozenset(index for index, _ in self.members)
 
     @cached_property
     def fleet_names(self) -> tuple[str, ...]:
@@ -165,35 +175,6 @@ def run_document(
 _FIELDS = {"id", "kind", "epoch", "directory", "seed", "system", "topology", "settings", "workload", "lease_s"}
 
 
-def _require_object(value: object, field: str) -> None:
-    if not isinstance(value, Mapping):
-        raise InvalidSetting(field, f"must be an object, not {shown(value)}")
-
-
-def _require_names(document: Mapping[str, Any], prefix: str, names: set[str], optional: Set[str] = frozenset()) -> None:
-    for name in sorted(names - set(document)):
-        raise InvalidSetting(f"{prefix}{name}", "is missing")
-    known = names | optional
-    for name in document:
-        if name not in known:
-            raise InvalidSetting(f"{prefix}{str(name)[:60]}", f"is unknown; known are {', '.join(sorted(known))}")
-
-
-def _one_of(document: Mapping[str, Any], field: str, choices: tuple[str, ...]) -> str:
-    value = document[field]
-    if value not in choices:
-        raise InvalidSetting(field, f"must be one of {', '.join(choices)}, not {shown(value)}")
-    return str(value)
-
-
-def _whole(value: object, field: str, low: int, high: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidSetting(field, f"must be a whole number, not {shown(value)}")
-    if not low <= value <= high:
-        raise InvalidSetting(field, f"must be from {low} to {high}, not {shown(value)}")
-    return value
-
-
 def _identifier(value: object) -> str:
     if not isinstance(value, str) or not _ID.fullmatch(value):
         raise InvalidSetting("id", f"must be 1 to 64 letters, digits, dashes and underscores, not {shown(value)}")
@@ -209,12 +190,12 @@ def _directory(value: object) -> str:
 def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph) -> tuple[Setup, int]:
     """The setup, checked, and its number of servers."""
     settings, workload = document["settings"], document["workload"]
-    _require_object(settings, "settings")
+    require_object(settings, "settings")
     if kind == RUN:
-        _require_object(workload, "workload")
+        require_object(workload, "workload")
     elif workload is not None:
         raise InvalidSetting("workload", "a network has none; it must be null")
-    setup = system.setup(settings, workload, graph, _whole(document["seed"], "seed", 0, 2**64 - 1))
+    setup = system.setup(settings, workload, graph, whole(document["seed"], "seed", 0, 2**64 - 1))
     return setup, system.check(setup)
 
 
@@ -239,47 +220,3 @@ def _lease(value: object, kind: str) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 1 <= value <= 3600:
         raise InvalidSetting("lease_s", f"must be from 1 to 3600 s, not {shown(value)}")
     return float(value)
-
-
-def _positions(values: object, brokers: int) -> tuple[Position, ...] | None:
-    if values is None:
-        return None
-    if not isinstance(values, list) or len(values) != brokers or not all(map(_is_position, values)):
-        raise InvalidSetting("topology.positions", f"must be {brokers} pairs of numbers, one for each broker")
-    return tuple((float(x), float(y)) for x, y in values)
-
-
-def _is_position(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 2
-        and all(isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < FAR for one in value)
-    )
-
-
-def _links(values: object, brokers: int, engine: Engine) -> tuple[Link, ...]:
-    if not isinstance(values, list) or len(values) > engine.links:
-        raise InvalidSetting("topology.links", f"must be a list of at most {engine.links} links")
-    links = tuple(_link(value, f"topology.links.{i}", brokers) for i, value in enumerate(values))
-    seen: set[tuple[int, int]] = set()
-    for i, link in enumerate(links):
-        if link.ends in seen:
-            raise InvalidSetting(f"topology.links.{i}", f"brokers {link.a} and {link.b} are linked already")
-        seen.add(link.ends)
-    return links
-
-
-def _link(value: object, field: str, brokers: int) -> Link:
-    _require_object(value, field)
-    assert isinstance(value, Mapping)
-    unknown = set(value) - _LINK_FIELDS
-    if unknown or not {"a", "b"} <= set(value):
-        known = ", ".join(info.name for info in LINK_SETTINGS)
-        raise InvalidSetting(field, f"must have a and b, and may have {known}; not {shown(value)}")
-    a, b = (_whole(value[end], f"{field}.{end}", 0, brokers - 1) for end in ("a", "b"))
-    if a == b:
-        raise InvalidSetting(field, f"joins broker {a} to itself")
-    link = Link(**value)
-    with within(field):
-        link.shape()
-    return link

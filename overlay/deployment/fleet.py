@@ -34,6 +34,8 @@ START_TIMEOUT = 20 * SECOND
 """A broker that is not ready after this has failed. A loaded machine imports slowly."""
 STOP_GRACE = 3 * SECOND
 """From SIGTERM to SIGKILL."""
+DRAIN_GRACE = 20 * SECOND
+"""From the order to hand over its entries and leave, to SIGKILL."""
 RESTARTED = "restarted"
 """The prefix of the reason for a restart by an operator."""
 
@@ -90,6 +92,10 @@ class Process:
     """Whether it was stopped by churn; the next start is then not a restart."""
     reason: str = ""
     """The reason of its last end; empty if it has not ended."""
+    is_new: bool = False
+    """Whether its next start is not a restart, since its settings have changed or it never came up."""
+    grace: int = STOP_GRACE
+    """How long it may take to end, once it was told to."""
 
     def _moved(self, happened: str, now: int) -> Process:
         state = TRANSITIONS[self.state, happened]
@@ -103,19 +109,27 @@ class Process:
             restarts=(*self.restarts, now)[-RESTARTS:] if counts else self.restarts,
             ended_well=False,
             was_away=False,
+            is_new=False,
+            grace=STOP_GRACE,
         )
 
     def ready(self, now: int) -> Process:
         return replace(self._moved("ready", now), was_ready=True, failed_starts=0)
 
-    def stop_sent(self, now: int) -> Process:
-        return replace(self._moved("stop_sent", now), reason="")
+    def stop_sent(self, now: int, grace: int = STOP_GRACE) -> Process:
+        return replace(self._moved("stop_sent", now), reason="", grace=grace)
 
-    def restart_asked(self, now: int, reason: str) -> Process:
-        """An operator requested a restart. SIGTERM has been sent if the process is up. Earlier deaths and failed
-        starts no longer count.
+    def restart_asked(self, now: int, reason: str, grace: int = STOP_GRACE) -> Process:
+        """An operator requested a restart. The process was told to end if it is up. Earlier deaths and failed starts no
+        longer count.
         """
-        return replace(self._moved("restart_asked", now), reason=reason, restarts=(), failed_starts=0)
+        asked = self._moved("restart_asked", now)
+        is_new = self.is_new or not self.was_ready
+        return replace(asked, reason=reason, restarts=(), failed_starts=0, grace=grace, is_new=is_new)
+
+    def renewed(self) -> Process:
+        """Its next start is with other settings: if that fails, it would fail again, as the first one of all."""
+        return replace(self, was_ready=False, is_new=True)
 
     def kill_sent(self, now: int, reason: str = "") -> Process:
         """The reason of a requested stop remains the first part of the reason."""
@@ -202,7 +216,7 @@ def _toward_running(name: str, lifetime: Lifetime, process: Process, now: int) -
         return _toward_gone(name, process, now)
     if process.state != WAITING:
         return None
-    if process.launches == 0 or process.was_away:
+    if process.launches == 0 or process.was_away or process.is_new:
         return Start(name)
     if lifetime is Lifetime.ONCE:
         return None if process.ended_well else GiveUp(name, process.reason)
@@ -223,7 +237,7 @@ def _toward_gone(name: str, process: Process, now: int) -> Action | None:
         return Stop(name)
     if process.state == STOPPING:
         return _by(
-            process.since + STOP_GRACE, now, Kill(name, f"did not end within {STOP_GRACE // SECOND} s of SIGTERM")
+            process.since + process.grace, now, Kill(name, f"did not end within {process.grace // SECOND} s of SIGTERM")
         )
     return None
 

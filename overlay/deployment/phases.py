@@ -7,7 +7,7 @@ executes their actions.
 ::
 
     run      launching ──> warming ──> measuring ──> draining ──> finished
-    network  launching ──> running <──> degraded
+    network  launching ──> running <──> degraded    or    launching ──> degraded, without brokers that cannot start
     both     any of these ──> stopping ──> stopped        and        any of these ──> failed
 """
 
@@ -40,6 +40,7 @@ TRANSITIONS: dict[tuple[str, str, str], str] = {
     (RUN, MEASURING, "elapsed"): DRAINING,
     (RUN, DRAINING, "drained"): FINISHED,
     (NETWORK, LAUNCHING, "assembled"): RUNNING,
+    (NETWORK, LAUNCHING, "lost"): DEGRADED,
     (NETWORK, RUNNING, "lost"): DEGRADED,
     (NETWORK, DEGRADED, "assembled"): RUNNING,
     **{(kind, phase, "stop"): STOPPING for kind, phases in _ALIVE.items() for phase in phases},
@@ -76,6 +77,8 @@ class Seen:
     """The start of the first client; ``None`` before fleets are forked."""
     silent: Set[str] = frozenset()
     """Names of running brokers that do not answer."""
+    away: Set[str] = frozenset()
+    """Names of servers of a network that should not run at the moment, because it is being changed."""
 
 
 def is_alive(deployment: Deployment, phase: str) -> bool:
@@ -119,10 +122,12 @@ def _failure(deployment: Deployment, seen: Seen, now: int) -> str:
     """Why the deployment has failed; empty if it has not."""
     if deployment.lease_s is not None and now > seen.renewed + deployment.lease_s * SECOND:
         return f"lease expired: not renewed for {deployment.lease_s:g} s"
-    given_up = [f"{name}: {process.reason}" for name, process in seen.processes.items() if process.state == GIVEN_UP]
-    if given_up and (
-        deployment.kind == RUN or seen.phase == LAUNCHING or len(given_up) == len(deployment.server_names)
-    ):
+    given_up = [
+        f"{name}: {process.reason}"
+        for name, process in seen.processes.items()
+        if process.state == GIVEN_UP and name not in seen.away
+    ]
+    if given_up and (deployment.kind == RUN or len(given_up) == len(_expected(deployment, seen))):
         return given_up[0]
     if seen.phase == LAUNCHING:
         late = now > seen.since + LAUNCH_LIMIT_S * SECOND
@@ -155,10 +160,24 @@ def _run_move(deployment: Deployment, seen: Seen, now: int) -> Move | None:
 
 
 def _network_move(deployment: Deployment, seen: Seen) -> Move | None:
-    if seen.phase in (LAUNCHING, DEGRADED):
-        return Move("assembled") if seen.is_assembled and not seen.silent else None
-    lost = [name for name in deployment.server_names if seen.processes[name].state != UP]
+    if seen.phase in (LAUNCHING, DEGRADED) and seen.is_assembled and not seen.silent:
+        return Move("assembled")
+    if seen.phase == DEGRADED or (seen.phase == LAUNCHING and not _goes_without_some(deployment, seen)):
+        return None
+    expected = _expected(deployment, seen)
+    lost = [name for name in expected if seen.processes[name].state != UP]
     if lost:
         return Move("lost", f"{lost[0]}: {seen.processes[lost[0]].reason}")
-    silent = [name for name in deployment.server_names if name in seen.silent]
+    silent = [name for name in expected if name in seen.silent]
     return Move("lost", f"{silent[0]}: does not answer") if silent else None
+
+
+def _goes_without_some(deployment: Deployment, seen: Seen) -> bool:
+    """Whether some servers were given up on, for example because a port is taken, and all others run."""
+    states = {seen.processes[name].state for name in _expected(deployment, seen)}
+    return GIVEN_UP in states and states <= {GIVEN_UP, UP}
+
+
+def _expected(deployment: Deployment, seen: Seen) -> list[str]:
+    """The servers that should be up now."""
+    return [name for name in deployment.server_names if name not in seen.away]

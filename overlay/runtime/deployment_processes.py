@@ -16,7 +16,7 @@ from overlay.core.errors import describe_full_disk
 from overlay.core.node import SECOND
 from overlay.deployment import fleet
 from overlay.faults.churn import CRASH, CRASHED, LEAVE
-from overlay.runtime.processes import DISK_FULL, Child, Work, describe_exit_code, fork_all, last_words
+from overlay.runtime.processes import DISK_FULL, DRAIN, Child, Work, describe_exit_code, fork_all, last_words
 
 Forked = Callable[[str, Child], None]
 Tell = Callable[[str, dict[str, Any]], None]
@@ -67,10 +67,12 @@ class DeploymentProcesses:
         """Returns its pid, its exit code and its last words, which are empty unless it failed."""
         child = self._children.pop(name)
         code = os.waitstatus_to_exitcode(status)
-        words = last_words(child.words) if code else ""
+        is_drained = self.states[name].grace == fleet.DRAIN_GRACE
+        words = last_words(child.words) if code or is_drained else ""
         if code == DISK_FULL and not words:
             words = describe_full_disk(str(journal))
-        self.states[name] = self.states[name].ended(now, describe_exit_code(code, words), well=code == 0)
+        reason = words if words and code == 0 else describe_exit_code(code, words)
+        self.states[name] = self.states[name].ended(now, reason, well=code == 0)
         return child.pid, code, words
 
     def kill(self, name: str) -> None:
@@ -84,6 +86,21 @@ class DeploymentProcesses:
         if name in self:
             self._stop(name)
         self.states[name] = self.states[name].restart_asked(now, reason)
+
+    def drain(self, name: str, now: int) -> None:
+        """Let a server that is up hand over its entries and end."""
+        os.kill(self._children[name].pid, DRAIN)
+        self.states[name] = self.states[name].stop_sent(now, fleet.DRAIN_GRACE)
+
+    def replace(self, name: str, reason: str, now: int) -> None:
+        """The same, and start it with other settings; or start it with them if it was given up on."""
+        if name in self:
+            os.kill(self._children[name].pid, DRAIN)
+        self.states[name] = self.states[name].restart_asked(now, reason, fleet.DRAIN_GRACE).renewed()
+
+    def forget(self, name: str, now: int) -> None:
+        """A server without a process is no longer to run: its failures are of no interest."""
+        self.states[name] = fleet.Process(since=now, launches=self.states[name].launches)
 
     def send_away(self, name: str, what: str, now: int) -> None:
         """Churn: a server leaves or crashes, at once, because it may have to start again before the next turn."""

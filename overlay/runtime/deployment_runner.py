@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,16 +24,16 @@ from overlay.faults.churn import UP
 from overlay.faults.faults import Course
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
-from overlay.runtime.clock import unix_ms, wall_offset_ns
+from overlay.runtime.clock import unix_ms
 from overlay.runtime.deployment_processes import DeploymentProcesses, Forked
 from overlay.runtime.deployment_status import Observed
 from overlay.runtime.link_faults import SharedFaults
+from overlay.runtime.network_changes import NetworkChanges
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import DISK_FULL, Work
 from overlay.runtime.reporting import ForgivingJournal, open_journal
 from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
-from overlay.systems.cores import Exchange, Order
 
 TIMES = ("warming_unix_ms", "measuring_unix_ms", "ends_unix_ms")
 """In the status of a run; ``None`` until its workload has a start."""
@@ -51,8 +52,10 @@ class DeploymentRunner:
         now: int,
         *,
         ran_before: bool = False,
+        older: Mapping[int, Any] | None = None,
     ) -> None:
-        """``ran_before``: its brokers were up under an earlier supervisor, so failed starts are retried."""
+        """``ran_before``: its brokers were up under an earlier supervisor, so failed starts are retried. ``older``: the
+        settings of those that a rolling change has not reached."""
         self.deployment = deployment
         self.addresses = addresses
         """The address of each broker, kept over all restarts."""
@@ -73,6 +76,7 @@ class DeploymentRunner:
         states = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
         words = self._directory / "words"
         self._processes = DeploymentProcesses(words, lifeline, self._work, forked, self._tell, states)
+        self.changes = NetworkChanges(deployment, self._processes, self._assembly, self._tell, older or {})
         self._journal = self._open_journal()
         self._flushed = now
         self._pings = Pings(deployment.system.ping) if deployment.kind == NETWORK else None
@@ -107,6 +111,14 @@ class DeploymentRunner:
     def adopt(self, epoch: int) -> None:
         """Set a new owner."""
         self.deployment = replace(self.deployment, epoch=epoch)
+
+    def change(self, deployment: Deployment, addresses: tuple[Address, ...], now: int) -> None:
+        """Take over a newer version of a network. Raises ``WaxwingError`` if it ends."""
+        if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
+            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so it cannot be changed")
+        self.deployment, self.addresses = deployment, addresses
+        self.changes.accept(deployment, now)
+        self._tell("changing", {"version": deployment.version})
 
     def stop(self, reason: str) -> None:
         """Idempotent; the first reason is kept."""
@@ -166,6 +178,7 @@ class DeploymentRunner:
                 self._watch.look(self._addresses_up(), now)
             while self.phase not in phases.ENDED and (move := phases.next_move(self.deployment, self._seen(now), now)):
                 self._move(move, now)
+            self._follow_changes(now)
             until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
             if now >= self._flushed + SECOND:
                 self._journal.flush()
@@ -189,6 +202,7 @@ class DeploymentRunner:
             stop_reason=self._stop_reason,
             workload_start=self._workload_start,
             silent=self._watch.silent,
+            away=self.changes.excused(),
         )
 
     def _up(self) -> dict[int, int]:
@@ -220,6 +234,10 @@ class DeploymentRunner:
         traceback.print_exception(error)
         self._fail(f"{type(error).__name__}: {error}", now)
 
+    def _follow_changes(self, now: int) -> None:
+        if phases.is_alive(self.deployment, self.phase) and self._stop_reason is None:
+            self.changes.turn(self._up(), self._watch.silent, now)
+
     def _follow_course(self, now: int) -> int:
         """Apply due churn and faults. Returns the time of the next one."""
         start = self._workload_start
@@ -237,12 +255,16 @@ class DeploymentRunner:
         return now + SECOND if next_s is None else start + round(next_s * SECOND)
 
     def _run_processes(self, now: int) -> int:
-        return self._processes.turn(phases.wanted(self.deployment, self.phase, self._course.away), now)
+        away = self._course.away | self.changes.away
+        return self._processes.turn(phases.wanted(self.deployment, self.phase, away), now)
 
     def _work(self, name: str, process: fleet.Process) -> Work:
         journal = self._journal_path(name)
-        job = Job(self.deployment, self.addresses, name, self._zero, journal, self._lifeline, self._faults)
-        if name in self.deployment.server_names:
+        deployment, names = self.deployment, self.deployment.server_names
+        if name in names and (older := self.changes.settings_of(names.index(name))) != deployment.setup.settings:
+            deployment = replace(deployment, setup=replace(deployment.setup, settings=older))
+        job = Job(deployment, self.addresses, name, self._zero, journal, self._lifeline, self._faults)
+        if name in names:
             return job.server(incarnation=process.launches)
         assert self._workload_start is not None
         return job.fleet(self._workload_start)
@@ -250,19 +272,7 @@ class DeploymentRunner:
     def _assemble(self, now: int) -> int:
         if not phases.is_alive(self.deployment, self.phase):
             return now + SECOND
-        for order in self._assembly.due(self._up(), now, self._orders.room):
-            self._give(order, now)
-        return self._assembly.next_retry(now) or now + SECOND
-
-    def _give(self, order: Order, now: int) -> None:
-        def ended(exchange: Exchange) -> None:
-            try:
-                self._assembly.settle(order, exchange, time.monotonic_ns())
-            except Exception as error:  # noqa: BLE001  as in ``turn``
-                self._fail_by_bug(error, time.monotonic_ns())
-
-        exchange = self._assembly.begin(order, self.addresses, now, wall_offset_ns())
-        self._orders.give(exchange, ended)
+        return self._orders.assemble(self._assembly, self._up(), self.addresses, self._fail_by_bug, now)
 
     # --- output -------------------------------------------------------------------------------------------------------
 
@@ -286,15 +296,20 @@ class DeploymentRunner:
             is_alive=phases.is_alive(self.deployment, self.phase),
             away=self._course.away,
             silent=self._watch.silent,
+            members=dict(self.deployment.members),
+            leaving=self.changes.away,
+            older=self.changes.older,
         )
         return {
             "id": self.deployment.id,
             "epoch": self.deployment.epoch,
+            "version": self.deployment.version,
             "kind": self.deployment.kind,
             "phase": self.phase,
             "reason": self.reason,
             "since_unix_ms": unix_ms(self._since),
             **self._times,
             "brokers": found.servers(self.deployment.server_names, self.addresses),
+            "rollout": self.changes.status(self._up(), self._watch.silent),
             "clients": found.fleets(self.deployment.fleet_names),
         }

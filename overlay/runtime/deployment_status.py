@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.deployment import fleet
+from overlay.deployment.rollout import REMOVED, RUNNING
 from overlay.runtime.clock import unix_ms
 
 NOT_ANSWERING = "not answering"
 """The displayed state of a broker whose process runs without any sign of life."""
 AWAY = "away"
 """The displayed state of a broker that is away by churn."""
+DRAINING = "draining"
+"""The displayed state of a broker that hands over its entries and leaves, while its network goes on."""
 SHOWN_STATES = {
     fleet.WAITING: "restarting",
     fleet.STARTING: "starting",
@@ -37,13 +40,26 @@ class Observed:
     """Indices of servers that are away by churn."""
     silent: Collection[str]
     """Names of servers that run without any sign of life."""
+    members: Mapping[int, str] = field(default_factory=dict)
+    """The desired states of servers of a network that should not run."""
+    leaving: Collection[int] = ()
+    """Servers of a network that have no process, or have been told to leave."""
+    older: Collection[int] = ()
+    """Servers of a network that a rolling change of settings has not reached."""
 
     def servers(self, names: Sequence[str], addresses: Sequence[Address]) -> list[dict[str, Any]]:
-        """A row for each server, by index."""
-        return [
-            {"index": index, "name": name, "address": format_address(addresses[index]), **self._server(index, name)}
-            for index, name in enumerate(names)
-        ]
+        """A row for each server, by index, without those that were removed and have ended.
+
+        ``wanted`` is its desired state. ``is_old``: a rolling change of settings has not reached it.
+        """
+        rows = []
+        for index, name in enumerate(names):
+            wanted = self.members.get(index, RUNNING)
+            if wanted != REMOVED or self.processes[name].lives:
+                row = {"index": index, "name": name, "address": format_address(addresses[index])}
+                told = {"wanted": wanted, "is_old": index in self.older}
+                rows.append({**row, **self._server(index, name), **told})
+        return rows
 
     def fleets(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """A row for each client fleet that was started."""
@@ -53,6 +69,8 @@ class Observed:
         row = self._process(name)
         if index in self.away and self.is_alive:
             return row | {"state": AWAY}
+        if index in self.leaving:
+            return row | {"state": DRAINING if self.processes[name].lives else "stopped"}
         return row | {"state": NOT_ANSWERING} if name in self.silent else row
 
     def _process(self, name: str) -> dict[str, Any]:

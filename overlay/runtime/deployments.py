@@ -9,12 +9,12 @@ from __future__ import annotations
 import socket
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from random import Random
 from typing import Protocol
 
-from overlay.core.addresses import Address
+from overlay.core.addresses import Address, parse_address
 from overlay.core.errors import WaxwingError, describe_os_error, shown
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.deployment.fleet import RESTARTED
@@ -89,10 +89,12 @@ class Deployments:
         if known is not None:
             if deployment.epoch < known.deployment.epoch:
                 raise _stale(deployment.epoch, known)
+            if known.is_active and deployment.version > known.deployment.version:
+                return self._change(deployment, known, request)
             if known.is_active or deployment.epoch == known.deployment.epoch:
                 return self._adopt(deployment, known)
         self._refuse_second_run(deployment)
-        hosted = self._host(Kept(deployment, self._reserve_addresses(len(deployment.server_names))))
+        hosted = self._host(Kept(deployment, self._addresses(request, len(deployment.server_names))))
         try:
             self._keep()
         except OSError:
@@ -100,18 +102,44 @@ class Deployments:
             raise
         return hosted.status()
 
-    def _reserve_addresses(self, count: int) -> tuple[Address, ...]:
-        """Excludes addresses of other deployments: a restarting broker has released its port."""
+    def _addresses(self, request: Request, count: int, own: Sequence[Address] = ()) -> tuple[Address, ...]:
+        """The address of each of ``count`` servers: ``own``, then the one that it had before, otherwise a free one.
+
+        Free ones exclude those of other deployments and of stopped networks: their brokers come back at their ports.
+        An address that it had before is not tried here: a server that cannot bind to it fails with the reason.
+        """
+        had = _had_addresses(request)
         held = {address for hosted in self._hosted.values() if hosted.is_active for address in hosted.addresses}
-        return reserve_addresses(count, held)
+        held |= {*_held_addresses(request), *own, *had.values()}
+        known = {**had, **dict(enumerate(own))}
+        fresh = iter(reserve_addresses(sum(index not in known for index in range(count)), held))
+        return tuple(known[index] if index in known else next(fresh) for index in range(count))
 
     def _adopt(self, deployment: Deployment, known: DeploymentRunner) -> Reply:
         """Accept the same deployment again, possibly from a new owner."""
         before = known.deployment.to_json() | {"epoch": deployment.epoch}
+        if deployment.version < known.deployment.version:
+            raise Refusal("stale-version", f"{deployment.id} is at version {known.deployment.version} already")
         if before != deployment.to_json():
             raise Refusal("conflict", f"{deployment.id} runs here with another configuration; stop it first")
         known.adopt(deployment.epoch)
         known.renew(time.monotonic_ns())
+        self._keep_if_there_is_room()
+        return known.status()
+
+    def _change(self, deployment: Deployment, known: DeploymentRunner, request: Request) -> Reply:
+        """Take over a newer version of a network that runs. If it cannot be kept on disk, its owner has it."""
+        before = known.deployment
+        if deployment.kind == RUN or (deployment.system, deployment.seed) != (before.system, before.seed):
+            raise Refusal("conflict", f"{deployment.id} runs here with another configuration; stop it first")
+        if len(deployment.server_names) < len(before.server_names):
+            servers = len(before.server_names)
+            raise Refusal("conflict", f"{deployment.id} has {servers} servers, and their indices are not used again")
+        addresses = self._addresses(request, len(deployment.server_names), known.addresses)
+        try:
+            known.change(deployment, addresses, time.monotonic_ns())
+        except WaxwingError as error:
+            raise Refusal("conflict", str(error)) from None
         self._keep_if_there_is_room()
         return known.status()
 
@@ -123,7 +151,9 @@ class Deployments:
 
     def _keep(self) -> None:
         self._kept.write(
-            Kept(hosted.deployment, hosted.addresses) for hosted in self._hosted.values() if hosted.is_kept
+            Kept(hosted.deployment, hosted.addresses, hosted.changes.older)
+            for hosted in self._hosted.values()
+            if hosted.is_kept
         )
 
     def _keep_if_there_is_room(self) -> None:
@@ -201,6 +231,28 @@ def _broker_of(request: Request, hosted: DeploymentRunner) -> int:
     if not isinstance(broker, int) or isinstance(broker, bool) or not 0 <= broker < brokers:
         raise Refusal("bad-request", f"broker must be from 0 to {brokers - 1}, not {shown(broker)}")
     return broker
+
+
+def _had_addresses(request: Request) -> dict[int, Address]:
+    """``addresses`` of a request, by index. Raises ``Refusal``."""
+    had = request.get("addresses", {})
+    if not isinstance(had, dict) or not all(index.isascii() and index.isdigit() for index in had):
+        raise Refusal("bad-request", f"addresses must be an object with indices of servers, not {shown(had)}")
+    return {int(index): _address(text) for index, text in had.items()}
+
+
+def _held_addresses(request: Request) -> list[Address]:
+    held = request.get("held", [])
+    if not isinstance(held, list):
+        raise Refusal("bad-request", f"held must be a list of addresses, not {shown(held)}")
+    return [_address(text) for text in held]
+
+
+def _address(text: object) -> Address:
+    try:
+        return parse_address(text if isinstance(text, str) else "")
+    except WaxwingError:
+        raise Refusal("bad-request", f"{shown(text)} is not an address such as 127.0.0.1:20001") from None
 
 
 def _stale(epoch: int, hosted: DeploymentRunner) -> Refusal:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.errors import WaxwingError
@@ -19,6 +20,22 @@ class Kept:
 
     deployment: Deployment
     addresses: tuple[Address, ...]
+    older: Mapping[int, Any] = field(default_factory=dict)
+    """The settings of brokers that a rolling change has not reached, by index."""
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> Kept:
+        """From ``document``. Raises ``WaxwingError``, ``KeyError``, ``TypeError``, ``ValueError``."""
+        deployment = Deployment.from_json(entry["deployment"])
+        settings = deployment.system.read_settings
+        older = {int(index): settings(values) for index, values in entry.get("older", {}).items()}
+        return cls(deployment, tuple(parse_address(text) for text in entry["addresses"]), older)
+
+    def document(self) -> dict[str, Any]:
+        write = self.deployment.system.settings_document
+        older = {str(index): write(settings) for index, settings in self.older.items()}
+        addresses = [format_address(at) for at in self.addresses]
+        return {"deployment": self.deployment.to_json(), "addresses": addresses, **({"older": older} if older else {})}
 
 
 class KeptNetworks:
@@ -39,18 +56,14 @@ class KeptNetworks:
         kept, wrong = [], []
         for entry in entries if isinstance(entries, list) else [entries]:
             try:
-                addresses = tuple(parse_address(text) for text in entry["addresses"])
-                kept.append(Kept(Deployment.from_json(entry["deployment"]), addresses))
-            except (WaxwingError, KeyError, TypeError) as error:
+                kept.append(Kept.read(entry))
+            except (WaxwingError, KeyError, TypeError, ValueError, AttributeError) as error:
                 wrong.append(f"a network in {self._path} cannot be read: {error}")
         return kept, "; ".join(wrong)
 
     def write(self, networks: Iterable[Kept]) -> None:
         """Store exactly these. Raises ``OSError``."""
-        entries = [
-            {"deployment": kept.deployment.to_json(), "addresses": [format_address(at) for at in kept.addresses]}
-            for kept in networks
-        ]
+        entries = [kept.document() for kept in networks]
         whole = self._path.with_suffix(".new")
         with whole.open("w") as file:
             json.dump(entries, file)

@@ -8,12 +8,16 @@ from __future__ import annotations
 import selectors
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
+from overlay.core.addresses import Address
+from overlay.core.node import SECOND
+from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
-from overlay.systems.cores import ORDERS_AT_ONCE, Exchange
+from overlay.systems.cores import ORDERS_AT_ONCE, Assembly, Exchange
 
 Ended = Callable[[Exchange], None]
 """Called with an exchange that has ended."""
@@ -37,6 +41,22 @@ class Orders:
     def room(self) -> int:
         """How many further exchanges can be started now."""
         return ORDERS_AT_ONCE - len(self._exchanges)
+
+    def assemble(
+        self,
+        assembly: Assembly,
+        up: Mapping[int, int],
+        servers: Sequence[Address],
+        failed: Callable[[Exception, int], None],
+        now: int,
+    ) -> int:
+        """Give the orders of ``assembly`` that are due; ``failed`` learns of a bug in it. Returns the time of the next.
+
+        Raises ``OSError``.
+        """
+        for order in assembly.due(up, now, self.room):
+            self.give(assembly.begin(order, servers, now, wall_offset_ns()), _settling(assembly, order, failed))
+        return assembly.next_retry(now) or now + SECOND
 
     def give(self, exchange: Exchange, ended: Ended) -> None:
         """Start ``exchange``. ``ended`` is called later, from ``handle_timers`` or the selector. Raises
@@ -77,3 +97,13 @@ class Orders:
         del self._exchanges[given.sock.fileno()]
         given.sock.close()
         given.ended(given.exchange)
+
+
+def _settling(assembly: Assembly, order: Any, failed: Callable[[Exception, int], None]) -> Ended:
+    def ended(exchange: Exchange) -> None:
+        try:
+            assembly.settle(order, exchange, time.monotonic_ns())
+        except Exception as error:  # noqa: BLE001  a bug of one system must not end the others' deployments
+            failed(error, time.monotonic_ns())
+
+    return ended

@@ -25,6 +25,8 @@ from overlay.runtime.lifeline import die_with_parent
 
 DISK_FULL = 74
 """The exit code (EX_IOERR) of a child that found the disk full and could write no message."""
+DRAIN = signal.SIGUSR1
+"""Tells a server to hand over its entries before it leaves, because its network goes on."""
 WORDS_BYTES = 4096
 """Maximum bytes read of a dead child's last output."""
 
@@ -48,6 +50,8 @@ class Work:
     """The descriptors that it uses."""
     close: Callable[[], None] = lambda: None
     """Called in the process that prepared the work, to release its resources there."""
+    drain: Callable[[], None] = _die
+    """The action of ``DRAIN`` in the child, as ``stop``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +146,21 @@ def _open_words(path: Path) -> int:
 
 
 class _Signals:
-    """The handler of SIGTERM and SIGINT during the forks, and permanently in the children."""
+    """The handler of SIGTERM, SIGINT and ``DRAIN`` during the forks, and permanently in the children."""
 
     def __init__(self) -> None:
         self.came: list[int] = []
         self.stop: Callable[[], None] | None = None
         """The action of the child's work; ``None`` in the parent."""
+        self.drain: Callable[[], None] = _die
 
     def __call__(self, number: int, _: FrameType | None) -> None:
         if self.stop is None:
             self.came.append(number)
         elif number == signal.SIGTERM:  # Ctrl-C on a terminal is handled by the supervisor
             self.stop()
+        elif number == DRAIN:
+            self.drain()
 
 
 @contextmanager
@@ -161,7 +168,7 @@ def _signals_of_children() -> Iterator[_Signals]:
     """Install handlers before the forks: a child that does so makes 200 kB private. Signals are delivered
     afterwards."""
     signals = _Signals()
-    before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.signal(number, signals) for number in (signal.SIGTERM, signal.SIGINT, DRAIN)}
     try:
         yield signals
     finally:
@@ -175,7 +182,7 @@ def _live(work: Work, signals: _Signals, parent: int, said: int, tell: int, kept
     """The complete life of a child. Never returns, so that no frame of the supervisor is unwound in it."""
     code = 1
     try:
-        signals.stop = work.stop
+        signals.stop, signals.drain = work.stop, work.drain
         if signals.came:  # a SIGTERM arrived before the work was set
             work.stop()
         die_with_parent(parent)

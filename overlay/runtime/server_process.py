@@ -12,13 +12,14 @@ import random
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance, Chances, derive_seed
 from overlay.core.links import LinkShape, Shaper
-from overlay.core.node import NEVER
+from overlay.core.node import MILLISECOND, NEVER, SECOND
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
@@ -37,6 +38,11 @@ MakeShaper = Callable[[Address, LinkShape, Chance], Shaper]
 
 
 SECRET_BYTES = 32
+HAND_OVER_NS = 15 * SECOND
+"""Maximum; shorter than ``fleet.DRAIN_GRACE`` by more than a leave."""
+GIVING_STEP_NS = 20 * MILLISECOND
+HANDED_OVER = "handed over"
+"""The beginning of the last words of a server that was drained."""
 
 
 def plain_shaper(_: Address, shape: LinkShape, chance: Chance) -> Shaper:
@@ -137,6 +143,12 @@ class ServerProcess:
         """The descriptors that are already open."""
         self.stop = self._driver.stop
         """Let ``run`` leave gracefully and return. Safe to call from a signal handler, and before ``run``."""
+        self._is_draining = False
+
+    def drain(self) -> None:
+        """``stop``, but hand over its entries to other servers before, and say on standard error how many."""
+        self._is_draining = True
+        self.stop()
 
     def close(self) -> None:
         """For processes in which it does not run."""
@@ -157,7 +169,10 @@ class ServerProcess:
         end = time.monotonic_ns()
         held = system.holdings(server, end)  # before leaving, during which it may hand over its entries
         if not driver.lifeline_closed and until == NEVER:
-            self._leave()
+            if self._is_draining:
+                self._hand_over()
+            else:
+                self._leave()
         if journal is not None:
             self._report(time.monotonic_ns())
             for fact in system.closing_facts(self._process, held, (end - self._zero_ns) // 1000):
@@ -190,6 +205,26 @@ class ServerProcess:
         journal.flush()
         if self._recorder is not None:
             self._recorder.flush()
+
+    def _hand_over(self) -> None:
+        """Give its entries away, leave, and give away what came meanwhile."""
+        system, server, now = self._system, self._server, time.monotonic_ns()
+        until = now + HAND_OVER_NS
+        system.hand_over(server, now)
+        self._give_until(until)
+        self._leave()
+        self._give_until(until)
+        left, given, lost = system.entries_to_give(server)
+        with suppress(OSError):
+            os.write(2, f"{HANDED_OVER} {given:,} entries; {left + lost:,} were lost with it\n".encode())
+
+    def _give_until(self, until: int) -> None:
+        driver = self._driver
+        while self._system.entries_to_give(self._server)[0] and not driver.lifeline_closed:
+            if (now := time.monotonic_ns()) >= until:
+                return
+            driver.is_stopping = False
+            driver.run(until=min(until, now + GIVING_STEP_NS))
 
     def _leave(self) -> None:
         """Leave gracefully for as long as the system needs."""

@@ -181,6 +181,7 @@ class Supervisor:
             lambda name, child: self._watch(hosted, name, child),
             time.monotonic_ns(),
             ran_before=ran_before,
+            older=kept.older,
         )
         return hosted
 

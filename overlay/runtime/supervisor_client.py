@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,9 +56,15 @@ class SupervisorClient:
         """``version``, ``pid``, ``started_unix_ms`` and the ids of its ``deployments``."""
         return self._ask(do="hello")
 
-    def deploy(self, deployment: dict[str, Any]) -> Status:
-        """Idempotent for an id and epoch. ``busy`` names the active run."""
-        return self._ask(do="deploy", deployment=deployment)
+    def deploy(
+        self, deployment: dict[str, Any], addresses: Mapping[str, str] | None = None, held: Sequence[str] = ()
+    ) -> Status:
+        """Idempotent for an id and epoch. ``busy`` names the active run.
+
+        ``addresses`` are those of servers by index, as ``{"0": "127.0.0.1:20001"}``, which they had before and come
+        back at; the others get free ones, which are not ``held`` by deployments that are stopped.
+        """
+        return self._ask(do="deploy", deployment=deployment, addresses=dict(addresses or {}), held=list(held))
 
     def renew(self, id: str, epoch: int) -> Status:
         return self._ask(do="renew", id=id, epoch=epoch)

@@ -69,6 +69,7 @@ class Job:
             process.stop,
             process.descriptors,
             process.close,
+            process.drain,
         )
 
     def _link_shapes(self, index: int) -> dict[Address, LinkShape]:

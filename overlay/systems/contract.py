@@ -109,6 +109,11 @@ class System(ABC):
     """Counters of its servers that are current values; the others only grow."""
     table_gauge: ClassVar[str] = ""
     """The gauge with the bytes of a server's table, shown as ``table_bytes``; empty: its servers have no table."""
+    can_grow: ClassVar[bool] = False
+    """Whether servers and links can be added to a running network and taken from it. Its assembly then follows
+    (``Assembly.reshape``). Settings can change, and servers restart, in networks of every system."""
+    draining_help: ClassVar[str] = ""
+    """What becomes of the entries of a server that leaves a network that goes on, as a sentence."""
     has_fixed_topology: ClassVar[bool] = False
     """Whether its runs and networks always have the default topology, so that forms offer no other."""
     client_fields: ClassVar[tuple[str, ...]] = ()
@@ -357,6 +362,15 @@ class System(ABC):
         return None
 
     # ---- life and facts
+
+    def hand_over(self, server: Any, now: int) -> None:
+        """Begin to give its entries to other servers, because it will leave and the network goes on. By default they
+        are lost with it."""
+        return
+
+    def entries_to_give(self, server: Any) -> tuple[int, int, int]:
+        """Of a server that hands over: how many entries are still to be given, were taken by others, and are lost."""
+        return 0, 0, 0
 
     def is_traced(self, config: Any) -> bool:
         """Whether servers of this configuration trace single requests. In networks, traces have a file of their own."""

@@ -4,7 +4,7 @@ protocols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol
 
 from overlay.core.addresses import Address
@@ -13,6 +13,7 @@ from overlay.core.service_times import Work
 from overlay.systems.roles import Identity
 
 if TYPE_CHECKING:  # imported for annotations only, to save memory in broker processes
+    from overlay.core.links import Link
     from overlay.journal.facts import ClientFact
     from overlay.load.tally import Tally
 
@@ -160,7 +161,16 @@ class Assembly(Protocol):
         ...
 
     def is_complete(self, up: Mapping[int, int]) -> bool:
-        """Whether every server is up and there are no further orders."""
+        """Whether every server is up, without those that should not be, and there are no further orders."""
+        ...
+
+    def is_idle(self, up: Mapping[int, int]) -> bool:
+        """Whether there are no further orders to the servers that are up."""
+        ...
+
+    def reshape(self, servers: int, links: Iterable[Link], absent: Set[int]) -> None:
+        """The network has changed while it runs: it now has so many servers and these links. ``absent`` are servers
+        that leave or have left, and get no orders."""
         ...
 
     def next_retry(self, now: int) -> int | None:
@@ -190,6 +200,7 @@ class NoOrders:
 
     def __init__(self, servers: int) -> None:
         self._servers = servers
+        self._absent: Set[int] = frozenset()
         self.trouble = ""
 
     def due(self, up: Mapping[int, int], now: int, room: int) -> Sequence[Any]:
@@ -202,7 +213,13 @@ class NoOrders:
         raise AssertionError("this assembly has no orders")
 
     def is_complete(self, up: Mapping[int, int]) -> bool:
-        return len(up) == self._servers
+        return len(up.keys() - self._absent) == self._servers - len(self._absent)
+
+    def is_idle(self, up: Mapping[int, int]) -> bool:
+        return True
+
+    def reshape(self, servers: int, links: Iterable[Link], absent: Set[int]) -> None:
+        self._servers, self._absent = servers, absent
 
     def next_retry(self, now: int) -> int | None:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -213,7 +214,9 @@ def test_one_broker_is_restarted_by_order_and_it_is_told(
     )
 
 
-def test_it_stops_and_starts_again(api: APIClient, five: dict, supervisor: SupervisorClient) -> None:
+def test_it_stops_and_starts_again_where_it_was_or_says_which_port_was_taken(
+    api: APIClient, five: dict, supervisor: SupervisorClient
+) -> None:
     assert api.post(five["url"] + "stop/").json()["state"] == "stopping"
     rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "stopped")
     there = five["url"] + "context/room/r1/climate/"
@@ -221,7 +224,26 @@ def test_it_stops_and_starts_again(api: APIClient, five: dict, supervisor: Super
     assert supervisor.hello()["deployments"] in ([], [five["id"]])
     api.post(five["url"] + "start/")
     rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "running")
-    assert api.get(five["url"]).json()["epoch"] == five["epoch"] + 1
+    again = api.get(five["url"]).json()
+    assert again["epoch"] == five["epoch"] + 1
+    before = [broker["address"] for broker in five["brokers"]]
+    assert [broker["address"] for broker in again["brokers"]] == before
+
+    api.post(five["url"] + "stop/")
+    rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "stopped")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as thief:
+        thief.bind(parse_address(before[1]))
+        api.post(five["url"] + "start/")
+        rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "degraded")
+        without = api.get(five["url"]).json()
+        assert [broker["state"] for broker in without["brokers"]] == ["up", "failed", "up", "up"]
+        assert f"cannot bind {before[1]}" in without["reason"]
+        api.post(five["url"] + "stop/")
+        rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "stopped")
+        assert api.post(five["url"] + "start/", {"new_addresses": "later"}, format="json").status_code == 400
+        api.post(five["url"] + "start/", {"new_addresses": True}, format="json")
+        rounds_until(supervisor, lambda: api.get(five["url"]).json()["state"] == "running")
+        assert before[1] not in [broker["address"] for broker in api.get(five["url"]).json()["brokers"]]
 
 
 def test_one_that_no_host_has_claimed_stops_at_once(api: APIClient, ring: dict) -> None:

@@ -25,6 +25,12 @@ class NetworkBody(Body):
     seed = serializers.IntegerField(required=False, min_value=0, max_value=2**63 - 1)
 
 
+class StartBody(Body):
+    new_addresses = serializers.BooleanField(
+        required=False, default=False, help_text="Whether every broker gets another address"
+    )
+
+
 class BrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
     name = serializers.CharField(required=False, help_text="Its process: broker-3")

@@ -8,11 +8,16 @@ some of them answer.
 If brokers choose their neighbours, links are only candidates. Each incarnation of a broker then gets one
 order with all of them, which is done when the broker acknowledges it. That order waits until all brokers have been up,
 because a choice among the first few would be bad, but no longer than ``PATIENCE``.
+
+A link that is cut while both brokers run has no message of its own: one of them is ordered to leave, so that it and its
+neighbours forget each other, and then to join the neighbours that it keeps. The seed's leave names no neighbour, and a
+broker keeps its data while it leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from overlay.core.addresses import Address
@@ -31,7 +36,7 @@ ATTEMPTS = 5
 PATIENCE = 5 * SECOND
 """How long brokers that choose their neighbours wait for the others, from the start of the first broker."""
 
-Key = tuple[int, tuple[int, ...]]
+Key = tuple[int, tuple[int, ...], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +47,25 @@ class Order:
     joins: tuple[int, ...]
     incarnations: tuple[int, ...]
     """The incarnations of the broker and, for a link, of its neighbour, when the order was sent."""
+    leaves: bool = False
+    """Whether the broker should forget all neighbours, because a link was cut; its joins follow again."""
 
     @property
     def key(self) -> Key:
-        return self.broker, self.joins
+        return self.broker, self.joins, self.leaves
 
     def question(self, addresses: Sequence[Address]) -> Question:
         """The message to ``addresses[self.broker]``."""
+        if self.leaves:
+            return questions.leave()
         if not self.joins:
             return questions.monitor()
         return questions.join(tuple(addresses[other] for other in self.joins))
 
     def words(self) -> str:
         """The order in words, for errors."""
+        if self.leaves:
+            return "leave its neighbours"
         if not self.joins:
             return "monitor its neighbours"
         return f"join broker {self.joins[0]}" if len(self.joins) == 1 else "find neighbours"
@@ -65,14 +76,12 @@ class Assembly:
 
     def __init__(self, brokers: int, links: Iterable[Link], *, monitoring: bool, searching: bool = False) -> None:
         """``searching``: brokers choose among their links."""
-        self._brokers = brokers
-        self._neighbours: list[list[int]] = [[] for _ in range(brokers)]
-        for link in links:
-            self._neighbours[link.a].append(link.b)
-            if searching:
-                self._neighbours[link.b].append(link.a)
         self._monitoring = monitoring
         self._searching = searching
+        self._absent: Set[int] = frozenset()
+        self._leaving: set[int] = set()
+        """Brokers that are ordered to leave, because one of their links was cut."""
+        self._draw(brokers, links)
         self._patient_until: int | None = None
         self._was_whole = False
         """Whether all brokers have been up at the same time."""
@@ -90,6 +99,26 @@ class Assembly:
         self.trouble = ""
         """The order refused ``ATTEMPTS`` times, in words; empty if there is none or it has succeeded since."""
 
+    def _draw(self, brokers: int, links: Iterable[Link]) -> None:
+        kept = tuple(links)
+        self._brokers, self._links = brokers, frozenset(link.ends for link in kept)
+        self._neighbours: list[list[int]] = [[] for _ in range(brokers)]
+        for link in kept:
+            self._neighbours[link.a].append(link.b)
+            if self._searching:
+                self._neighbours[link.b].append(link.a)
+
+    def reshape(self, servers: int, links: Iterable[Link], absent: Set[int]) -> None:
+        """Of two brokers whose link is cut, that with fewer links leaves, because it joins them all again."""
+        before = self._links
+        self._draw(servers, links)
+        self._absent = absent
+        degrees = Counter(end for ends in self._links for end in ends)
+        for ends in before - self._links:
+            if absent.isdisjoint(ends) and self._leaving.isdisjoint(ends):
+                self._leaving.add(min(ends, key=lambda end: (degrees[end], end)))
+        self._unsettled = set(self._up)
+
     def due(self, up: Mapping[int, int], now: int, room: int) -> list[Order]:
         """The orders that are due, at most ``room`` and one per broker at a time.
 
@@ -103,11 +132,17 @@ class Assembly:
             undone = self._undone(broker)
             if not undone:
                 self._unsettled.discard(broker)
-            order = next((order for order in undone if now >= self._not_before.get(order.key, now)), None)
+            order = next((order for order in undone if self._may_begin(order, now)), None)
             if order is not None and len(orders) < room:
                 self._busy[broker] = order
                 orders.append(order)
         return orders
+
+    def _may_begin(self, order: Order, now: int) -> bool:
+        """A leave waits for joins with the broker that have begun, as their answers would come after it."""
+        if order.leaves and any(order.broker in other.joins for other in self._busy.values()):
+            return False
+        return now >= self._not_before.get(order.key, now)
 
     def begin(self, order: Order, servers: Sequence[Address], now: int, wall_offset_ns: int) -> Exchange:
         """Send an order that is due. Call ``settle`` when the exchange ends."""
@@ -126,7 +161,10 @@ class Assembly:
         """Mark all orders of these incarnations as done by other means."""
         self._up, self._unsettled = dict(up), set()
         self._assumed = dict(up)
-        self._was_whole = self._was_whole or len(up) == self._brokers
+        self._was_whole = self._was_whole or self._are_all(up)
+
+    def _are_all(self, up: Mapping[int, int]) -> bool:
+        return len(up.keys() - self._absent) == self._brokers - len(self._absent)
 
     def _notice(self, up: Mapping[int, int]) -> None:
         if up != self._up:
@@ -135,7 +173,7 @@ class Assembly:
 
     def _is_patient(self, now: int) -> bool:
         """Whether brokers that choose their neighbours still wait for others."""
-        self._was_whole = self._was_whole or len(self._up) == self._brokers
+        self._was_whole = self._was_whole or self._are_all(self._up)
         if not self._searching or self._was_whole or not self._up:
             return False
         if self._patient_until is None:
@@ -143,6 +181,10 @@ class Assembly:
         return now < self._patient_until
 
     def _undone(self, broker: int) -> list[Order]:
+        if broker in self._absent:
+            return []
+        if broker in self._leaving:
+            return [Order(broker, (), (self._up[broker],), leaves=True)]
         undone = [order for order in self._joins(broker) if not self._is_done(order)]
         if undone or not self._monitoring:
             return undone
@@ -156,7 +198,8 @@ class Assembly:
         return all(self._assumed.get(broker) == incarnation for broker, incarnation in about)
 
     def _joins(self, broker: int) -> list[Order]:
-        up, others = self._up, self._neighbours[broker]
+        up = self._up
+        others = [other for other in self._neighbours[broker] if other not in self._absent | self._leaving]
         if self._searching:
             return [Order(broker, tuple(others), (up[broker],))] if others else []
         return [Order(broker, (other,), (up[broker], up[other])) for other in others if other in up]
@@ -169,6 +212,16 @@ class Assembly:
         self._not_before.pop(order.key, None)
         if not self._refusals:
             self.trouble = ""
+        if order.leaves:
+            self._forget(order.broker)
+
+    def _forget(self, broker: int) -> None:
+        """It has left: all its links are due again, whoever joins."""
+        self._leaving.discard(broker)
+        self._assumed.pop(broker, None)
+        for key in [key for key in self._done if key[0] == broker or broker in key[1]]:
+            del self._done[key]
+        self._unsettled = set(self._up)
 
     def refused(self, order: Order, reason: str, now: int) -> None:
         """The broker has refused the order or not answered. It is due again later, unless it is obsolete."""
@@ -184,6 +237,10 @@ class Assembly:
         return min((at for at in times if at > now), default=None)
 
     def is_complete(self, up: Mapping[int, int]) -> bool:
-        """Whether every broker is up and there are no further orders."""
+        """Whether every broker is up, without those that should not be, and there are no further orders."""
+        return self._are_all(up) and self.is_idle(up)
+
+    def is_idle(self, up: Mapping[int, int]) -> bool:
+        """Whether there are no further orders to brokers that are up."""
         self._notice(up)
-        return len(up) == self._brokers and not self._busy and not any(map(self._undone, self._unsettled))
+        return not self._busy and not any(map(self._undone, self._unsettled))

@@ -105,6 +105,11 @@ class ContextBroker(System):
         )
     )
     table_gauge = "bytes"
+    can_grow = True
+    draining_help = (
+        "Its valid entries are given to its neighbours, or to their next keepers in a structured network; entries that "
+        "fit into no neighbour's table are lost."
+    )
     client_fields = ("providers", "consumers")
     walk_policies = WALK_POLICIES
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {"broker": ("scans", "compared", "matched")}
@@ -238,6 +243,12 @@ class ContextBroker(System):
         return Introduction(setup.settings) if setup.settings.broker.membership == GIVEN else None
 
     # ---- life and facts
+
+    def hand_over(self, server: Broker, now: int) -> None:
+        server.hand_over(now)
+
+    def entries_to_give(self, server: Broker) -> tuple[int, int, int]:
+        return server.to_give
 
     def is_traced(self, config: BrokerConfig) -> bool:
         return bool(config.trace_one_in)

@@ -17,6 +17,7 @@ from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, NEVER, NodeEvent
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.departures import Departures
+from overlay.systems.context_broker.broker.giving import Giving
 from overlay.systems.context_broker.broker.hops import AcknowledgedDelivery
 from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS, Joining
 from overlay.systems.context_broker.broker.members import Members
@@ -287,6 +288,25 @@ class Broker:
         self._joining.leave(self._station.wall_ms(now), now)
         return repeats_ns
 
+    def hand_over(self, now: int) -> None:
+        """Begin to give the table's entries to the neighbours, before ``leave``. The structured arm does so by itself
+        when it leaves."""
+        if self._structured is not None or self._storing.giving is not None:
+            return
+        self._next_timer = UNKNOWN_TIMER
+        giving = self._storing.giving = Giving(self._station, self.neighbours)
+        self._timed.append(giving)
+        for entry in list(self._storing.table):
+            giving.note(entry, now)
+
+    @property
+    def to_give(self) -> tuple[int, int, int]:
+        """How many entries a broker that leaves still has to give, has given, and has lost."""
+        if self._structured is not None:
+            return self._structured.to_give
+        giving = self._storing.giving
+        return (0, 0, 0) if giving is None else (len(giving), giving.given, giving.lost)
+
     def _handle(self, message: AnyMessage, source: Address, now: int) -> None:
         """Pass a message to its part, and count unexpected answers."""
         if self._handlers[type(message)](self)(message, source, now) is False:
@@ -354,9 +374,15 @@ class Broker:
     def _accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
         if self._structured is not None and self._structured.accept_nack(nack, source, now):
             return True
+        giving = self._storing.giving
+        if giving is not None and giving.accept(source, nack.operation, nack.status, now):
+            return True
         return self._searching.handle_nack(nack, source, now)
 
     def _accept_ack(self, ack: Ack, source: Address, now: int) -> bool:
+        giving = self._storing.giving
+        if giving is not None and giving.accept(source, ack.operation, ack.status, now):
+            return True
         if not self._joining.accept_ack(ack, source, now):
             return False
         self._searching.delivery.meet(source)

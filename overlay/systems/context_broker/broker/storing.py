@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.giving import Giving
 from overlay.systems.context_broker.broker.queries import Answer
 from overlay.systems.context_broker.broker.refresh import CONFIRMED_IN_A_LEASE, Leases, Replicas
 from overlay.systems.context_broker.broker.station import Station
@@ -22,7 +23,7 @@ SWEEP_GAP = 10 * MILLISECOND
 
 
 class Storing:
-    __slots__ = ("_next_sweep", "_station", "leases", "replicas", "table")
+    __slots__ = ("_next_sweep", "_station", "giving", "leases", "replicas", "table")
 
     def __init__(self, station: Station) -> None:
         config = station.config
@@ -32,6 +33,8 @@ class Storing:
         self.replicas = Replicas(lease // CONFIRMED_IN_A_LEASE) if config.replica_refresh else None
         self.leases = Leases(lease) if config.replica_refresh else None
         self._next_sweep = 0
+        self.giving: Giving | None = None
+        """Gives entries to neighbours, once the broker is about to leave."""
 
     def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
         self.take_update(Entry.of(message), source, now)
@@ -189,6 +192,8 @@ class Storing:
     def store(self, entry: Entry, now: int) -> Stored:
         """Store an entry; reports if the table is full or a share is used up."""
         stored = self.table.store(entry, self._station.wall_ms(now))
+        if self.giving is not None and stored is Stored.STORED:
+            self.giving.note(entry, now)
         if stored is not Stored.STORED and stored.is_refused:
             self._station.report_limit("table" if stored is Stored.FULL else "table share", now)
         return stored

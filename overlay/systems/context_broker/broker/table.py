@@ -166,6 +166,11 @@ class Indexed:
                 yield newest
 
 
+def _is_its_original(entry: Entry, known: Entry) -> bool:
+    """Whether ``known`` is a replica of ``entry``: its broker leaves and gives the original away (``giving``)."""
+    return isinstance(known, Replica) and not isinstance(entry, Replica) and known.timestamp == entry.timestamp
+
+
 def _costs_the_same(old: Entry, new: Entry) -> bool:
     """Whether two entries of one provider count equally against the same quotas."""
     return (
@@ -253,7 +258,7 @@ class Table:
             return Stored.UNCHANGED
         known = self._live(entry, wall_ms)
         if known is not None:
-            if known.timestamp >= entry.timestamp:
+            if known.timestamp >= entry.timestamp and not _is_its_original(entry, known):
                 return Stored.UNCHANGED
             if _costs_the_same(known, entry):  # the common case: no quota changes and no entry is evicted
                 self._kind.put(entry)

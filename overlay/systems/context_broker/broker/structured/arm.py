@@ -70,6 +70,12 @@ class Structured:
         """The number of active lookups."""
         return len(self._lookups)
 
+    @property
+    def to_give(self) -> tuple[int, int, int]:
+        """As ``Broker.to_give``."""
+        left, entries = self._handover.to_give, self._storing.table.entries
+        return (left, max(entries - left, 0), 0) if self._joining.has_left else (0, 0, 0)
+
     def accept_nack(self, nack: Nack, source: Address, now: int) -> bool:
         """Whether it refuses one of our questions."""
         return self._questions.accept_nack(nack, source, now)

@@ -99,6 +99,11 @@ class Handover:
         """Whether this broker is leaving and has handed over everything."""
         return self._is_leaving and not (self._left or self._open or self._missed)
 
+    @property
+    def to_give(self) -> int:
+        """What a leaving broker still has to hand over: entries to look at, and copies without an answer."""
+        return len(self._left) + self._open + len(self._missed) if self._is_leaving else 0
+
     # ---- time
 
     def handle_timer(self, now: int) -> None:
