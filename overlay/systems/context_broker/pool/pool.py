@@ -1,0 +1,389 @@
+"""All errands of one network: their ports, tries and timers. Pure; the driver opens ports and sends.
+
+A port (lane) belongs to one broker and has one exchange at a time. It is used again when its exchange is over and
+nothing more can arrive; otherwise it is closed, so that a late answer reaches no other exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from heapq import heappop, heappush
+
+from overlay.core.addresses import Address
+from overlay.systems.context_broker.clients import questions
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
+from overlay.systems.context_broker.clients.questions import Question
+from overlay.systems.context_broker.pool.errands import Errand
+from overlay.systems.context_broker.pool.health import Health
+from overlay.systems.context_broker.pool.hedging import ASKS_PER_HEDGE, Hedging
+from overlay.systems.context_broker.pool.stamps import EntryStamps
+from overlay.systems.context_broker.wire.messages import Key
+
+MOST_LANES = 256
+"""Ports of one network, each an open file. An ask beyond them is refused at once, not queued."""
+MOST_IDLE = 16
+"""Unused ports kept per broker."""
+ASKED = Retry(give_up_s=3600)
+"""The errand's deadline ends it earlier."""
+PINGED = Retry(again_s=(0.2, 0.4), give_up_s=0.7)
+
+Open = Callable[[int, Address], Address | None]
+"""Opens the port of a lane towards a broker. Returns its own address; ``None`` without a route."""
+
+
+class TooMany(Exception):
+    """All ports of the network are in use."""
+
+
+class Lane:
+    """A port, its broker, and what it is used for now."""
+
+    __slots__ = ("broker", "current", "number", "own", "timestamps")
+
+    def __init__(self, number: int, broker: Address, own: Address, wall: WallClock) -> None:
+        self.number = number
+        self.broker = broker
+        self.own = own
+        self.timestamps = Timestamps(wall)
+        self.current: Try | None = None
+
+
+class Try:
+    """An exchange for an errand; without one, a ping of the pool's own."""
+
+    __slots__ = ("errand", "exchange", "is_hedge", "lane")
+
+    def __init__(self, lane: Lane, exchange: Exchange, errand: Errand | None, is_hedge: bool) -> None:
+        self.lane = lane
+        self.exchange = exchange
+        self.errand = errand
+        self.is_hedge = is_hedge
+
+
+class Pool:
+    """``now`` is monotonic nanoseconds. After each call, the driver sends ``outgoing``, closes ``closing`` and resolves
+    ``finished``, each emptied by its ``take_…`` method."""
+
+    def __init__(self, wall: WallClock, open_port: Open, stamps: EntryStamps | None = None) -> None:
+        self.health = Health()
+        self.hedging = Hedging()
+        self.hedged = self.asked = 0
+        """Counters."""
+        self._wall = wall
+        self._stamps = stamps or EntryStamps(wall)
+        self._open_port = open_port
+        self._lanes: dict[int, Lane] = {}
+        self._idle: dict[Address, list[Lane]] = {}
+        self._opened = 0
+        self._pings: dict[Address, Try] = {}
+        self._timers: list[tuple[int, int, Errand | Try]] = []
+        self._number = 0
+        self.outgoing: list[tuple[int, bytes]] = []
+        self.closing: list[int] = []
+        self.finished: list[Errand] = []
+
+    def ask(
+        self,
+        key: Key,
+        brokers: tuple[Address, ...],
+        now: int,
+        deadline: int,
+        *,
+        holder: Address | None = None,
+        is_alone: bool = False,
+        trace_one_in: int = 0,
+    ) -> Errand:
+        """Search for data. ``holder`` is a broker known to have it. Raises ``TooMany``, ``WireError``."""
+        self._try_again(now)
+        self.asked += 1
+        self.hedging.asked()
+        order = self.health.order(key, brokers, holder)
+        wait = None if is_alone else self.hedging.wait_ns
+        question = questions.request(key, is_quiet=True)
+        errand = Errand(question, order, now, deadline, is_alone=is_alone, hedge_ns=wait, trace_one_in=trace_one_in)
+        return self._begin(errand, now)
+
+    def provide(
+        self,
+        provider: str,
+        key: Key,
+        payload: bytes,
+        valid_ms: int,
+        brokers: tuple[Address, ...],
+        now: int,
+        deadline: int,
+        *,
+        holder: Address | None = None,
+        is_alone: bool = False,
+    ) -> Errand:
+        """Store data at one broker, the holder of its earlier value if that answers. Raises ``TooMany``,
+        ``WireError``."""
+        self._try_again(now)
+        order = self.health.order(key, brokers, holder)
+        question = questions.update("A", provider, key, valid_ms, payload)
+        return self._begin(Errand(question, order, now, deadline, entry=(provider, key), is_alone=is_alone), now)
+
+    def receive_datagram(self, number: int, data: bytes, now: int) -> None:
+        lane = self._lanes.get(number)
+        one = lane and lane.current
+        if not one:
+            return
+        one.exchange.receive_datagram(data, one.exchange.broker, now)
+        if one.exchange.outcome:
+            self._settle(one, now)
+
+    def is_refused(self, number: int, now: int) -> None:
+        """The host of the lane's broker reports that nobody listens there."""
+        lane = self._lanes.get(number)
+        if lane and lane.current:
+            self._fail(lane.current, "unreachable", now)
+
+    def handle_timer(self, now: int) -> None:
+        timers = self._timers
+        while timers and timers[0][0] <= now:
+            what = heappop(timers)[2]
+            if isinstance(what, Try):
+                self._heed_ping(what, now)
+            elif not what.outcome and what.timer <= now:
+                self._heed(what, now)
+
+    def next_timer(self) -> int | None:
+        return self._timers[0][0] if self._timers else None
+
+    def cancel(self, errand: Errand) -> None:
+        """Nobody waits for it any more."""
+        errand.give_up()
+        self._drop_tries(errand)
+
+    def keep(self, brokers: Collection[Address]) -> None:
+        """These are the network's brokers now: forget the others and close their unused ports."""
+        self.health.keep(brokers)
+        for broker in [one for one in self._idle if one not in brokers]:
+            for lane in self._idle.pop(broker):
+                self._close(lane)
+
+    def take_outgoing(self) -> Sequence[tuple[int, bytes]]:
+        outgoing, self.outgoing = self.outgoing, []
+        return outgoing
+
+    def take_closing(self) -> Sequence[int]:
+        closing, self.closing = self.closing, []
+        return closing
+
+    def take_finished(self) -> Sequence[Errand]:
+        finished, self.finished = self.finished, []
+        return finished
+
+    def _begin(self, errand: Errand, now: int) -> Errand:
+        if not self._has_room():
+            raise TooMany
+        self._start_try(errand, now)
+        if not errand.outcome:
+            self._arm(errand)
+        return errand
+
+    def _start_try(self, errand: Errand, now: int, *, is_hedge: bool = False) -> None:
+        """At the next broker that there is a way to."""
+        while errand.has_more:
+            broker = errand.take_broker()
+            lane = self._lane_to(broker)
+            if lane is None:
+                errand.failed.append((broker, "unreachable", 0))
+                continue
+            one = self._exchange(lane, errand.question, self._timestamps(errand, lane), ASKED, now)
+            one.errand, one.is_hedge = errand, is_hedge
+            errand.open.append(one)
+            return
+        if not errand.open:
+            errand.give_up()
+            self.finished.append(errand)
+
+    def _exchange(self, lane: Lane, question: Question, timestamps: Timestamps, retry: Retry, now: int) -> Try:
+        exchange = Exchange(question, lane.broker, now, timestamps, retry)
+        one = lane.current = Try(lane, exchange, None, False)
+        self._send(one)
+        return one
+
+    def _timestamps(self, errand: Errand, lane: Lane) -> Timestamps:
+        if errand.entry is not None:
+            return self._stamps.of(errand.entry)
+        if errand.trace_one_in:
+            return TracedTimestamps(self._wall, lane.own[1], errand.trace_one_in)
+        return lane.timestamps
+
+    def _send(self, one: Try) -> None:
+        for data, _ in one.exchange.datagrams_to_send():
+            self.outgoing.append((one.lane.number, data))
+
+    def _settle(self, one: Try, now: int) -> None:
+        """Its exchange has an outcome."""
+        exchange, errand = one.exchange, one.errand
+        if exchange.outcome == "timed_out":
+            self._fail(one, "silent", now)
+            return
+        is_direct = errand is None or not errand.is_search
+        took = exchange.ended_at - exchange.sent_at if is_direct and exchange.attempts == 1 else None
+        self.health.heard(exchange.broker, took)
+        self._release(one)
+        if errand is not None:
+            self._try_ended(one, exchange.outcome, exchange.status, now)
+
+    def _fail(self, one: Try, why: str, now: int) -> None:
+        """Nobody is there."""
+        broker = one.exchange.broker
+        self.health.failed(broker, now)
+        self._release(one)
+        if one.errand is not None:
+            self._try_ended(one, why, 0, now)
+            return
+        for lane in list(self._lanes.values()):  # those that wait for the broker that its ping did not reach
+            waiting = lane.current
+            if waiting and lane.broker == broker and waiting.exchange.sent_at <= one.exchange.sent_at:
+                self._fail_waiting(waiting, why, now)
+
+    def _fail_waiting(self, one: Try, why: str, now: int) -> None:
+        """Set a silent broker aside; an errand that may ask no other one waits on."""
+        errand = one.errand
+        if errand is not None and not (errand.is_alone or (not errand.has_more and len(errand.open) == 1)):
+            self._release(one)
+            self._try_ended(one, why, 0, now)
+
+    def _try_ended(self, one: Try, outcome: str, status: int, now: int) -> None:
+        errand = one.errand
+        assert errand is not None
+        if errand.outcome:
+            return
+        if errand.try_ended(one, outcome, status, now):
+            self._start_try(errand, now)
+        self._go_on(errand, now)
+
+    def _go_on(self, errand: Errand, now: int) -> None:
+        """Wait for more, or end it."""
+        if not errand.outcome:
+            self._arm(errand)
+        elif errand not in self.finished:
+            self._finish(errand, now)
+
+    def _finish(self, errand: Errand, now: int) -> None:
+        if errand.is_search and errand.outcome == "answered":
+            self.hedging.note(now - errand.began)
+        self._drop_tries(errand)
+        self.finished.append(errand)
+
+    def _drop_tries(self, errand: Errand) -> None:
+        for one in errand.open:
+            self._release(one)
+        errand.open.clear()
+
+    def _heed(self, errand: Errand, now: int) -> None:
+        """Its timer has come."""
+        if now >= errand.deadline:
+            for one in errand.open:
+                errand.failed.append((one.exchange.broker, "silent", 0))
+            errand.give_up()
+            self._finish(errand, now)
+            return
+        for one in errand.open:
+            one.exchange.handle_timer(now)
+            self._send(one)
+        if errand.is_restart_due(now):
+            self._start_try(errand, now)
+        if errand.is_hedge_due(now) and self._has_room() and self.hedging.take():
+            self.hedged += 1
+            self._start_try(errand, now, is_hedge=True)
+        if errand.is_check_due(now):
+            for one in errand.open:
+                self._ping(one.exchange.broker, now)
+        self._go_on(errand, now)
+
+    def _arm(self, errand: Errand) -> None:
+        errand.timer = errand.next_timer()
+        self._push(errand.timer, errand)
+
+    def _push(self, due: int, what: Errand | Try) -> None:
+        self._number += 1
+        heappush(self._timers, (due, self._number, what))
+
+    def _try_again(self, now: int) -> None:
+        for broker in self.health.to_try(now):
+            self._ping(broker, now)
+
+    def _ping(self, broker: Address, now: int) -> None:
+        """Unless one is under way, or all ports are in use."""
+        if broker in self._pings or not self._has_room():
+            return
+        lane = self._lane_to(broker)
+        if lane is None:
+            self.health.failed(broker, now)
+            return
+        one = self._pings[broker] = self._exchange(lane, questions.ping(), lane.timestamps, PINGED, now)
+        self._push(one.exchange.next_timer() or now, one)
+
+    def _heed_ping(self, one: Try, now: int) -> None:
+        if one.lane.current is not one:
+            return
+        one.exchange.handle_timer(now)
+        self._send(one)
+        if one.exchange.outcome:
+            self._settle(one, now)
+        else:
+            self._push(one.exchange.next_timer() or now, one)
+
+    def _lane_to(self, broker: Address) -> Lane | None:
+        """An unused one, or a new one; ``None`` without a route or room."""
+        idle = self._idle.get(broker)
+        if idle:
+            return idle.pop()
+        if len(self._lanes) >= MOST_LANES and not self._close_an_idle_one():
+            return None
+        self._opened += 1
+        own = self._open_port(self._opened, broker)
+        if own is None:
+            return None
+        lane = self._lanes[self._opened] = Lane(self._opened, broker, own, self._wall)
+        return lane
+
+    def _has_room(self) -> bool:
+        return len(self._lanes) < MOST_LANES or any(self._idle.values())
+
+    def _close_an_idle_one(self) -> bool:
+        lanes = next((lanes for lanes in self._idle.values() if lanes), None)
+        if lanes is None:
+            return False
+        self._close(lanes.pop())
+        return True
+
+    def _release(self, one: Try) -> None:
+        """Its port is free: kept if nothing more can arrive there."""
+        lane = one.lane
+        if lane.current is not one:
+            return
+        lane.current = None
+        if one.errand is None and self._pings.get(lane.broker) is one:
+            del self._pings[lane.broker]
+        idle = self._idle.setdefault(lane.broker, [])
+        is_traced = one.errand is not None and one.errand.trace_one_in  # its timestamp may lie ahead of the clock
+        if one.exchange.is_clean and not is_traced and len(idle) < MOST_IDLE:
+            idle.append(lane)
+        else:
+            self._close(lane)
+
+    def _close(self, lane: Lane) -> None:
+        del self._lanes[lane.number]
+        self.closing.append(lane.number)
+
+    def check_invariants(self) -> None:
+        """Raise ``AssertionError`` if the state contradicts itself."""
+        self.health.check_invariants()
+        self.hedging.check_invariants()
+        assert len(self._lanes) <= MOST_LANES
+        assert ASKS_PER_HEDGE * self.hedged <= self.asked
+        idle = [lane for lanes in self._idle.values() for lane in lanes]
+        assert len(idle) == len(set(idle)), "a port is given away twice"
+        assert all(lane.current is None and self._lanes.get(lane.number) is lane for lane in idle)
+        for lane in self._lanes.values():
+            one = lane.current
+            assert (one is None) == (lane in idle), "a port that is used is not idle, and the other way round"
+            if one and one.errand:
+                assert one in one.errand.open and not one.errand.outcome
+        assert all(one.lane.current is one for one in self._pings.values())

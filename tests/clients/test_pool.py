@@ -1,0 +1,340 @@
+"""The client of a whole network, without sockets: who is asked, who after that, and what becomes of ports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from overlay.core.addresses import Address
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.context_broker.clients.exchange import WallClock
+from overlay.systems.context_broker.pool.errands import CHECK_NS, Errand
+from overlay.systems.context_broker.pool.health import Health, own_order
+from overlay.systems.context_broker.pool.hedging import AGAIN, ASKS_PER_HEDGE, MOST_SAVED, SAMPLE, Hedging
+from overlay.systems.context_broker.pool.pool import MOST_LANES, Pool, TooMany
+from overlay.systems.context_broker.pool.stamps import MOST_KEPT, EntryStamps
+from overlay.systems.context_broker.wire.codec import encode, parse
+from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.messages import (
+    Ack,
+    ContextResponse,
+    ContextUpdateAdvertisement,
+    Key,
+    Nack,
+    Ping,
+    PingResponse,
+    Status,
+)
+from tests.thorough import examples
+
+BROKERS: tuple[Address, ...] = tuple(("127.0.0.1", 4000 + number) for number in range(4))
+OWN = ("127.0.0.1", 9)
+ROOM: Key = ("room", "r1", "temp")
+DEADLINE = 10 * SECOND
+
+
+class World:
+    """A pool whose datagrams are kept until they are answered or lost."""
+
+    def __init__(self) -> None:
+        self.now = 1_000 * SECOND
+        self.brokers: dict[int, Address] = {}
+        self.sent: list[tuple[int, bytes]] = []
+        self.ended: list[Errand] = []
+        self.pool = Pool(WallClock(), self.open)
+
+    def open(self, number: int, broker: Address) -> Address:
+        assert number not in self.brokers, "a port is opened once"
+        self.brokers[number] = broker
+        return OWN
+
+    def ask(self, key: Key = ROOM, **how: object) -> Errand:
+        errand = self.pool.ask(key, BROKERS, self.now, self.now + DEADLINE, **how)  # type: ignore[arg-type]
+        self.look()
+        return errand
+
+    def provide(self, key: Key = ROOM, **how: object) -> Errand:
+        deadline = self.now + DEADLINE
+        errand = self.pool.provide("p", key, b"t=1", 1000, BROKERS, self.now, deadline, **how)  # type: ignore[arg-type]
+        self.look()
+        return errand
+
+    def look(self) -> None:
+        self.sent += self.pool.take_outgoing()
+        self.ended += self.pool.take_finished()
+        for number in self.pool.take_closing():
+            del self.brokers[number]
+        self.pool.check_invariants()
+
+    def wait(self, ns: int) -> None:
+        end = self.now + ns
+        while (due := self.pool.next_timer()) is not None and due <= end:
+            self.now = max(due, self.now)
+            self.pool.handle_timer(self.now)
+            self.look()
+        self.now = end
+
+    def answer(self, sent: tuple[int, bytes], *, has_data: bool = True, broker: Address | None = None) -> None:
+        """As a broker would."""
+        number, data = sent
+        for said in answers(data, has_data=has_data):
+            self.pool.receive_datagram(number, encode(said), self.now)
+        self.look()
+
+    def asked(self) -> list[Address]:
+        """Whom the kept datagrams went to; they are lost."""
+        sent, self.sent = self.sent, []
+        return [self.brokers[number] for number, _ in sent if number in self.brokers]
+
+
+def answers(data: bytes, *, has_data: bool = True) -> list:
+    message = parse(data)
+    if isinstance(message, Ping):
+        return [PingResponse(message.timestamp, OWN)]
+    if isinstance(message, ContextUpdateAdvertisement):
+        name = "ContextUpdateAdvertisement"
+        return [
+            Ack(message.timestamp, Status.REQ_RECEIVED, name, OWN),
+            Ack(message.timestamp, Status.REQ_PROCESSED, name, OWN),
+        ]
+    assert isinstance(message, QuietRequest)
+    key = message.entity_type, message.entity_id, message.scope
+    if has_data:
+        return [ContextResponse(5, "p", *key, 1, 2, b"t=1")]
+    return [Nack(message.timestamp, Status.DATA_NOT_FOUND, "ContextRequest", OWN)]
+
+
+def test_an_entity_is_asked_where_it_was_provided_and_its_port_is_used_again() -> None:
+    world = World()
+    first = world.provide()
+    world.answer(world.sent.pop())
+    second = world.ask()
+    world.answer(world.sent.pop())
+    assert [one.outcome for one in (first, second)] == ["answered", "answered"]
+    assert first.answered and second.answered
+    assert first.answered.exchange.broker == second.answered.exchange.broker == own_order(ROOM, BROKERS)[0]
+    assert first.answered.lane is second.answered.lane
+    assert world.ended == [first, second]
+
+
+def test_the_broker_known_to_have_it_is_asked_first_unless_it_is_silent() -> None:
+    world, holder = World(), own_order(ROOM, BROKERS)[-1]
+    world.ask(holder=holder)
+    assert world.asked() == [holder]
+    world.pool.health.failed(holder, world.now)
+    world.ask(holder=holder)
+    assert holder not in world.asked()
+
+
+def test_each_broker_leads_a_fair_share_and_one_less_moves_only_its_own() -> None:
+    keys = [("room", str(number), "temp") for number in range(1000)]
+    before = [own_order(key, BROKERS)[0] for key in keys]
+    assert all(150 < count < 350 for count in Counter(before).values())
+    after = [own_order(key, BROKERS[1:])[0] for key in keys]
+    assert all(one == other for one, other in zip(before, after, strict=True) if one != BROKERS[0])
+
+
+def test_nearer_brokers_come_first_and_the_noise_of_one_machine_decides_nothing() -> None:
+    health, order = Health(), own_order(ROOM, BROKERS)
+    for broker in BROKERS:
+        health.heard(broker, MILLISECOND // 10 * (1 + BROKERS.index(broker)))
+    assert health.order(ROOM, BROKERS) == order
+    for _ in range(30):
+        health.heard(order[0], 40 * MILLISECOND)
+    assert health.order(ROOM, BROKERS) == [*order[1:], order[0]]
+    health.keep(BROKERS[:0])
+    assert health.order(ROOM, BROKERS) == order
+    health.check_invariants()
+
+
+def test_one_where_nobody_listens_costs_nothing_and_is_pinged_ever_more_seldom() -> None:
+    world, order = World(), own_order(ROOM, BROKERS)
+    errand = world.ask()
+    (number, _) = world.sent.pop()
+    world.pool.is_refused(number, world.now)
+    world.look()
+    assert world.asked() == [order[1]]
+    assert not errand.outcome
+    world.pool.cancel(errand)
+    pings = []
+    for _ in range(600):
+        world.wait(SECOND // 10)
+        world.pool.cancel(world.ask())
+        pings += [world.now for broker in world.asked() if broker == order[0]]
+        for number, broker in list(world.brokers.items()):
+            if broker == order[0]:
+                world.pool.is_refused(number, world.now)
+        world.look()
+    assert 4 <= len(pings) <= 10
+    gaps = [later - earlier for earlier, later in pairwise(pings)]
+    assert gaps == sorted(gaps)
+    world.wait(30 * SECOND)
+    world.pool.cancel(world.ask())
+    for sent in list(world.sent):
+        if world.brokers.get(sent[0]) == order[0]:
+            world.answer(sent)
+    world.sent.clear()
+    world.ask()
+    assert world.asked() == [order[0]]
+
+
+def test_a_silent_one_is_pinged_and_left_and_one_that_searches_is_waited_for() -> None:
+    world, order = World(), own_order(ROOM, BROKERS)
+    errand = world.ask()
+    world.asked()
+    world.wait(CHECK_NS)
+    (ping,) = world.sent
+    assert ping[1].startswith(b"1|")
+    world.answer(world.sent.pop())
+    world.wait(SECOND // 2)
+    assert world.asked() == [], "it lives, so it searches"
+    world.wait(3 * SECOND)  # its pings are lost from now on
+    assert order[1] in world.asked()
+    world.wait(9 * SECOND)
+    assert (errand.outcome, world.ended) == ("timed_out", [errand])
+
+
+def test_not_found_is_said_when_those_that_are_asked_say_so() -> None:
+    world = World()
+    errand = world.ask()
+    for _ in BROKERS:
+        assert not errand.outcome
+        world.answer(world.sent.pop(), has_data=False)
+    assert errand.outcome == "not_found"
+    alone = world.ask(is_alone=True)
+    world.answer(world.sent.pop(), has_data=False)
+    assert alone.outcome == "not_found"
+
+
+def test_a_second_broker_is_asked_after_the_usual_time_and_the_first_answer_counts() -> None:
+    world = World()
+    for _ in range(2 * ASKS_PER_HEDGE):
+        world.ask()
+        world.now += 3 * MILLISECOND
+        world.answer(world.sent.pop())
+    errand = world.ask()
+    slow = world.sent.pop()
+    world.wait(3 * MILLISECOND)
+    (hedge,) = world.sent
+    world.sent.clear()
+    world.answer(hedge)
+    assert (errand.outcome, errand.strategy) == ("answered", "hedged")
+    assert slow[0] not in world.brokers, "a late answer finds its port closed"
+    world.answer(slow)
+    assert world.ended[-1] is errand
+    assert world.ended.count(errand) == 1
+
+
+def test_hedges_are_a_twentieth_of_the_asks_however_slow_the_brokers_are() -> None:
+    hedging = Hedging()
+    assert not hedging.take()
+    taken = 0
+    for _ in range(1000):
+        hedging.asked()
+        taken += hedging.take()
+        hedging.check_invariants()
+    assert taken == 1000 // ASKS_PER_HEDGE
+    for _ in range(10_000):
+        hedging.asked()
+    assert sum(hedging.take() for _ in range(100)) == MOST_SAVED
+    for took in [1] * (SAMPLE - SAMPLE // 20) + [9] * (SAMPLE // 20 + 1) + [9] * AGAIN:
+        hedging.note(took * MILLISECOND)
+    assert hedging.wait_ns == 9 * MILLISECOND
+
+
+def test_updates_of_an_entry_never_share_a_timestamp_and_others_do_not_move_it() -> None:
+    stamps, now = EntryStamps(WallClock()), 5 * SECOND
+    assert [stamps.next(("p", ROOM), now) for _ in range(3)] == [5000, 5001, 5002]
+    assert stamps.next(("q", ROOM), now) == 5000
+    for number in range(2 * MOST_KEPT):
+        stamps.next((str(number), ROOM), now + number * MILLISECOND)
+    assert stamps.next(("p", ROOM), now + SECOND) == 6000
+    assert len(stamps._last) <= MOST_KEPT
+
+
+def test_more_than_the_ports_at_once_are_refused_and_the_next_is_taken_when_one_is_free() -> None:
+    world = World()
+    for number in range(MOST_LANES):
+        world.ask(("room", str(number), "temp"))
+    refused = 0
+    try:
+        world.ask()
+    except TooMany:
+        refused += 1
+    assert refused == 1
+    world.answer(world.sent[0])
+    assert not world.ask().outcome
+
+
+class AnyNetwork(RuleBasedStateMachine):
+    """Whatever is lost, late or dead: each errand ends once, by its deadline, with its own answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World()
+        self.errands: list[Errand] = []
+
+    @rule(key=st.sampled_from("abc"), is_alone=st.booleans(), traced=st.sampled_from([0, 3]))
+    def ask(self, key: str, is_alone: bool, traced: int) -> None:
+        self.errands.append(self.world.ask(("room", key, "temp"), is_alone=is_alone, trace_one_in=traced))
+
+    @rule(key=st.sampled_from("abc"), is_alone=st.booleans())
+    def provide(self, key: str, is_alone: bool) -> None:
+        self.errands.append(self.world.provide(("room", key, "temp"), is_alone=is_alone))
+
+    @rule(place=st.integers(0, 9), has_data=st.booleans(), is_kept=st.booleans())
+    def answer(self, place: int, has_data: bool, is_kept: bool) -> None:
+        sent = self.world.sent
+        if place < len(sent):
+            self.world.answer(sent[place] if is_kept else sent.pop(place), has_data=has_data)
+
+    @rule(place=st.integers(0, 9))
+    def lose(self, place: int) -> None:
+        if place < len(self.world.sent):
+            self.world.sent.pop(place)
+
+    @rule(place=st.integers(0, 9))
+    def refuse(self, place: int) -> None:
+        if place < len(self.world.sent):
+            self.world.pool.is_refused(self.world.sent.pop(place)[0], self.world.now)
+            self.world.look()
+
+    @rule(ms=st.sampled_from([1, 3, 50, 250, 1000, 4000]))
+    def wait(self, ms: int) -> None:
+        self.world.wait(ms * MILLISECOND)
+
+    @rule(place=st.integers(0, 9))
+    def cancel(self, place: int) -> None:
+        if place < len(self.errands) and not self.errands[place].outcome:
+            self.world.pool.cancel(self.errands.pop(place))
+            self.world.look()
+
+    @rule(count=st.integers(0, 4))
+    def keep(self, count: int) -> None:
+        self.world.pool.keep(BROKERS[:count])
+        self.world.look()
+
+    @invariant()
+    def each_ends_once_with_its_own(self) -> None:
+        self.world.pool.check_invariants()
+        ended = Counter(map(id, self.world.ended))
+        for errand in self.errands:
+            assert ended[id(errand)] == bool(errand.outcome)
+            assert errand.outcome or self.world.now <= errand.deadline
+            if errand.outcome == "answered":
+                assert errand.answered and errand.answered.exchange.broker in errand.brokers
+                reply = errand.answered.exchange.reply
+                assert errand.is_search == isinstance(reply, ContextResponse)
+
+    def teardown(self) -> None:
+        self.world.wait(2 * DEADLINE)
+        assert all(errand.outcome for errand in self.errands)
+        assert all(lane.current is None for lane in self.world.pool._lanes.values())
+
+
+AnyNetwork.TestCase.settings = settings(max_examples=examples(200), stateful_step_count=30)
+TestAnyNetwork = AnyNetwork.TestCase
