@@ -53,7 +53,7 @@ def json_list(text: str) -> list[Any]:
 
     Raises ``InvalidText``.
     """
-    from overlay.core.untrusted import Unreadable, read_json  # not in servers: it imports YAML
+    from overlay.core.untrusted import Unreadable, read_json  # needed only for such settings
 
     try:
         found = read_json(text)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from overlay.core.errors import InvalidSetting
-from overlay.core.untrusted import Unreadable, read_json, read_yaml
+from overlay.core.untrusted import Unreadable, read_json
+from overlay.core.untrusted_yaml import read_yaml
 
 MAX_BYTES = 5_000_000
 """Maximum size. A topology with 100,000 links takes half of it."""

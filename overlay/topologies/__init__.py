@@ -13,10 +13,14 @@
 A generated topology is determined by ``(kind, brokers, params, seed)``; equal input gives equal links on any machine.
 """
 
-from overlay.topologies.edge_list import from_csv, to_csv
-from overlay.topologies.files import from_graphml, from_json, to_graphml, to_json
-from overlay.topologies.generators import KINDS, Kind, Preset, generate
-from overlay.topologies.graph import Graph, Limits, check, measures
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from overlay.topologies.edge_list import from_csv, to_csv
+    from overlay.topologies.files import from_graphml, from_json, to_graphml, to_json
+    from overlay.topologies.generators import KINDS, Kind, Preset, generate
+    from overlay.topologies.graph import Graph, Limits, check, measures
 
 __all__ = [
     "KINDS",
@@ -34,3 +38,17 @@ __all__ = [
     "to_graphml",
     "to_json",
 ]
+_MODULES = {
+    "edge_list": ("from_csv", "to_csv"),
+    "files": ("from_graphml", "from_json", "to_graphml", "to_json"),
+    "generators": ("KINDS", "Kind", "Preset", "generate"),
+    "graph": ("Graph", "Limits", "check", "measures"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Imported at first use: brokers need ``Graph`` only, and NetworkX would add 20 MB to each one's process."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

@@ -35,7 +35,7 @@ def by_turn(s: Mapping[str, Any], r: Mapping[str, Any]) -> Mapping[str, int]:
 def package(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("by_level", "by_id", "by_turn", "calls", "missing")
     points = [EntryPoint(name, f"{__name__}:{name}", installed.GROUP) for name in names]
-    monkeypatch.setattr(installed, "entry_points", lambda group: points if group == installed.GROUP else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points if group == installed.GROUP else [])
 
 
 def test_an_installed_function_is_an_aggregability() -> None:

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from overlay.journal.journal import read_journal
 from overlay.runtime import warm_up
 from overlay.systems.context_broker import rehearsal
 from overlay.systems.registry import FIRST, SYSTEMS
+from tests.waiting import BOUND_S
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +42,18 @@ def test_a_signal_that_comes_meanwhile_reaches_the_supervisor(monkeypatch, tmp_p
     finally:
         signal.signal(signal.SIGTERM, before)
     assert heard == ["told"]
+
+
+PROGRAM = """
+import sys, pathlib, overlay.runtime.supervisor
+from overlay.runtime.warm_up import rehearse
+rehearse(pathlib.Path(sys.argv[1]))
+print(*sorted({"networkx", "numpy", "yaml", "csv", "zipfile", "importlib.metadata"} & set(sys.modules)))
+"""
+
+
+def test_the_supervisor_imports_no_large_libraries_that_servers_do_without(tmp_path):
+    """Every server has its share of them: NetworkX and YAML made an idle broker 2 MB larger."""
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=BOUND_S)
+    assert found.stdout.strip() == ""

@@ -14,7 +14,6 @@ share one evaluation; without it, it may read all of them and the recipient's id
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 from overlay.systems.radiator.context import Attributes
@@ -28,6 +27,8 @@ Function = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
 
 def installed_function(text: str, field: str) -> Function:
     """The function named by ``python:NAME``. Raises ``InvalidExpression``."""
+    from importlib.metadata import entry_points  # 2 MB of modules, which servers without such functions do without
+
     name = text.removeprefix(PREFIX).strip()
     found = {point.name: point for point in entry_points(group=GROUP)}
     source = Source(field, text)

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import InvalidText
@@ -124,5 +123,7 @@ class Source:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of a sentence: ``"; did you mean round?"``, or empty."""
+    from difflib import get_close_matches  # only for errors
+
     near = get_close_matches(word[:80], list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]}?" if near else ""
