@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from brokerweb.builder import forms
+from brokerweb.builder import filling
 from brokerweb.experiments.whatif import what_if
 from brokerweb.kit import setting_sections
 from brokerweb.networks import services as networks
@@ -28,7 +28,7 @@ def text_of(browser: Client, address: str) -> str:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_form_has_every_setting_once(system: str) -> None:
-    form = forms.shown({"system": system})
+    form = filling.shown({"system": system})
     placed = [*form.main_settings, *(one for section in form.setting_sections for one in section.inputs)]
     assert sorted(one.info.name for one in placed) == sorted(info.name for info in SYSTEMS[system].settings)
     sections = SYSTEMS[system].presentation.setting_sections
@@ -36,12 +36,12 @@ def test_a_form_has_every_setting_once(system: str) -> None:
 
 
 def test_a_section_is_open_if_changed_and_hidden_if_unused() -> None:
-    form = forms.shown({"system": "radiator", "settings": {"tries": 7}})
+    form = filling.shown({"system": "radiator", "settings": {"tries": 7}})
     by_title = {section.title: section for section in form.setting_sections}
     assert [title for title, section in by_title.items() if section.is_open] == ["Datagrams"]
     assert by_title["Datagrams"].changed == 1
     assert [title for title, section in by_title.items() if section.is_hidden] == ["Links of clients"]
-    simulated = forms.shown({"system": "radiator", "engine": "simulated"})
+    simulated = filling.shown({"system": "radiator", "engine": "simulated"})
     assert not any(section.is_hidden for section in simulated.setting_sections)
 
 
