@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,8 +13,9 @@ from brokerweb.builder import filling
 from brokerweb.experiments.whatif import what_if
 from brokerweb.kit import setting_sections
 from brokerweb.networks import services as networks
+from brokerweb.runpage import shown
 from brokerweb.systems.tags import letters_of
-from overlay.systems.registry import FIRST, SYSTEMS
+from overlay.systems.registry import FIRST, SYSTEMS, servers_title
 from telemetry.formatting import natural
 from telemetry.lake.configurations import choose, differing
 from telemetry.reports import own_figures
@@ -102,3 +104,14 @@ def test_reports_have_the_figures_of_one_system_and_compare_what_all_have(operat
     assert "Outbound bytes per pair" in own_figures.columns(rows)
     assert {"own-bytes-per-pair", "own-lag-mean"} <= {one["id"] for one in own_figures.charts(rows)}
     assert "own-lag-mean" not in {one["id"] for one in own_figures.charts([{**rows[0], "deliveries": {}}])}
+
+
+def test_key_figures_that_are_known_at_the_end_are_only_named_before() -> None:
+    run = SimpleNamespace(system="radiator", state="measuring", summary={})
+    servers = servers_title(["radiator"])
+    found = shown.key_figures(run, servers)
+    assert (found["main"], [one.live for one in found["more"]]) == ([], ["totals.pairs_retained"])
+    assert "Mean lag" in [one.title for one in found["later"]]
+    run.state = "done"
+    found = shown.key_figures(run, servers)
+    assert (len(found["main"]), found["later"]) == (5, [])
