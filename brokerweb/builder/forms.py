@@ -1,4 +1,4 @@
-"""The form of a new experiment: converts inputs to the body of ``POST /api/experiments/`` and back.
+"""The form of a new experiment, and the body of ``POST /api/experiments/`` that it gives. Counterpart: ``filling``.
 
 Parts that it does not show are kept: blocks, and values of unused settings.
 """
@@ -10,11 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.http import QueryDict
-
-from brokerweb.builder import fault_forms
 from brokerweb.builder.fault_forms import FaultRows
-from brokerweb.builder.form_shape import SIMULATION, check_shape, faults_of, listed, read_blocks, read_topology
+from brokerweb.builder.form_shape import listed
 from brokerweb.definitions import documents
 from brokerweb.definitions.references import name_of
 from brokerweb.kit import setting_forms, setting_sections
@@ -26,7 +23,7 @@ from overlay.core.settings import ENGINE, SettingInfo
 from overlay.experiment import sweeps
 from overlay.systems import relevance
 from overlay.systems.contract import System
-from overlay.systems.registry import FIRST, RECORD, SYSTEMS
+from overlay.systems.registry import RECORD, SYSTEMS
 from overlay.systems.roles import Title
 from telemetry.filters.values import EXAMPLES as LIMITS
 from telemetry.systems.registry import first_figure, measures
@@ -43,8 +40,6 @@ ENGINE_WORDS = {
     ),
 }
 """Label and description by engine, with ``{servers}``."""
-REPLICATES = 5
-"""Default; with fewer, intervals are wide."""
 FORM, DOCUMENT = "form", "document"
 """The two editors of an experiment."""
 
@@ -261,59 +256,6 @@ class ExperimentForm:
         for one in (*self.settings.inputs, *self.workload.inputs):
             if all(one.info.name in unused for unused in found):
                 one.unused = found[0][one.info.name]
-
-
-def shown(definition: Mapping[str, Any], *, report_when_done: bool = True, token: str = "") -> ExperimentForm:
-    """The form filled from a definition or a part of one. Raises ``InvalidSetting`` for values without an input."""
-    check_shape(definition)
-    system_name = definition.get("system", FIRST)
-    system = SYSTEMS[system_name]
-    chosen = definition.get("topology") or []
-    return ExperimentForm(
-        name=definition.get("name", ""),
-        system_name=system_name,
-        engine=definition.get("engine", LIVE),
-        topologies=list(chosen) if isinstance(chosen, list) else [chosen],
-        replicates=str(definition.get("replicates", 1 if "name" in definition else REPLICATES)),
-        seed=str(definition.get("seed", 0 if "name" in definition else 1)),
-        record_mb=str(definition.get(RECORD.name, RECORD.default)),
-        report_when_done=report_when_done,
-        thresholds="\n".join(definition.get("thresholds") or []),
-        workload=setting_forms.shown(system.workload, "workload-", definition.get("workload"), sweeps=True),
-        settings=setting_forms.shown(
-            system.settings, "settings-", definition.get("settings"), sweeps=True, profiles=system.profiles
-        ),
-        simulation=setting_forms.shown(SIMULATION, "simulation-", definition.get("simulation"), sweeps=False),
-        faults=fault_forms.shown(faults_of(definition, system), system.faults, system.server_title),
-        blocks=list(definition.get("blocks") or []),
-        token=token,
-    )
-
-
-def sent(data: QueryDict) -> ExperimentForm:
-    """The submitted form."""
-    asked = data.get("system", "")
-    system = SYSTEMS.get(asked, SYSTEMS[FIRST])
-    return ExperimentForm(
-        name=data.get("name", "").strip(),
-        system_name=system.name,
-        unknown_system=asked if asked not in SYSTEMS else "",
-        engine=data.get("engine", LIVE),
-        topologies=[read_topology(text) for text in data.getlist("topology")],
-        replicates=data.get("replicates", "").strip(),
-        seed=data.get("seed", "").strip(),
-        record_mb=data.get(RECORD.name, "").strip(),
-        report_when_done="report_when_done" in data,
-        thresholds=data.get("thresholds", ""),
-        workload=setting_forms.read(system.workload, "workload-", data, sweeps=True),
-        settings=setting_forms.read(system.settings, "settings-", data, sweeps=True, profiles=system.profiles),
-        simulation=setting_forms.read(SIMULATION, "simulation-", data, sweeps=False),
-        faults=fault_forms.sent(data, system.faults, system.server_title),
-        blocks=read_blocks(data.get("blocks", "")),
-        mode=DOCUMENT if data.get("mode") == DOCUMENT else FORM,
-        document=data.get("document", "").replace("\r\n", "\n"),
-        token=data.get("token", ""),
-    )
 
 
 def _all_name_topologies(blocks: list[dict[str, Any]]) -> bool:

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from brokerweb.builder import forms, prefill
+from brokerweb.builder import filling, prefill
 from brokerweb.builder.forms import DOCUMENT, FORM, ExperimentForm
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS
@@ -33,7 +33,7 @@ MOST_TOPOLOGIES = 100
 def new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _started(request)
-    form = forms.sent(request.POST)
+    form = filling.sent(request.POST)
     do = request.POST.get("do", "")
     if do in _TURNS:
         return _page(request, _TURNS[do](request, form))
@@ -57,9 +57,9 @@ def _started(request: HttpRequest) -> HttpResponse:
     """The initial form: empty, or filled from a preset, an experiment, a run or a topology."""
     origin = prefill.find(request.GET)
     try:
-        form = forms.shown(origin.definition, report_when_done=origin.report_when_done, token=new_id())
+        form = filling.shown(origin.definition, report_when_done=origin.report_when_done, token=new_id())
     except InvalidSetting as error:  # it has a setting that no longer exists; the document can show it
-        form = forms.shown({}, report_when_done=origin.report_when_done, token=new_id())
+        form = filling.shown({}, report_when_done=origin.report_when_done, token=new_id())
         form.mode, form.document = DOCUMENT, documents.text(origin.definition)
         form.blame(error)
     form.errors = [*origin.problems, *form.errors]
@@ -87,7 +87,7 @@ def _as_form(request: HttpRequest, form: ExperimentForm) -> ExperimentForm:
     try:
         body = documents.read(form.document)
         kept = References(body.get("engine")).kept(body)
-        return forms.shown({"name": "", **kept}, report_when_done=form.report_when_done, token=form.token or new_id())
+        return filling.shown({"name": "", **kept}, report_when_done=form.report_when_done, token=form.token or new_id())
     except InvalidSetting as error:
         form.blame(error)
         return form
@@ -148,14 +148,14 @@ def _topologies(request: HttpRequest, form: ExperimentForm) -> Picks:
 @changes
 def topologies(request: HttpRequest) -> HttpResponse:
     """The list of topologies, filtered by the search field."""
-    form = forms.sent(request.POST)
+    form = filling.sent(request.POST)
     return render(request, "experiments/pick_topologies.html", {"form": form, "topologies": _topologies(request, form)})
 
 
 @changes
 def estimate(request: HttpRequest) -> HttpResponse:
     """Run count and duration of the form, and its unused settings."""
-    form = forms.sent(request.POST)
+    form = filling.sent(request.POST)
     return render(request, "experiments/launch_bar.html", {"form": form, "is_part": True, **_estimate(form)})
 
 

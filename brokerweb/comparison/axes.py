@@ -36,6 +36,7 @@ def x_of(found: Comparison, but: Container[str] = ()) -> Parameter | None:
     words = [name for name in known if name not in numbers and name not in LAST]
     spread = [name for name in numbers if _is_spread(found, name)]
     suits = [name for name in dict.fromkeys((*spread, *words, *numbers, *known)) if name in known]
+    suits.sort(key=lambda name: None in known[name].values)  # configurations without a value would not be drawn
     free = [name for name in suits if name not in found.asked.by]
     return known[(free or suits)[0]] if suits else None
 

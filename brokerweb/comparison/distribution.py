@@ -26,7 +26,7 @@ from telemetry.charts.charts import Chart, axis, chart, point, series
 from telemetry.errors import StorageError
 from telemetry.lake.parquet import read_table, row_count
 from telemetry.lake.runs import Lake, read_manifest
-from telemetry.reports.comparison import CURVE
+from telemetry.reports.measured import CURVE
 from telemetry.statistics.metrics import Numbers
 from telemetry.systems.registry import telemetry_of
 

@@ -10,7 +10,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit.ids import in_chunks
 from overlay.core.engines import SIMULATED
 from overlay.systems.registry import RECORD, SYSTEMS, servers_title, settings_by_name
-from telemetry.formatting import natural, shortened, words
+from telemetry.formatting import UNKNOWN, natural, shortened, words
 from telemetry.lake.configurations import choose, vary
 from telemetry.systems.registry import telemetry_of
 
@@ -89,6 +89,9 @@ def _read(name: str, document: Mapping[str, Any]) -> Configuration:
 
 
 def _title(name: str, configurations: Iterable[Configuration]) -> str:
+    system, _, own = name.rpartition(".")
+    if system in SYSTEMS:
+        return f"{words(own)} ({SYSTEMS[system].title})"
     if name not in _TITLES:
         return words(name)
     servers = servers_title({str(one.factors["system"]) for one in configurations} & SYSTEMS.keys())
@@ -115,10 +118,12 @@ def order(value: Any) -> tuple[bool, float, tuple[tuple[str, int], ...]]:
 
 
 def said(value: Any) -> str:
-    """A parameter's value as text."""
+    """A parameter's value as text; a dash where a configuration has no such parameter."""
+    if value is None:
+        return UNKNOWN
     if isinstance(value, bool):
         return "on" if value else "off"
-    return "none" if value in (None, "") else f"{value:g}" if isinstance(value, float) else shortened(str(value))
+    return "none" if value == "" else f"{value:g}" if isinstance(value, float) else shortened(str(value))
 
 
 def differing(configurations: Sequence[Configuration]) -> list[Parameter]:

@@ -101,14 +101,14 @@ def systems(runs: RunQuerySet) -> list[str]:
 
 
 def measured(runs: RunQuerySet, systems: Sequence[str]) -> dict[str, set[str]]:
-    """The keys of the figures that the newest runs of each system have."""
+    """The keys of the figures that the newest runs of each system have, and that are not zero in all of them."""
     newest = runs.order_by("-created")
     return {system: _keys(newest.filter(system=system)) for system in systems}
 
 
 def _keys(runs: QuerySet[Run]) -> set[str]:
     rows = runs.values_list("figures", flat=True)[:MOST_SAMPLED]
-    return {key for figures in rows for key, value in figures.items() if value is not None}
+    return {key for figures in rows for key, value in figures.items() if value}
 
 
 def of_configuration(name: str, metrics: Sequence[str]) -> Selection:

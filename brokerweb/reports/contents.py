@@ -6,20 +6,22 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from brokerweb.reports.models import Report
-from overlay.systems.registry import servers_title
-from telemetry.reports import own_figures
-from telemetry.reports.comparison import has_memory
+from telemetry.reports import own_figures, parts
 from telemetry.reports.deliveries import COLUMNS as DELIVERIES
+from telemetry.reports.parts import Part
+from telemetry.reports.request_charts import has_memory
 from telemetry.systems.registry import telemetry_of
 
 KEPT = 16
 """Maximum number of cached results, most recently viewed: up to some 500 kB each with 250 configurations."""
+LONG = 15
+"""Configurations in a table from which on it is laid out when it is scrolled to: it is as high as a screen then."""
 A_PAGE = 50
 """Configurations per page: more, in three tables, take the browser longer to lay out than the rest of the page."""
 
@@ -34,24 +36,34 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
     charts = result.get("charts") or []
     configurations = result.get("configurations") or []
     page = Paginator(configurations, A_PAGE).get_page(number)
-    nearest = [row for row in page if row["published"] and not row["published"]["same"]]
     context = {
-        "figures": [chart for chart in charts if chart["id"].startswith("figure-")],
-        "charts": [chart for chart in charts if not chart["id"].startswith("figure-")],
+        "parts": [_shown(part, page) for part in parts.parts(configurations, charts)],
+        "shared": parts.shared(charts),
         "drawn": {chart["id"]: chart for chart in charts},
         "page": page,
-        "has_requests": any(row["outcomes"].get("requests") for row in configurations),
-        "has_deliveries": any("deliveries" in row for row in configurations),
-        "delivery_columns": DELIVERIES,
-        "own_columns": own_figures.columns(configurations),
-        "has_memory": has_memory(configurations),
         "request": HttpRequest(),  # the page number is the only parameter of the URL
         "address": f"/api/reports/{report_id}/configurations/",
-        "servers": servers_title(row.get("system", "") for row in configurations),
-        "nearest": nearest,
-        "nearest_in": telemetry_of(nearest[0]).published_in if nearest else "",
         "notes": result.get("notes") or [],
         "studies": result.get("studies") or [],
         "may_change": may_change,
     }
     return render_to_string("reports/contents.html", context), len((result.get("provenance") or {}).get("runs", ()))
+
+
+def _shown(part: Part, page: Page[Any]) -> dict[str, Any]:
+    """A part with those of its configurations that are on this page, as (position in all, row)."""
+    own = {row["key"] for row in part.rows}
+    rows = [(place, row) for place, row in enumerate(page, start=page.start_index()) if row["key"] in own]
+    nearest = [row for _, row in rows if row["published"] and not row["published"]["same"]]
+    return {
+        "part": part,
+        "rows": rows,
+        "is_long": len(rows) >= LONG,
+        "has_requests": any(row["outcomes"].get("requests") for row in part.rows),
+        "has_truth": bool(rows) and bool(rows[0][1].get("truth")),
+        "delivery_columns": DELIVERIES if any("deliveries" in row for row in part.rows) else {},
+        "own_columns": own_figures.columns(part.rows),
+        "has_memory": has_memory(part.rows),
+        "nearest": nearest,
+        "nearest_in": telemetry_of(nearest[0]).published_in if nearest else "",
+    }

@@ -8,8 +8,9 @@ from typing import Any
 from brokerweb.kit.tables import Table
 from telemetry.charts.points import NAMES
 from telemetry.charts.points import points as of_chart
-from telemetry.reports.comparison import MEMORY, STARTS
+from telemetry.reports.configuration_rows import MEMORY
 from telemetry.reports.deliveries import COLUMNS
+from telemetry.reports.measured import STARTS
 from telemetry.statistics.metrics import STATISTICS
 from telemetry.summary import truths
 

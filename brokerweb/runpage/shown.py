@@ -8,6 +8,7 @@ from typing import Any
 
 from brokerweb.brokers.names import ServerNames
 from brokerweb.experiments.models import Run
+from brokerweb.experiments.states import UNFINISHED
 from telemetry.charts.live import KeyFigure, format_of
 from telemetry.formatting import count
 from telemetry.measures import Measure
@@ -27,13 +28,17 @@ class Figure:
 
 
 def key_figures(run: Run, servers: ServerNames) -> dict[str, list[Figure]]:
-    """``{main, more}``, with the values of its summary."""
+    """``{main, more}`` with the values of its summary, and of a run that has not ended ``{later}``: those that are
+    known at the end."""
     known = measures_of(run.system)
     declared = telemetry_of({"system": run.system}).key_figures
     shown = [(one.is_main, _figure(one, known[one.measure], known, run, servers)) for one in declared]
+    later = [figure for _, figure in shown if not figure.live] if run.state in UNFINISHED else []
+    shown = [(is_main, figure) for is_main, figure in shown if figure not in later]
     return {
         "main": [figure for is_main, figure in shown if is_main],
         "more": [figure for is_main, figure in shown if not is_main],
+        "later": later,
     }
 
 

@@ -39,7 +39,7 @@ function build() {
     return item;
   }), Object.assign(document.createElement("span"), { className: "value" }));
   plot = new uPlot({
-    width: Math.max(element.clientWidth, 100), height: element.clientHeight, legend: { show: false }, padding: [8, 14, 0, 0],
+    width: Math.max(element.clientWidth, 100), height: element.clientHeight, legend: { show: false }, padding: [8, 22, 0, 0],
     scales: { x: { time: false, distr: 3, log: 10, range }, y: { distr: 3, log: 10, range } },
     axes: [axis(34, perSecond), axis(46, sig3)],
     series: [{}, ...SERIES.map((series) => (series.points

@@ -27,7 +27,7 @@ function draw(figure) {
   function build() {
     plot?.destroy();
     plot = new uPlot({
-      width: Math.max(element.clientWidth, 100), height: element.clientHeight, legend: { show: false }, padding: [8, 14, 0, 0], cursor: { show: false },
+      width: Math.max(element.clientWidth, 100), height: element.clientHeight, legend: { show: false }, padding: [8, 22, 0, 0], cursor: { show: false },
       scales: { x: { time: false, range: (u, min, max) => { const room = 0.04 * (max - min) || 1; return [min - room, max + room]; } }, y: { range: [0, 100] } },
       axes: [axis(34, (value) => brief(us(value))), axis(52, (value) => `${value}\u202f%`)],
       series: [{}, { stroke: colour("accent"), width: 2, points: { show: false } }],

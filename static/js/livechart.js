@@ -93,7 +93,7 @@ export class LiveChart {
     this.plot = new uPlot({
       ...this.box(),
       legend: { show: false },
-      padding: [HEAD, spec.clock ? 30 : 14, 0, 0],
+      padding: [HEAD, spec.clock ? 30 : 22, 0, 0],
       cursor: { sync: { key: "run" }, points: { size: 5 }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => { this.onZoom?.(null); return null; } } },
       scales: { x: { time: Boolean(spec.clock), range: (u, min, max) => this.zoom || [min, max] }, y: this.log ? { distr: 3, log: 10, range: (u, min, max) => this.logRange(min, max) } : { range: (u, min, max) => this.linearRange(min, max) } },
       axes: [

@@ -9,18 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from overlay.systems.registry import servers_title
 from telemetry.charts.figures import ALL, BOTH, PUBLISHED, by_id, figure
 from telemetry.charts.standalone import LIBRARY, POLICY, import_map, read, styles
 from telemetry.formatting import KB, UNKNOWN, counted, sig3
-from telemetry.reports import own_figures
-from telemetry.reports.comparison import MEMORY, has_memory
+from telemetry.reports import own_figures, parts
+from telemetry.reports.configuration_rows import MEMORY
 from telemetry.reports.deliveries import COLUMNS as DELIVERIES
+from telemetry.reports.parts import Part
+from telemetry.reports.request_charts import has_memory
 from telemetry.statistics.metrics import STATISTICS
 from telemetry.templating import render as rendered
 
-FIGURE = "figure-"
-"""How the ids of charts begin that a paper has."""
 STARTS = {"from_intended": "intended", "from_sent": "actual"}
 OUTCOMES = ("requests", "answered", "not_found", "refused", "timed_out")
 TRUTH = {
@@ -46,25 +45,12 @@ def render(result: Mapping[str, Any]) -> str:
         subtitle=_subtitle(result),
         notes=result["notes"],
         charts=by_id(charts),
-        drawn=[_figure(chart) for chart in charts if not chart["id"].startswith(FIGURE)],
-        figures=[
-            figure(chart, mode, "span-6", with_data=mode == BOTH)
-            for chart in charts
-            if chart["id"].startswith(FIGURE)
-            for mode in (PUBLISHED, BOTH)
-        ],
+        shared=[_figure(chart) for chart in parts.shared(charts)],
+        parts=[_part(part) for part in parts.parts(rows, charts)],
         studies=result.get("studies") or [],
-        rows=rows,
         starts=STARTS,
         statistics=STATISTICS,
-        servers=servers_title(row.get("system", "") for row in rows),
-        memory={**MEMORY, "table_bytes": "table"} if has_memory(rows) else {},
-        own=own_figures.columns(rows),
         truth=TRUTH,
-        outcomes=OUTCOMES,
-        has_requests=any(row["outcomes"]["requests"] for row in rows),
-        deliveries=DELIVERIES if any("deliveries" in row for row in rows) else {},
-        differences=[_differences(row) for row in rows],
         settings=_settings(rows),
         facts=_facts(result["provenance"]),
         runs=[{**run, "load": _load(run)} for run in result["provenance"]["runs"]],
@@ -73,8 +59,31 @@ def render(result: Mapping[str, Any]) -> str:
     )
 
 
+def _part(part: Part) -> dict[str, Any]:
+    rows = part.rows
+    has_requests = any(row["outcomes"]["requests"] for row in rows)
+    return {
+        "title": part.title,
+        "suffix": part.suffix,
+        "rows": rows,
+        "drawn": [_figure(chart) for chart in part.charts],
+        "figures": [
+            figure(chart, mode, "span-6", with_data=mode == BOTH)
+            for chart in part.figures
+            for mode in (PUBLISHED, BOTH)
+        ],
+        "servers": part.servers,
+        "memory": {**MEMORY, "table_bytes": "table"} if has_memory(rows) else {},
+        "own": own_figures.columns(rows),
+        "has_requests": has_requests,
+        "outcomes": OUTCOMES if has_requests else (),
+        "deliveries": DELIVERIES if any("deliveries" in row for row in rows) else {},
+        "differences": [_differences(row) for row in rows],
+    }
+
+
 def _figure(chart: Mapping[str, Any]) -> str:
-    return figure(dict(chart), ALL, "span-12" if chart["id"] == "memory" else "span-6", with_data=True)
+    return figure(dict(chart), ALL, "span-12" if chart["id"].startswith("memory") else "span-6", with_data=True)
 
 
 def _subtitle(result: Mapping[str, Any]) -> str:

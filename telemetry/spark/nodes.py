@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from overlay.journal.facts import OUTCOMES
 from overlay.systems.registry import SYSTEMS
-from telemetry.reports.comparison import STARTS
+from telemetry.reports.measured import STARTS
 from telemetry.summary.processes import MEMORY
 from telemetry.summary.truths import TRUTHS
 

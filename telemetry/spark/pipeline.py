@@ -18,7 +18,7 @@ from overlay.systems.contract import System
 from telemetry.errors import TelemetryError
 from telemetry.lake.configurations import ChosenRun, grouped
 from telemetry.lake.runs import Lake
-from telemetry.reports.comparison import CURVE, STARTS, Measured
+from telemetry.reports.measured import CURVE, STARTS, Measured
 from telemetry.spark import nodes
 from telemetry.spark.schema import table_schema
 from telemetry.statistics.metrics import PERCENTILES, STATISTICS

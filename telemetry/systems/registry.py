@@ -78,7 +78,8 @@ def shared_figure(measured: Mapping[str, Collection[str]]) -> str:
     """The measure that a comparison of several systems draws: the first that all of them have, of their first figures,
     their main ones and the common ones in this order; without one, the first figure of the first system.
 
-    ``measured`` gives the keys of the measures that runs of each system have. Returns its name in ``measures``.
+    ``measured`` gives the keys of the measures that runs of each system have and that are not always zero. Returns its
+    name in ``measures``.
     """
     firsts = _named(measured, lambda one: (one.first_figure,) if one.first_figure else ())
     offered = (*firsts, *_named(measured, lambda one: one.main_figures), *COMMON)

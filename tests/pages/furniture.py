@@ -26,7 +26,8 @@ from brokerweb.topologies.models import Topology
 from telemetry.collect import collect
 from telemetry.lake.configurations import choose, grouped
 from telemetry.lake.runs import Lake, RunFiles
-from telemetry.reports.comparison import CURVE, STARTS, Measured, compare
+from telemetry.reports.comparison import compare
+from telemetry.reports.measured import CURVE, STARTS, Measured
 from telemetry.statistics.metrics import STATISTICS
 from tests.pages.summed_up import summed_up
 from tests.telemetry.synthetic import Script, write_run

@@ -13,7 +13,8 @@ from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host
 from brokerweb.reports import services as reports
 from telemetry.lake.configurations import choose
-from telemetry.reports.comparison import Measured, compare
+from telemetry.reports.comparison import compare
+from telemetry.reports.measured import Measured
 from tests.pages.recorded import make_run, run_it
 
 MARK = "what if: recorded"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from brokerweb.builder import forms
+from brokerweb.builder import filling
 from brokerweb.experiments.whatif import what_if
 from brokerweb.kit import setting_sections
 from brokerweb.networks import services as networks
+from brokerweb.runpage import shown
 from brokerweb.systems.tags import letters_of
-from overlay.systems.registry import FIRST, SYSTEMS
+from overlay.systems.registry import FIRST, SYSTEMS, servers_title
 from telemetry.formatting import natural
 from telemetry.lake.configurations import choose, differing
 from telemetry.reports import own_figures
@@ -28,7 +30,7 @@ def text_of(browser: Client, address: str) -> str:
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_form_has_every_setting_once(system: str) -> None:
-    form = forms.shown({"system": system})
+    form = filling.shown({"system": system})
     placed = [*form.main_settings, *(one for section in form.setting_sections for one in section.inputs)]
     assert sorted(one.info.name for one in placed) == sorted(info.name for info in SYSTEMS[system].settings)
     sections = SYSTEMS[system].presentation.setting_sections
@@ -36,12 +38,12 @@ def test_a_form_has_every_setting_once(system: str) -> None:
 
 
 def test_a_section_is_open_if_changed_and_hidden_if_unused() -> None:
-    form = forms.shown({"system": "radiator", "settings": {"tries": 7}})
+    form = filling.shown({"system": "radiator", "settings": {"tries": 7}})
     by_title = {section.title: section for section in form.setting_sections}
     assert [title for title, section in by_title.items() if section.is_open] == ["Datagrams"]
     assert by_title["Datagrams"].changed == 1
     assert [title for title, section in by_title.items() if section.is_hidden] == ["Links of clients"]
-    simulated = forms.shown({"system": "radiator", "engine": "simulated"})
+    simulated = filling.shown({"system": "radiator", "engine": "simulated"})
     assert not any(section.is_hidden for section in simulated.setting_sections)
 
 
@@ -102,3 +104,14 @@ def test_reports_have_the_figures_of_one_system_and_compare_what_all_have(operat
     assert "Outbound bytes per pair" in own_figures.columns(rows)
     assert {"own-bytes-per-pair", "own-lag-mean"} <= {one["id"] for one in own_figures.charts(rows)}
     assert "own-lag-mean" not in {one["id"] for one in own_figures.charts([{**rows[0], "deliveries": {}}])}
+
+
+def test_key_figures_that_are_known_at_the_end_are_only_named_before() -> None:
+    run = SimpleNamespace(system="radiator", state="measuring", summary={})
+    servers = servers_title(["radiator"])
+    found = shown.key_figures(run, servers)
+    assert (found["main"], [one.live for one in found["more"]]) == ([], ["totals.pairs_retained"])
+    assert "Mean lag" in [one.title for one in found["later"]]
+    run.state = "done"
+    found = shown.key_figures(run, servers)
+    assert (len(found["main"]), found["later"]) == (5, [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brokerweb.builder import forms
+from brokerweb.builder import filling
 from overlay.core.chance import Stream
 from overlay.core.errors import InvalidSetting
 from overlay.core.node import MILLISECOND
@@ -36,7 +36,7 @@ def test_the_plan_of_the_contract_is_understood():
 
 
 def test_the_form_shows_it_and_sends_the_same_faults(radiator):
-    rows = forms.shown({"name": "x", "system": "radiator", "faults": PLAN}).faults
+    rows = filling.shown({"name": "x", "system": "radiator", "faults": PLAN}).faults
     assert [row.what for row in rows.rows] == ["lossy_links", "crash", "restart"]
     assert faults(*rows.documents()) == faults(*PLAN)
 

@@ -43,7 +43,7 @@ ALLOWED = {
     "templates/runs/rows.html": "a column of lists: strategy",
     "brokerweb/demo.py": "the experiment of a new installation",
     "brokerweb/runpage/answer_quality.py": "words for verdicts on answers",
-    "templates/reports/contents.html": "words for verdicts on answers",
+    "templates/reports/part.html": "words for verdicts on answers",
     "static/css/compare.css": "hues",
     "static/js/estimates.js": "hues",
     "static/js/copies.js": "a script of the first system's pages",

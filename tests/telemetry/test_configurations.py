@@ -14,7 +14,8 @@ from telemetry.lake.configurations import (
     links_in_words,
     without_repeats,
 )
-from telemetry.reports.comparison import Measured, compare
+from telemetry.reports.comparison import compare
+from telemetry.reports.measured import Measured
 
 MANIFEST = {
     "seed": 2**64 - 1,

@@ -19,7 +19,7 @@ from telemetry.errors import TelemetryError
 from telemetry.lake.configurations import choose
 from telemetry.lake.records import FOUND
 from telemetry.lake.runs import Lake, read_manifest
-from telemetry.reports.comparison import CURVE
+from telemetry.reports.measured import CURVE
 from telemetry.spark import nodes
 from telemetry.spark.pipeline import measure
 from telemetry.spark.report import read_choice, write_comparison
