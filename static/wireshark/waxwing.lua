@@ -38,6 +38,9 @@ local MESSAGES = {
   [32] = {"QuietRequest", "timestamp:time entity_type:name entity_id:name scope:name", "hops"},
   [33] = {"ReplicaRefresh", "timestamp:time payload_size:size provider_id:name entity_type:name entity_id:name scope:name valid_begin:time valid_end:time payload:payload", "nothing"},
   [34] = {"ReplicaConfirm", "timestamp:time provider_id:name entity_type:name entity_id:name scope:name stored:time", "nothing"},
+  [35] = {"FeedRequest", "timestamp:time epoch:integer after:integer wait_ms:integer most_bytes:integer", "nothing"},
+  [36] = {"FeedResponse", "timestamp:time epoch:integer after:integer next:integer last:integer", "records"},
+  [37] = {"Withdraw", "timestamp:time provider_id:name entity_type:name entity_id:name scope:name until:time", "nothing"},
 }
 local STATUSES = { [101] = "REQ_RECEIVED", [102] = "REQ_PROCESSED", [201] = "I_ERROR", [202] = "DATA_NOT_FOUND", [301] = "BAD_REQUEST" }
 local PREFIXES = { ack_status = "Status:", nack_status = "Status:", operation = "Operation ", requester = "Requested by " }
@@ -65,6 +68,13 @@ local f = {
   message = ProtoField.bytes("waxwing.message", "Message"),
   target = ProtoField.string("waxwing.target", "Target"),
   stored = ProtoField.absolute_time("waxwing.stored", "Stored", base.UTC),
+  epoch = ProtoField.uint64("waxwing.epoch", "Epoch"),
+  after = ProtoField.uint64("waxwing.after", "After"),
+  wait_ms = ProtoField.uint64("waxwing.wait_ms", "WaitMs"),
+  most_bytes = ProtoField.uint64("waxwing.most_bytes", "MostBytes"),
+  next = ProtoField.uint64("waxwing.next", "Next"),
+  last = ProtoField.uint64("waxwing.last", "Last"),
+  until = ProtoField.absolute_time("waxwing.until", "Until", base.UTC),
 }
 -- End.
 local MOST_SECONDS_DIGITS = 10
@@ -76,6 +86,7 @@ for code, message in pairs(MESSAGES) do names[code] = message[1] end
 f.code = ProtoField.uint32("waxwing.code", "Message", base.DEC, names)
 f.hop = ProtoField.string("waxwing.hop", "Hop")
 f.hops = ProtoField.uint32("waxwing.hops", "Hops")
+f.record = ProtoField.string("waxwing.record", "Record")
 f.mark = ProtoField.string("waxwing.mark", "Mark")
 local listed = {}
 for _, field in pairs(f) do table.insert(listed, field) end
@@ -199,6 +210,32 @@ local function add_star(reader, tree)
   if text == "*" then tree:add(f.mark, range, text) else say_wrong(tree, "Only * may follow") end
 end
 
+local dissect
+
+local CHANGES = { E = "held, from its provider", R = "held as a replica", W = "withdrawn", D = "dropped before its ValidEnd" }
+
+local function add_records(reader, tree)
+  while reader:more() do
+    local start = reader.at
+    local number = reader:take()
+    local change = reader:more() and reader:take()
+    local size = reader:more() and reader:take()
+    if not (size and is_whole(number) and CHANGES[change] and is_whole(size)) or not reader:more() then
+      say_wrong(tree, "A record is number, change, size and message")
+      return
+    end
+    local begin = reader.at
+    if size == "0" or tonumber(size) > reader:left() then
+      say_wrong(tree, "A record's size is " .. size .. ", " .. reader:left() .. " bytes are here")
+      return
+    end
+    reader:take(tonumber(size))
+    local record = tree:add(f.record, reader.buffer(start - 1, reader.at - start), number .. "|" .. change)
+    record:append_text(" (" .. CHANGES[change] .. ")")
+    dissect(reader.buffer(begin - 1, tonumber(size)), record)
+  end
+end
+
 local TAILS = {
   ["nothing"] = function() end,
   ["hops"] = function(reader, tree) add_hops(reader, tree, false) end,
@@ -206,11 +243,10 @@ local TAILS = {
   ["addresses"] = function(reader, tree) add_addresses(reader, tree, false) end,
   ["addresses and a star"] = function(reader, tree) add_addresses(reader, tree, true) end,
   ["star"] = add_star,
+  ["records"] = add_records,
 }
 
 -- ---- messages
-
-local dissect
 
 -- Whether all fields were there.
 local function add_fields(reader, tree, specification)

@@ -3,6 +3,7 @@
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from overlay.systems.context_broker.wire.feed_messages import Change, FeedRecord
 from overlay.systems.context_broker.wire.kinds import Kind, Tail
 from overlay.systems.context_broker.wire.messages import ContextResponse, ContextUpdateAdvertisement
 from overlay.systems.context_broker.wire.table import BY_CLASS
@@ -33,6 +34,7 @@ OF_KIND = {
         st.text(st.characters(codec="utf-8", exclude_characters="|;="), min_size=1, max_size=9), stamps, min_size=1
     ),
     Kind.MESSAGE: st.binary(min_size=1, max_size=80),
+    Kind.CHANGE: st.sampled_from([str(change) for change in Change]),
 }
 
 
@@ -42,6 +44,9 @@ def marked(draw):
     return path, draw(st.frozensets(st.integers(0, len(path) - 1))) if path else frozenset()
 
 
+within = st.text(min_size=1, max_size=80).map(lambda text: text.encode())
+records = st.lists(st.builds(FeedRecord, stamps, OF_KIND[Kind.CHANGE], within), max_size=5).map(tuple)
+
 OF_TAIL = {
     Tail.NONE: st.just(()),
     Tail.HOPS: st.tuples(hops),
@@ -49,6 +54,7 @@ OF_TAIL = {
     Tail.ADDRESSES: st.tuples(hops),
     Tail.STAR: st.tuples(st.booleans()),
     Tail.ADDRESSES_STAR: st.tuples(st.lists(addresses, min_size=1, max_size=5).map(tuple), st.booleans()),
+    Tail.RECORDS: st.tuples(records),
 }
 
 

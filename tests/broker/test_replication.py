@@ -7,9 +7,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.refresh import Leases, Replicas
 from overlay.systems.context_broker.broker.replication import REPLICATIONS, slots_between
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement
 from tests.broker.transcript import NAMES, STRANGER, WALL, A, B, C, D, E, Talk, hop
 

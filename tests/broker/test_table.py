@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.entries import Entry, Replica, Stored
 from overlay.systems.context_broker.broker.linear import Linear, djb2
-from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
+from overlay.systems.context_broker.broker.table import Table
 from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, raw_key
 from tests.thorough import examples
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.queries import Answer, Request, answer_of, request_of
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.fast import sliced
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.extensions import QuietRequest

@@ -12,6 +12,7 @@ from unittest.mock import patch
 from overlay.core.node import SECOND
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.departures import Departures
+from overlay.systems.context_broker.broker.entries import Stored
 from overlay.systems.context_broker.broker.hops import Delivery, Window
 from overlay.systems.context_broker.broker.members import Members
 from overlay.systems.context_broker.broker.mutual import Mutual
@@ -26,7 +27,7 @@ from overlay.systems.context_broker.broker.structured.arm import Structured
 from overlay.systems.context_broker.broker.structured.getting import Getting
 from overlay.systems.context_broker.broker.structured.putting import Putting
 from overlay.systems.context_broker.broker.suspicion import Suspecting
-from overlay.systems.context_broker.broker.table import Stored, Table
+from overlay.systems.context_broker.broker.table import Table
 from overlay.systems.context_broker.fast.lanes import Lanes
 from overlay.systems.context_broker.wire.messages import Nack, Status
 from overlay.systems.context_broker.wire.table import OPERATIONS

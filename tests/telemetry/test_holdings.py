@@ -7,8 +7,9 @@ import pytest
 from overlay.journal.facts import Holdings, Sample
 from overlay.journal.journal import JournalWriter, read_journal
 from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.entries import Entry, Replica
 from overlay.systems.context_broker.broker.reports import MOST_KEYS, make_holdings
-from overlay.systems.context_broker.broker.table import Entry, Replica, Table
+from overlay.systems.context_broker.broker.table import Table
 from overlay.systems.context_broker.holdings import fit_shape
 from overlay.systems.context_broker.wire.messages import ContextResponse, ContextUpdateAdvertisement
 from telemetry.collect import collect

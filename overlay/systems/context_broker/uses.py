@@ -53,6 +53,7 @@ USES: dict[str, Use] = {
         name: Use("churn", ("exponential", "weibull"))
         for name in ("session_mean_s", "downtime_mean_s", "churn_leave_share", "churn_brokers_kept")
     },
+    **{name: Use(ENGINE, (LIVE,)) for name in ("withdrawal_ms", "feed_readers")},  # simulated clients send neither
     # The networks that a broker trusts. In a simulation all addresses are in 127.0.0.0/8.
     **{name: Use(ENGINE, (LIVE,), at_default=True) for name in ("controller_networks", "trusted_networks")},
 }

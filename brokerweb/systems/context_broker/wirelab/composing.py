@@ -20,6 +20,7 @@ from overlay.systems.context_broker.wire.values import ACKS, FLAGS, NACKS, OPERA
 TAIL = "tail"
 EXTRA = "extra"
 """Raw bytes appended to the message."""
+_TAIL_LABELS = {Tail.STAR: "Mark", Tail.HOPS: "Hops", Tail.MARKED_HOPS: "Hops", Tail.RECORDS: "Records"}
 _HOP = re.compile(r"(.*):([^:]*)", re.DOTALL)
 
 
@@ -46,7 +47,7 @@ def blanks(layout: Layout, given: Mapping[str, str]) -> list[Blank]:
     ]
     if layout.tail != Tail.NONE:
         lines = 1 if layout.tail == Tail.STAR else 3
-        label = "Mark" if layout.tail == Tail.STAR else "Hops" if "hops" in layout.tail else "Addresses"
+        label = _TAIL_LABELS.get(layout.tail, "Addresses")
         made.append(Blank(TAIL, label, given.get(TAIL, layout.tail_example), layout.tail_meaning, lines))
     made.append(
         Blank(EXTRA, "Trailing bytes", given.get(EXTRA, ""), "Appended to the message unchanged, to make it invalid.")

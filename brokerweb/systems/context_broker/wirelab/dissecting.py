@@ -21,6 +21,10 @@ MOST_DEPTH = 3
 """Messages within messages that are taken apart."""
 _CODE = Field("MessageType", Kind.CODE, meaning="Code of the message.")
 _MARK = Field("Mark", Kind.STAR, meaning="Sent by a broker to a broker.")
+_NUMBER = Field("Number", Kind.INTEGER, meaning="Of the change, counted by the broker.")
+_CHANGE = Field("Change", Kind.CHANGE, meaning="What has become of the entry.")
+_MESSAGE_SIZE = Field("Size", Kind.INTEGER, meaning="Length of the message.")
+_MESSAGE = Field("Message", Kind.MESSAGE, meaning="The entry, or its withdrawal.")
 _BAR = ord("|")
 
 
@@ -89,16 +93,17 @@ class _Reader:
             what = f"the payload is {rest} byte{'' if rest == 1 else 's'} longer than PayloadSize says"
             self._segment(Field("After the payload", Kind.SURPLUS), end, len(self._data), what)
 
-    def _message(self, one: Field) -> None:
+    def _message(self, one: Field, size: int | None = None) -> None:
         start = self._at
-        if start == len(self._data) or self._depth >= MOST_DEPTH:
-            self._segment(one, start, len(self._data), "" if start < len(self._data) else "is empty")
+        end = len(self._data) if size is None else min(start + size, len(self._data))
+        if start == end or self._depth >= MOST_DEPTH:
+            self._segment(one, start, end, "" if start < end else "is empty")
             return
-        inner = _Reader(self._data[start:], self._now_ms, self._depth + 1)
+        inner = _Reader(self._data[start:end], self._now_ms, self._depth + 1)
         inner.read()
         for segment in inner.segments:
             self.segments.append(replace(segment, offset=segment.offset + start))
-        self._at = len(self._data)
+        self._at = end
 
     def _check_order(self, layout: Layout) -> None:
         """The one rule that needs two fields."""
@@ -119,6 +124,8 @@ class _Reader:
             self._addresses(may_end_in_star=tail == Tail.ADDRESSES_STAR)
         elif tail == Tail.STAR and self._separator():
             self._field(_MARK)
+        elif tail == Tail.RECORDS:
+            self._records()
 
     def _hops(self, *, is_marked: bool) -> None:
         hop, may_mark = 0, False
@@ -145,6 +152,29 @@ class _Reader:
                 self._field(Field(f"Address {number}", Kind.ADDRESS))
         if may_end_in_star and not number and not self.missing:
             self.missing.append("Address 1")
+
+    def _records(self) -> None:
+        while self._is_more() and self._separator():
+            self._field(_NUMBER)
+            for one in (_CHANGE, _MESSAGE_SIZE):
+                if not self._separator():
+                    self.missing.append(one.name)
+                    return
+                segment = self._field(one)
+            if not self._separator():
+                self.missing.append(_MESSAGE.name)
+                return
+            self._sized_message(segment)
+
+    def _sized_message(self, size: Segment) -> None:
+        """A message of the size that the segment before it says."""
+        if size.problem:
+            self._segment(_MESSAGE, self._at, len(self._data))
+            return
+        there = len(self._data) - self._at
+        if int(size.text) > there:
+            self.segments[-2] = replace(size, problem=f"says {size.text} bytes, {there} are present: truncated")
+        self._message(_MESSAGE, int(size.text))
 
     def _surplus(self) -> None:
         while self._is_more() and self._separator():

@@ -11,6 +11,7 @@ from typing import Any
 from brokerweb.wirelab.moments import date_of, distance
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
+from overlay.systems.context_broker.wire.feed_messages import Change
 from overlay.systems.context_broker.wire.kinds import Kind
 from overlay.systems.context_broker.wire.messages import Status
 from overlay.systems.context_broker.wire.table import LAYOUTS
@@ -66,6 +67,12 @@ _WORDS: Mapping[Kind, Callable[[Any], str]] = {
     Kind.INTEGER: str,
     Kind.TTL: lambda hops: f"{_counted(hops, 'hop')} at most",
     Kind.SIZE: lambda size: _counted(size, "byte"),
+    Kind.CHANGE: {
+        Change.ENTRY: "held, from its provider",
+        Change.REPLICA: "held as a replica",
+        Change.WITHDRAWN: "withdrawn",
+        Change.DROPPED: "dropped before its ValidEnd",
+    }.__getitem__,
     Kind.FLAG: {"A": "advertisement", "U": "update"}.__getitem__,
     Kind.ACK_STATUS: _status,
     Kind.NACK_STATUS: _status,

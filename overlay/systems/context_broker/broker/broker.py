@@ -1,8 +1,8 @@
 """The context broker as a pure object: datagrams and time as input, datagrams and events as output.
 
 This module only composes the parts. ``fast`` reads the most common messages, ``wire`` all others. Messages are handled
-by ``storing`` (2), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or by ``structured`` (2,
-3, 26 to 31). All of them send through one ``Station``.
+by ``storing`` (2, 35, 37), ``searching`` (3, 4, 6), ``joining`` (5, 7, 8) and ``pings`` (0, 9), or by ``structured``
+(2, 3, 26 to 31). All of them send through one ``Station``.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from overlay.systems.context_broker.wire.extensions import (
     ReplicaConfirm,
     ReplicaRefresh,
 )
+from overlay.systems.context_broker.wire.feed_messages import FeedRequest, FeedResponse, Withdraw
 from overlay.systems.context_broker.wire.messages import (
     Ack,
     BrokerJoining,
@@ -237,13 +238,15 @@ class Broker:
         self._next_timer = UNKNOWN_TIMER
         counters = self.counters()
         return {
-            "entries": table.entries,
+            "entries": table.entries - table.withdrawn,
+            "withdrawn": table.withdrawn,
             "bytes": table.bytes,
             "neighbours": len(self._members.neighbours),
             "neighbours_dropped": len(self._members.dropped),
             "neighbours_suspected": len(self._members.suspects),
             "pending": self._searching.waiting + (0 if self._structured is None else len(self._structured)),
             "contacts": 0 if self._structured is None else len(self._structured.contacts),
+            "feed_waiting": 0 if self._storing.feeding is None else len(self._storing.feeding),
             "pending_expired": self._searching.pending.expired,
             "uptime": (now - self._started) // MILLISECOND,
             "expired": table.expired,
@@ -353,6 +356,16 @@ class Broker:
         # Calls the class's method: a recorder would record the call as one of the driver.
         answer = StatsResponse(self._station.wall_ms(now), Broker.statistics(self, now))
         self._station.send_message(answer, source, now)
+
+    def _tell_changes(self, request: FeedRequest, source: Address, now: int) -> None:
+        """Answers are much longer than requests, so strangers are refused."""
+        station = self._station
+        if station.open_network.trusts(source):
+            assert self._started is not None
+            self._storing.tell_changes(request, source, station.wall_ms(self._started), now)
+            return
+        station.counters["rejected_command"] += 1
+        self._refuse(OPERATIONS[35], request.timestamp, source, now)
 
     def _accept_ping_response(self, answer: PingResponse, source: Address, now: int) -> bool:
         """One answer may be for several parts."""
@@ -480,6 +493,9 @@ _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     IndirectPingResponse: lambda broker: broker._suspecting.accept_answer,
     ReplicaRefresh: lambda broker: broker._storing.handle_refresh,
     ReplicaConfirm: lambda broker: broker._storing.handle_confirm,
+    Withdraw: lambda broker: broker._storing.handle_withdrawal,
+    FeedRequest: lambda broker: broker._tell_changes,
+    FeedResponse: lambda broker: lambda *_: False,  # brokers never ask
 }
 
 

@@ -229,6 +229,23 @@ class BrokerConfig:
         high=2**40,
         help="Maximum bytes of stored answers (payload, names, validity) in the table; beyond, NACK 201.",
     )
+    withdrawal_ms: int = setting(
+        3_600_000,
+        unit="ms",
+        low=0,
+        high=10**12,
+        help="How long a withdrawal of data that the broker does not have is kept if its sender does not know their "
+        "ValidEnd; older data that arrive meanwhile are refused. A longer time is safe against brokers that were cut "
+        "off for longer, and takes an entry of the table.",
+    )
+    feed_readers: int = setting(
+        64,
+        unit="requests",
+        low=0,
+        high=10_000,
+        help="Maximum number of requests for changes of the table that wait for one; further ones are answered at "
+        "once, so their readers poll. More readers learn of changes at once, and each change costs an answer to each.",
+    )
     neighbour_capacity: int = setting(
         1300,
         unit="brokers",

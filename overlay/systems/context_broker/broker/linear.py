@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from overlay.systems.context_broker.wire.messages import RawKey
 
 if TYPE_CHECKING:
-    from overlay.systems.context_broker.broker.table import Entry
+    from overlay.systems.context_broker.broker.entries import Entry
 
 
 def djb2(text: bytes) -> int:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from overlay.core.addresses import Address, format_address
-from overlay.systems.context_broker.broker.table import Replica
+from overlay.systems.context_broker.broker.entries import Replica
 from overlay.systems.context_broker.wire.codec import encode, with_hops
 from overlay.systems.context_broker.wire.extensions import Lookahead
 from overlay.systems.context_broker.wire.messages import ContextRequest, ContextResponse, Hops, RawKey, raw_key

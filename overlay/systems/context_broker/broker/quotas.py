@@ -16,7 +16,7 @@ from overlay.core.addresses import Address, block_of
 from overlay.systems.context_broker.broker.config import BrokerConfig
 
 if TYPE_CHECKING:
-    from overlay.systems.context_broker.broker.table import Entry
+    from overlay.systems.context_broker.broker.entries import Entry
 
 Key = TypeVar("Key", bound=Hashable)
 

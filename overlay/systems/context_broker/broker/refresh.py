@@ -24,7 +24,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
 from overlay.core.addresses import Address
-from overlay.systems.context_broker.broker.table import Entry
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.wire.messages import RawKey
 
 MOST_REPLICAS = 10_000

@@ -19,6 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.broker.config import BrokerConfig
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.hops import make_delivery
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
@@ -32,7 +33,6 @@ from overlay.systems.context_broker.broker.seen import Seen
 from overlay.systems.context_broker.broker.standings import Standing, Standings
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.wire.codec import with_hops
 from overlay.systems.context_broker.wire.extensions import Lookahead, QuietRequest
 from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM

@@ -47,9 +47,12 @@ COUNTERS = (
     "dht_given_up",  # entries among these that were never acknowledged
     "not_found",  # walks that ended here without data: ttl, dead end, pending table full, datagram full
     "stored",  # updates and advertisements that changed the table
-    "outdated",  # updates older than the stored value, or already expired
-    "table_full",  # updates refused because the table is full
-    "over_share",  # updates refused because of the share of their provider or source
+    "withdrawals",  # withdrawals that changed the table
+    "feed_records",  # entries and withdrawals sent to readers of the feed
+    "feed_resets",  # readers that had to restart
+    "outdated",  # updates and withdrawals older than the stored value, or already expired
+    "table_full",  # updates and withdrawals refused because the table is full
+    "over_share",  # updates and withdrawals refused because of the share of their provider or source
     "over_share_requests",  # requests not forwarded because of their sender's share of pending requests
     "over_share_joins",  # uninvited joins refused because of their host's share of neighbours
     "hop_repeats",  # retransmissions to a broker without an acknowledgement
@@ -57,8 +60,8 @@ COUNTERS = (
     "hop_lost",  # messages given up after all tries
     "hop_plain",  # messages sent without acknowledgement although the setting is on
     "rejected_unreadable",  # datagrams that cannot be parsed
-    "rejected_command",  # commands from addresses that may not send them
-    "rejected_stamp",  # updates with a timestamp too far in the future
+    "rejected_command",  # commands and questions for changes from addresses that may not send them
+    "rejected_stamp",  # updates and withdrawals with a timestamp too far in the future
     "rejected_duplicate",  # requests that are still pending here
     "rejected_stray",  # unexpected answers
     "rejected_wrapped",  # messages that must not be wrapped

@@ -6,16 +6,19 @@ from collections.abc import Iterable
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.entries import Entry, Replica, Stored, Withdrawn
+from overlay.systems.context_broker.broker.feeding import Feeding
 from overlay.systems.context_broker.broker.giving import Giving
 from overlay.systems.context_broker.broker.queries import Answer
 from overlay.systems.context_broker.broker.refresh import CONFIRMED_IN_A_LEASE, Leases, Replicas
 from overlay.systems.context_broker.broker.station import Station
-from overlay.systems.context_broker.broker.table import Entry, Replica, Stored, Table
+from overlay.systems.context_broker.broker.table import Table
 from overlay.systems.context_broker.wire.extensions import ReplicaConfirm, ReplicaRefresh
+from overlay.systems.context_broker.wire.feed_messages import FeedRequest, Withdraw
 from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, Status, key_of, raw_key
 from overlay.systems.context_broker.wire.table import OPERATIONS
 
-UPDATE = OPERATIONS[2]
+UPDATE, WITHDRAWAL = OPERATIONS[2], OPERATIONS[37]
 SPARE_LEASES = 64
 """When there are more leases than twice the replicas plus this, leases of removed replicas are cleaned up."""
 SWEEP_GAP = 10 * MILLISECOND
@@ -23,7 +26,7 @@ SWEEP_GAP = 10 * MILLISECOND
 
 
 class Storing:
-    __slots__ = ("_next_sweep", "_station", "giving", "leases", "replicas", "table")
+    __slots__ = ("_next_sweep", "_station", "feeding", "giving", "leases", "replicas", "table")
 
     def __init__(self, station: Station) -> None:
         config = station.config
@@ -32,6 +35,8 @@ class Storing:
         lease = config.replica_lease_ms * MILLISECOND
         self.replicas = Replicas(lease // CONFIRMED_IN_A_LEASE) if config.replica_refresh else None
         self.leases = Leases(lease) if config.replica_refresh else None
+        self.feeding: Feeding | None = None
+        """Once a reader has asked for changes."""
         self._next_sweep = 0
         self.giving: Giving | None = None
         """Gives entries to neighbours, once the broker is about to leave."""
@@ -39,25 +44,43 @@ class Storing:
     def handle_update(self, message: ContextUpdateAdvertisement, source: Address, now: int) -> None:
         self.take_update(Entry.of(message), source, now)
 
-    def take_update(self, entry: Entry, source: Address, now: int) -> None:
+    def take_update(self, entry: Entry, source: Address, now: int, operation: str = UPDATE) -> None:
+        """Store an update or a withdrawal, and answer."""
         station, timestamp = self._station, entry.timestamp
         if self.is_from_the_future(timestamp, now):
             station.counters["rejected_stamp"] += 1
-            station.nack(Status.BAD_REQUEST, UPDATE, timestamp, source, now)
+            station.nack(Status.BAD_REQUEST, operation, timestamp, source, now)
             return
-        station.ack(Status.REQ_RECEIVED, UPDATE, source, now)
+        station.ack(Status.REQ_RECEIVED, operation, source, now)
         entry.source = station.payer(source)
         stored = self.store(entry, now)
         if stored is Stored.STORED:
-            station.counters["stored"] += 1
+            station.counters[entry.counted_as] += 1
             if self.replicas:
                 self._refresh(entry, self.replicas, now)
         else:
             station.counters[stored.value] += 1
             if stored.is_refused:
-                station.nack(Status.I_ERROR, UPDATE, timestamp, source, now)
+                station.nack(Status.I_ERROR, operation, timestamp, source, now)
                 return
-        station.ack(Status.REQ_PROCESSED, UPDATE, source, now)
+        station.ack(Status.REQ_PROCESSED, operation, source, now)
+
+    def handle_withdrawal(self, message: Withdraw, source: Address, now: int) -> None:
+        """Put the withdrawal in the entry's place, by the rule of updates, so that older ones that come later lose.
+
+        It stays until the latest ValidEnd known to its sender or to us, else for ``withdrawal_ms``.
+        """
+        wall_ms = self._station.wall_ms(now)
+        known = self.table.held(raw_key(message.key), message.provider_id, wall_ms)
+        until = max(message.until, 0 if known is None else known.valid_end)
+        withdrawn = Withdrawn.by(message, until or wall_ms + self._station.config.withdrawal_ms)
+        self.take_update(withdrawn, source, now, WITHDRAWAL)
+
+    def tell_changes(self, request: FeedRequest, source: Address, epoch: int, now: int) -> None:
+        """Answer a reader of the feed; see ``feeding``."""
+        if self.feeding is None:
+            self.feeding = Feeding(self._station, self.table, epoch)
+        self.feeding.handle_request(request, source, now)
 
     def keep_replica(self, answer: Answer, now: int) -> bool:
         """Store a replica by the rule of updates, without answering; ``False`` if a newer value is stored or there is
@@ -135,11 +158,15 @@ class Storing:
         if self.replicas is not None:
             self.end_leases(now)
             self._confirm_originals(self.replicas, now)
+        if self.feeding is not None:
+            self.feeding.handle_timer(now)
 
     def next_timer(self) -> int | None:
         timers = [self._next_expiry()]
         if self.leases is not None and self.replicas is not None:
             timers += [self.leases.next_timer(), self.replicas.next_timer()]
+        if self.feeding is not None:
+            timers.append(self.feeding.next_timer())
         return min((timer for timer in timers if timer is not None), default=None)
 
     def _next_expiry(self) -> int | None:
@@ -169,7 +196,7 @@ class Storing:
         for key, provider in list(replicas.due(now)):
             held = self.table.held(key, provider, wall_ms)
             if held is not None and not isinstance(held, Replica):
-                self._confirm(held, ReplicaConfirm(wall_ms, provider, *key_of(key), held.timestamp), now)
+                self._confirm(held, _confirmation(held, wall_ms), now)
 
     def _confirm(self, entry: Entry, confirm: ReplicaConfirm, now: int) -> None:
         """Send a confirmation to brokers with replicas of ``entry``."""
@@ -179,8 +206,11 @@ class Storing:
             station.counters["confirms_sent"] += station.send_message(confirm, keeper, now)
 
     def _refresh(self, entry: Entry, replicas: Replicas, now: int) -> None:
-        """Send the value to brokers with older replicas."""
+        """Send the value to brokers with older replicas, or let them drop what is withdrawn."""
         station = self._station
+        if entry.is_withdrawn:
+            self._confirm(entry, _confirmation(entry, station.wall_ms(now)), now)
+            return
         keepers = replicas.renew(entry, station.wall_ms(now), now)
         if not keepers:
             return
@@ -205,6 +235,14 @@ class Storing:
             self.replicas.check_invariants()
         if self.leases is not None:
             self.leases.check_invariants()
+        if self.feeding is not None:
+            self.feeding.check_invariants()
 
     def is_from_the_future(self, timestamp: int, now: int) -> bool:
         return timestamp > self._station.wall_ms(now) + self._station.config.clock_window_ms
+
+
+def _confirmation(entry: Entry, wall_ms: int) -> ReplicaConfirm:
+    """Of the newest value; where it is withdrawn, of one that is newer than all that are withdrawn."""
+    newest = entry.timestamp + entry.is_withdrawn
+    return ReplicaConfirm(wall_ms, entry.provider, *key_of(entry.key), newest)

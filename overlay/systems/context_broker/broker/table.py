@@ -11,164 +11,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from enum import Enum
 from heapq import heapify, heappop, heappush
-from sys import intern
-from typing import TYPE_CHECKING, Protocol, Self
 
-from overlay.core.addresses import Address
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.broker.linear import Linear, Modelled, latest_valid
+from overlay.systems.context_broker.broker.entries import Entry, Replica, Stored
+from overlay.systems.context_broker.broker.feed import Feed
+from overlay.systems.context_broker.broker.indexed import Indexed, Kind
+from overlay.systems.context_broker.broker.linear import Linear, Modelled
 from overlay.systems.context_broker.broker.quotas import TableShares
-from overlay.systems.context_broker.wire.codec import encode
-from overlay.systems.context_broker.wire.messages import (
-    ContextResponse,
-    ContextUpdateAdvertisement,
-    Key,
-    RawKey,
-    key_of,
-    raw_key,
-)
-
-if TYPE_CHECKING:
-    from overlay.systems.context_broker.wire.extensions import Record
+from overlay.systems.context_broker.wire.messages import Key, RawKey, key_of
 
 _DAY_MS = 86_400_000
-
-
-class Entry:
-    """One provider's data about one entity and scope, stored as the Response that returns it (without hops)."""
-
-    __slots__ = ("key", "provider", "response", "source", "valid_begin", "valid_end")
-
-    def __init__(self, key: RawKey, provider: str, valid_begin: int, valid_end: int, response: bytes) -> None:
-        self.key = key
-        self.provider = intern(provider)  # few values, shared by thousands of entries
-        self.valid_begin = valid_begin
-        self.valid_end = valid_end
-        self.response = response
-        self.source: Address | None = None
-        """The source whose quota it counts against, if a client or broker sent it to this broker."""
-
-    @classmethod
-    def of(cls, message: ContextUpdateAdvertisement | ContextResponse | Record) -> Self:
-        """The entry for the data of a message."""
-        times = message.valid_begin, message.valid_end
-        response = ContextResponse(message.timestamp, message.provider_id, *message.key, *times, message.payload)
-        return cls(raw_key(message.key), message.provider_id, *times, encode(response))
-
-    @property
-    def timestamp(self) -> int:
-        """The header timestamp of the message that stored it. Parsed on demand, to save memory."""
-        return int(self.response[2 : self.response.index(b"|", 2)])
-
-    @property
-    def payload(self) -> bytes:
-        return self.response.split(b"|", 9)[9]
-
-    def is_valid(self, wall_ms: int) -> bool:
-        return self.valid_begin <= wall_ms < self.valid_end
-
-
-class Replica(Entry):
-    """An entry replicated from another broker. A subclass instead of a flag, to save memory."""
-
-    __slots__ = ()
-
-
-class Stored(Enum):
-    """The result of storing a message; the value is its counter in ``station.COUNTERS``."""
-
-    STORED = "stored"
-    UNCHANGED = "outdated"
-    """Older than the stored entry, or already expired."""
-    FULL = "table_full"
-    OVER_SHARE = "over_share"
-    """The table has space, but the provider or source has used its share."""
-
-    @property
-    def is_refused(self) -> bool:
-        return self in (Stored.FULL, Stored.OVER_SHARE)
-
-
-class Kind(Protocol):
-    """A way to keep and search entries."""
-
-    @property
-    def compared(self) -> tuple[int, int]:
-        """The number of entries compared by all scans since the start, and how many of them matched."""
-
-    @property
-    def index(self) -> Mapping[RawKey, Entry]:
-        """The entry with the latest timestamp by key; empty in a table that scans."""
-
-    def get(self, key: RawKey, provider: str) -> Entry | None: ...
-    def put(self, entry: Entry) -> None:
-        """Insert ``entry``, or replace the entry of that key and provider, which has an earlier timestamp."""
-
-    def remove(self, entry: Entry) -> None: ...
-    def newest(self, key: RawKey, wall_ms: int) -> Entry | None: ...
-    def __iter__(self) -> Iterator[Entry]: ...
-
-
-class Indexed:
-    """A request takes one dictionary look-up, independent of the table's size."""
-
-    __slots__ = ("_several", "index")
-
-    compared = (0, 0)
-
-    def __init__(self) -> None:
-        self.index: dict[RawKey, Entry] = {}
-        self._several: dict[RawKey, dict[str, Entry]] = {}
-        """For keys with more than one provider: all entries, by provider."""
-
-    def get(self, key: RawKey, provider: str) -> Entry | None:
-        newest = self.index.get(key)
-        if newest is None or newest.provider == provider:
-            return newest
-        return self._several[key].get(provider) if key in self._several else None
-
-    def put(self, entry: Entry) -> None:
-        key, newest = entry.key, self.index.get(entry.key)
-        if newest is None:
-            self.index[key] = entry
-            return
-        if newest.provider != entry.provider or key in self._several:
-            several = self._several.setdefault(key, {newest.provider: newest})
-            several[entry.provider] = entry
-        if newest.provider == entry.provider or entry.timestamp > newest.timestamp:
-            self.index[key] = entry
-
-    def remove(self, entry: Entry) -> None:
-        key = entry.key
-        several = self._several.get(key)
-        if several is None:
-            del self.index[key]
-            return
-        del several[entry.provider]
-        if self.index[key] is entry:
-            self.index[key] = max(several.values(), key=lambda other: other.timestamp)
-        if len(several) == 1:
-            del self._several[key]
-
-    def newest(self, key: RawKey, wall_ms: int) -> Entry | None:
-        newest = self.index.get(key)
-        if newest is None or newest.is_valid(wall_ms):
-            return newest
-        return latest_valid(self._several.get(key, {}).values(), wall_ms)
-
-    def __iter__(self) -> Iterator[Entry]:
-        for key, newest in self.index.items():
-            if key in self._several:
-                yield from self._several[key].values()
-            else:
-                yield newest
-
-
-def _is_its_original(entry: Entry, known: Entry) -> bool:
-    """Whether ``known`` is a replica of ``entry``: its broker leaves and gives the original away (``giving``)."""
-    return isinstance(known, Replica) and not isinstance(entry, Replica) and known.timestamp == entry.timestamp
 
 
 def _costs_the_same(old: Entry, new: Entry) -> bool:
@@ -176,7 +29,7 @@ def _costs_the_same(old: Entry, new: Entry) -> bool:
     return (
         len(old.response) == len(new.response)
         and old.source == new.source
-        and not isinstance(old, Replica)
+        and type(old) is type(new)
         and not isinstance(new, Replica)
     )
 
@@ -198,6 +51,8 @@ class Table:
         "entries",
         "evicted",
         "expired",
+        "feed",
+        "withdrawn",
     )
 
     def __init__(self, config: BrokerConfig) -> None:
@@ -208,7 +63,12 @@ class Table:
         self._replicas: OrderedDict[Entry, None] = OrderedDict()
         """Replicas, oldest first. Ordered, because finding the first key of a plain dict gets slow after deletions."""
         self._replica_bytes = 0
+        self.feed: Feed | None = None
+        """Its changes by number, while they are asked for."""
         self.entries = 0
+        """With the withdrawn ones."""
+        self.withdrawn = 0
+        """Withdrawals, which take the place of their entries."""
         self.bytes = 0
         """The size of the stored Responses: payloads, names and validity."""
         self.expired = 0
@@ -258,10 +118,12 @@ class Table:
             return Stored.UNCHANGED
         known = self._live(entry, wall_ms)
         if known is not None:
-            if known.timestamp >= entry.timestamp and not _is_its_original(entry, known):
+            if known.timestamp >= entry.timestamp and known.outlasts(entry):
                 return Stored.UNCHANGED
             if _costs_the_same(known, entry):  # the common case: no quota changes and no entry is evicted
                 self._kind.put(entry)
+                if self.feed is not None:
+                    self.feed.put(entry, known)
                 if entry.valid_end < known.valid_end:
                     self._watch(entry, wall_ms)
                 return Stored.STORED
@@ -271,9 +133,11 @@ class Table:
             return refusal
         self._evict_for(entry, known)
         self._kind.put(entry)
+        if self.feed is not None:
+            self.feed.put(entry, known)
         if known is None:
             self._book(entry)
-        elif self._shares is None or isinstance(known, Replica) or isinstance(entry, Replica):
+        elif self._shares is None or type(known) is not type(entry) or isinstance(entry, Replica):
             self._unbook(known)
             self._book(entry)
         else:
@@ -347,17 +211,23 @@ class Table:
             self.evicted += 1
 
     def _drop(self, entry: Entry) -> None:
-        self.remove(entry)
-        self.expired += 1
+        if self.feed is not None:
+            self.feed.expire(entry)
+        self._kind.remove(entry)
+        self._unbook(entry)
+        self.expired += not entry.is_withdrawn
 
     def remove(self, entry: Entry) -> None:
         """Remove a stored entry before it expires."""
+        if self.feed is not None:
+            self.feed.drop(entry)
         self._kind.remove(entry)
         self._unbook(entry)
 
     def _book(self, entry: Entry) -> None:
         self.entries += 1
         self.bytes += len(entry.response)
+        self.withdrawn += entry.is_withdrawn
         if isinstance(entry, Replica):
             self._replicas[entry] = None
             self._replica_bytes += len(entry.response)
@@ -367,6 +237,7 @@ class Table:
     def _unbook(self, entry: Entry) -> None:
         self.entries -= 1
         self.bytes -= len(entry.response)
+        self.withdrawn -= entry.is_withdrawn
         if isinstance(entry, Replica):
             del self._replicas[entry]
             self._replica_bytes -= len(entry.response)
@@ -390,7 +261,10 @@ class Table:
         assert all(watched[e.key, e.provider] <= e.valid_end for e in kept)
         assert set(self._replicas) == {e for e in kept if isinstance(e, Replica)}
         assert self._replica_bytes == sum(len(e.response) for e in self._replicas)
+        assert self.withdrawn == sum(e.is_withdrawn for e in kept)
         if self._shares is not None:
             self._shares.check_invariants([e for e in kept if not isinstance(e, Replica)])
+        if self.feed is not None:
+            self.feed.check_invariants(kept)
         if isinstance(self._kind, Modelled):
             self._kind.check_invariants()

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.pending import Pending
 from overlay.systems.context_broker.broker.queries import hop_text, requester_text
 from overlay.systems.context_broker.broker.station import Station
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.fast.acks import ack_of
 from overlay.systems.context_broker.fast.lanes import Lanes
 from overlay.systems.context_broker.fast.sliced import ONE

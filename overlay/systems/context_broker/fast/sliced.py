@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from overlay.core.addresses import Address, parse_host, parse_port
 from overlay.core.errors import WireError
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.queries import MOST_ADDRESSES, hop_text
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM, MAX_DIGITS, MAX_NAME, MAX_PAYLOAD
 from overlay.systems.context_broker.wire.messages import Hops, RawKey
 

@@ -46,6 +46,7 @@ class Kind(StrEnum):
     TARGET = "target"
     COUNTERS = "counters"
     MESSAGE = "message"
+    CHANGE = "change"
     SEPARATOR = "separator"
     SURPLUS = "surplus"
     UNKNOWN = "unknown"
@@ -90,6 +91,7 @@ FORMATS: Mapping[Kind, Format] = {
     Kind.TARGET: Format("lower-case hexadecimal", f"{TARGET_DIGITS} digits"),
     Kind.COUNTERS: Format("name=value;…"),
     Kind.MESSAGE: Format("bytes", "all that follow"),
+    Kind.CHANGE: Format("E, R, W or D", "1 byte"),
 }
 """Of every kind that a message may have; the other kinds are of what a message must not have."""
 
@@ -103,6 +105,7 @@ class Tail(StrEnum):
     ADDRESSES = "addresses"
     STAR = "star"
     ADDRESSES_STAR = "addresses and a star"
+    RECORDS = "records"
 
 
 TAIL_PRESENCE: Mapping[Tail, str] = {
@@ -112,6 +115,9 @@ TAIL_PRESENCE: Mapping[Tail, str] = {
     Tail.ADDRESSES: "Then zero or more addresses.",
     Tail.STAR: "Then `*`, or nothing.",
     Tail.ADDRESSES_STAR: "Then one or more addresses, and `*`, or nothing.",
+    Tail.RECORDS: "Then zero or more records, `Number|Change|Size|Message` each, Size the bytes of Message. Change is "
+    "E (held, from its provider), R (held as a replica), W (withdrawn) or D (dropped before its ValidEnd). Message is "
+    "a 4 without hops for E and R, and a 37 for W and D.",
 }
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from overlay.systems.context_broker.wire.extension_table import BEYOND
 from overlay.systems.context_broker.wire.extensions import Extension
+from overlay.systems.context_broker.wire.feed_messages import FeedMessage
+from overlay.systems.context_broker.wire.feed_table import FEED
 from overlay.systems.context_broker.wire.kinds import Layout
 from overlay.systems.context_broker.wire.messages import Message
 from overlay.systems.context_broker.wire.seed_table import TEN
 
-AnyMessage = Message | Extension
+AnyMessage = Message | Extension | FeedMessage
 
-LAYOUTS: dict[int, Layout] = {layout.code: layout for layout in (*TEN, *BEYOND)}
+LAYOUTS: dict[int, Layout] = {layout.code: layout for layout in (*TEN, *BEYOND, *FEED)}
 """By code."""
 
 BY_CLASS: dict[type, Layout] = {layout.message: layout for layout in LAYOUTS.values()}

@@ -12,6 +12,7 @@ from typing import Any
 
 from overlay.core.addresses import Address, format_address, parse_address, parse_host, parse_port
 from overlay.core.errors import WireError
+from overlay.systems.context_broker.wire.feed_messages import Change, FeedRecord
 from overlay.systems.context_broker.wire.kinds import (
     FORMATS,
     MAX_DIGITS,
@@ -29,8 +30,12 @@ ACKS: Mapping[str, Status] = {str(int(status)): status for status in Status if s
 NACKS: Mapping[str, Status] = {str(int(status)): status for status in Status if status >= 200}
 OPERATION_NAMES = (*OPERATIONS.values(), UNKNOWN)
 FLAGS = ("A", "U")
+CHANGES: Mapping[str, Change] = {str(change): change for change in Change}
 
 _OPERATIONS = frozenset(OPERATION_NAMES)
+_BAR = ord("|")
+_LONGEST_HEAD = 2 * MAX_DIGITS + 8
+"""Bytes before the message of a record, and one more."""
 
 
 # ---- reading
@@ -72,6 +77,12 @@ def _checked_size(size: int) -> int:
 def _flag(text: str) -> str:
     if text not in FLAGS:
         raise WireError(f"{text[:10]!r} is not the flag A or U")
+    return text
+
+
+def _change(text: str) -> str:
+    if text not in CHANGES:
+        raise WireError(f"{text[:10]!r} is not one of {', '.join(CHANGES)}")
     return text
 
 
@@ -143,6 +154,7 @@ READERS: Mapping[Kind, Callable[[str], Any]] = {
     Kind.STAR: _star,
     Kind.TARGET: _target,
     Kind.COUNTERS: _counters,
+    Kind.CHANGE: _change,
 }
 """The value of a field's text."""
 
@@ -198,12 +210,33 @@ def _addresses_star(fields: list[str]) -> tuple[tuple[Address, ...], bool]:
     return tuple(map(read_address, fields)), is_marked
 
 
+def _records(fields: list[str]) -> tuple[tuple[FeedRecord, ...]]:
+    """``number|change|size|message`` each; a message has any number of fields, and is delimited by its size."""
+    data, at, records = "|".join(fields).encode(), 0, []
+    while fields:
+        number, change, size, *rest = *data[at : at + _LONGEST_HEAD].split(b"|", 3), b"", b""
+        if len(rest) < 3:
+            raise WireError("a record is number, change, size and message")
+        begin = at + len(number) + len(change) + len(size) + 3
+        end = begin + read_integer(size.decode())
+        if begin == end or end > len(data):
+            raise WireError("the message of a record is not there")
+        records.append(FeedRecord(read_integer(number.decode()), _change(change.decode()), data[begin:end]))
+        if end == len(data):
+            break
+        if data[end] != _BAR:
+            raise WireError("the message of a record is longer than its size")
+        at = end + 1
+    return (tuple(records),)
+
+
 TAIL_READERS: Mapping[Tail, Callable[[list[str]], tuple[Any, ...]]] = {
     Tail.HOPS: lambda fields: (read_hops(fields),),
     Tail.MARKED_HOPS: _marked_hops,
     Tail.ADDRESSES: lambda fields: (tuple(map(read_address, fields)),),
     Tail.STAR: _one_star,
     Tail.ADDRESSES_STAR: _addresses_star,
+    Tail.RECORDS: _records,
 }
 """The values of the fields behind those that every message of a code has."""
 
@@ -238,10 +271,15 @@ def _write_addresses(addresses: tuple[Address, ...], is_marked: bool = False) ->
     return "".join(f"|{format_address(address)}" for address in addresses) + _write_star(is_marked)
 
 
+def _write_records(records: tuple[FeedRecord, ...]) -> str:
+    return "".join(f"|{one.number}|{one.change}|{len(one.message)}|{one.message.decode()}" for one in records)
+
+
 TAIL_WRITERS: Mapping[Tail, Callable[..., str]] = {
     Tail.HOPS: write_hops,
     Tail.MARKED_HOPS: write_marked_hops,
     Tail.ADDRESSES: _write_addresses,
     Tail.STAR: _write_star,
     Tail.ADDRESSES_STAR: _write_addresses,
+    Tail.RECORDS: _write_records,
 }

@@ -12,6 +12,7 @@ from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.members import Members
 from overlay.systems.context_broker.broker.station import Station
@@ -24,7 +25,6 @@ from overlay.systems.context_broker.broker.structured.lookups import Lookups
 from overlay.systems.context_broker.broker.structured.putting import Putting
 from overlay.systems.context_broker.broker.structured.questions import Questions
 from overlay.systems.context_broker.broker.structured.upkeep import Upkeep
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.wire.extensions import (
     ClosestBrokers,
     DataFound,

@@ -9,6 +9,7 @@ answer, if no broker could be asked, or if time runs out, the answer is NACK 201
 from __future__ import annotations
 
 from overlay.core.addresses import Address
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.joining import Joining
 from overlay.systems.context_broker.broker.pending import name_of
 from overlay.systems.context_broker.broker.station import Station
@@ -18,7 +19,7 @@ from overlay.systems.context_broker.broker.structured.lookup import Lookup
 from overlay.systems.context_broker.broker.structured.lookups import Lookups, Search
 from overlay.systems.context_broker.broker.structured.questions import Answer
 from overlay.systems.context_broker.broker.structured.upkeep import Upkeep
-from overlay.systems.context_broker.broker.table import Entry, Table
+from overlay.systems.context_broker.broker.table import Table
 from overlay.systems.context_broker.wire.codec import with_hops
 from overlay.systems.context_broker.wire.extensions import ClosestBrokers, DataFound, QuietRequest
 from overlay.systems.context_broker.wire.kinds import MAX_DATAGRAM

@@ -13,12 +13,13 @@ from functools import partial
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.structured.contacts import Contacts, Known, keepers_among
 from overlay.systems.context_broker.broker.structured.identifiers import of_broker, of_raw_key
 from overlay.systems.context_broker.broker.structured.missed import Missed, Pair
 from overlay.systems.context_broker.broker.structured.questions import Answer, Questions
-from overlay.systems.context_broker.broker.table import Entry, Table
+from overlay.systems.context_broker.broker.table import Table
 from overlay.systems.context_broker.wire.codec import parse
 from overlay.systems.context_broker.wire.extensions import StoreData
 from overlay.systems.context_broker.wire.messages import ContextResponse, RawKey
@@ -137,13 +138,18 @@ class Handover:
         for changed in (self._new, self._again, self._gone):
             changed.clear()
         self._known = self._contacts.known()
-        self._left = [(entry.key, entry.provider) for entry in self._table]
+        self._left = [(entry.key, entry.provider) for entry in self._table if not entry.is_withdrawn]
 
     def _look_at(self, key: RawKey, provider: str, now: int) -> None:
-        entry = self._table.held(key, provider, self._station.wall_ms(now))
+        entry = self._held(key, provider, now)
         if entry is not None:
             for keeper in self._new_keepers(of_raw_key(key)):
                 self._give(entry, keeper, now)
+
+    def _held(self, key: RawKey, provider: str, now: int) -> Entry | None:
+        """An entry to hand over; withdrawals stay, as their sender tells every broker."""
+        entry = self._table.held(key, provider, self._station.wall_ms(now))
+        return None if entry is None or entry.is_withdrawn else entry
 
     def _new_keepers(self, target: int) -> list[Address]:
         """The brokers except us that are keepers now and were not before the changes, or that lost their entries.
@@ -166,7 +172,7 @@ class Handover:
     def _give_again(self, now: int) -> None:
         while self._open < MOST_OPEN and (due := self._missed.take_due(now)) is not None:
             (keeper, key, provider), before = due
-            entry = self._table.held(key, provider, self._station.wall_ms(now))
+            entry = self._held(key, provider, now)
             if entry is not None:
                 self._give(entry, keeper, now, before)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 
 from overlay.core.addresses import Address
+from overlay.systems.context_broker.broker.entries import Entry
 from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.storing import Storing
 from overlay.systems.context_broker.broker.structured.contacts import Contacts
@@ -18,7 +19,6 @@ from overlay.systems.context_broker.broker.structured.lookup import Lookup
 from overlay.systems.context_broker.broker.structured.lookups import Lookups, Search
 from overlay.systems.context_broker.broker.structured.questions import Answer, Questions
 from overlay.systems.context_broker.broker.structured.upkeep import Upkeep
-from overlay.systems.context_broker.broker.table import Entry
 from overlay.systems.context_broker.wire.extensions import DataStored, StoreData
 from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, Status
 from overlay.systems.context_broker.wire.table import OPERATIONS
