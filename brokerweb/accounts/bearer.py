@@ -33,10 +33,16 @@ class OperatorWrites(BasePermission):
         user = request.user
         if not (user and user.is_authenticated and user.is_active):
             return False
-        if request.method in SAFE_METHODS:
-            return True
-        if isinstance(request.auth, Token) and request.auth.scope != Scope.WRITE:
-            self.message = "This token is read-only. Create a read-write token to make changes."
-            return False
-        self.message = "This account is read-only. Changes need the operator role."
-        return bool(user.is_staff)
+        refused = refusal(user, request.auth, is_write=request.method not in SAFE_METHODS)
+        if refused:
+            self.message = refused
+        return not refused
+
+
+def refusal(user: Any, token: Any, *, is_write: bool) -> str:
+    """Why an active account with this token (``None``: a session) may not read or write; empty if it may."""
+    if not is_write:
+        return ""
+    if isinstance(token, Token) and token.scope != Scope.WRITE:
+        return "This token is read-only. Create a read-write token to make changes."
+    return "" if user.is_staff else "This account is read-only. Changes need the operator role."

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
+from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.panel import of_networks, of_runs
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import Entry, Part, ServerDetail, Web
@@ -26,6 +27,7 @@ class ContextBrokerWeb(Web):
 
     urls = f"{HERE}.urls"
     rest_urls = f"{HERE}.rest_urls"
+    context = PLANE
     lab = f"{HERE}.wirelab.lab.LAB"
     enums = {"TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES"}
     entries = (

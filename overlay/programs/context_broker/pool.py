@@ -43,8 +43,10 @@ class Stored:
     """An update that a broker has acknowledged."""
 
     broker: Address
-    timestamp: int
-    """Its header timestamp, Unix milliseconds."""
+    first_ms: int
+    last_ms: int
+    """The header timestamps of its first and last transmission, Unix milliseconds. If they differ, either may be the
+    stored one."""
     strategy: str
 
 
@@ -119,7 +121,7 @@ class PoolClient:
         if errand.outcome != "answered" or errand.answered is None:
             raise _unanswered(errand, deadline_s)
         exchange = errand.answered.exchange
-        return Stored(exchange.broker, exchange.last_stamp, errand.strategy)
+        return Stored(exchange.broker, exchange.first_stamp, exchange.last_stamp, errand.strategy)
 
     def keep(self, brokers: Collection[Address]) -> None:
         """These are the network's brokers now."""
@@ -196,7 +198,8 @@ class PoolClient:
     def _close(self, number: int) -> None:
         sock = self._sockets.pop(number, None)
         if sock is not None:
-            self._loop.remove_reader(sock)
+            if not self._loop.is_closed():
+                self._loop.remove_reader(sock)
             sock.close()
 
     def _send(self, number: int, data: bytes) -> None:
@@ -215,7 +218,7 @@ class PoolClient:
             data = sock.recv(MAX_DATAGRAM_BYTES)
         except BlockingIOError:
             return
-        except OSError:  # its host says that nobody listens
+        except OSError:  # its host reports a closed port
             self._refused(number)
             return
         self._pool.receive_datagram(number, data, time.monotonic_ns())

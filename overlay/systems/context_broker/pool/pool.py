@@ -120,8 +120,9 @@ class Pool:
         ``WireError``."""
         self._try_again(now)
         order = self.health.order(key, brokers, holder)
-        question = questions.update("A", provider, key, valid_ms, payload)
-        return self._begin(Errand(question, order, now, deadline, entry=(provider, key), is_alone=is_alone), now)
+        timestamps = self._stamps.of((provider, key))
+        question = questions.update("A", provider, key, valid_ms, payload, timestamps.begin_of)
+        return self._begin(Errand(question, order, now, deadline, timestamps=timestamps, is_alone=is_alone), now)
 
     def receive_datagram(self, number: int, data: bytes, now: int) -> None:
         lane = self._lanes.get(number)
@@ -133,7 +134,7 @@ class Pool:
             self._settle(one, now)
 
     def is_refused(self, number: int, now: int) -> None:
-        """The host of the lane's broker reports that nobody listens there."""
+        """The host of the lane's broker reports that its port is closed."""
         lane = self._lanes.get(number)
         if lane and lane.current:
             self._fail(lane.current, "unreachable", now)
@@ -151,7 +152,7 @@ class Pool:
         return self._timers[0][0] if self._timers else None
 
     def cancel(self, errand: Errand) -> None:
-        """Nobody waits for it any more."""
+        """Its caller does not wait for it any more."""
         errand.give_up()
         self._drop_tries(errand)
 
@@ -205,8 +206,8 @@ class Pool:
         return one
 
     def _timestamps(self, errand: Errand, lane: Lane) -> Timestamps:
-        if errand.entry is not None:
-            return self._stamps.of(errand.entry)
+        if errand.timestamps is not None:
+            return errand.timestamps
         if errand.trace_one_in:
             return TracedTimestamps(self._wall, lane.own[1], errand.trace_one_in)
         return lane.timestamps
@@ -229,7 +230,7 @@ class Pool:
             self._try_ended(one, exchange.outcome, exchange.status, now)
 
     def _fail(self, one: Try, why: str, now: int) -> None:
-        """Nobody is there."""
+        """The broker is not there."""
         broker = one.exchange.broker
         self.health.failed(broker, now)
         self._release(one)
