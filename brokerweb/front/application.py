@@ -46,11 +46,8 @@ ALWAYS = [
     (b"cache-control", b"no-cache"),
     (b"vary", b"Authorization, Cookie"),
     (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
 ]
-"""Headers of every answer."""
+"""Headers of every answer. Those that Django adds for pages say nothing about JSON, and each takes 2 µs."""
 SERVICE = Service()
 
 _URL = re.compile(rb"/api/networks/([A-Za-z0-9_-]{1,20})/context/(?:(batch)|([^/]+)/([^/]+)/([^/]+))/")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from email.utils import formatdate, parsedate_to_datetime
+from functools import lru_cache
 
 NAMES = ("if-match", "if-none-match", "if-unmodified-since", "if-modified-since")
 GO_ON, NOT_MODIFIED, FAILED = 0, 304, 412
@@ -45,7 +46,12 @@ def tag(version: str) -> str:
 
 def date(unix_ms: int) -> str:
     """The ``Last-Modified``; it has whole seconds."""
-    return formatdate(unix_ms // 1000, usegmt=True)
+    return _date(unix_ms // 1000)
+
+
+@lru_cache(maxsize=1024)
+def _date(unix_s: int) -> str:
+    return formatdate(unix_s, usegmt=True)
 
 
 def _names(field: str, version: str | None) -> bool:

@@ -15,10 +15,11 @@ from overlay.programs.context_broker.client import REFUSALS, NoAnswer, NotFound,
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.context_broker.clients.exchange import WallClock
+from overlay.systems.context_broker.fast.replies import read_response
 from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.pool import Pool
 from overlay.systems.context_broker.pool.stamps import EntryStamps
-from overlay.systems.context_broker.wire.messages import ContextResponse, Key
+from overlay.systems.context_broker.wire.messages import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,14 @@ class PoolClient:
         if errand.outcome != "answered" or errand.answered is None:
             raise _unanswered(errand, deadline_s)
         one = errand.answered
-        reply = cast(ContextResponse, one.exchange.reply)
+        timestamp, provider, begin, end, payload = read_response(one.exchange.reply_bytes)
         return Found(
             one.exchange.broker,
-            reply.provider_id,
-            reply.payload,
-            reply.timestamp,
-            reply.valid_begin,
-            reply.valid_end,
+            provider,
+            payload,
+            timestamp,
+            begin,
+            end,
             errand.strategy,
             QueryName(one.lane.own, one.exchange.last_stamp),
         )

@@ -7,6 +7,7 @@ nothing more can arrive; otherwise it is closed, so that a late answer reaches n
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
 from heapq import heappop, heappush
 
 from overlay.core.addresses import Address
@@ -29,6 +30,9 @@ PINGED = Retry(again_s=(0.2, 0.4), give_up_s=0.7)
 
 Open = Callable[[int, Address], Address | None]
 """Opens the port of a lane towards a broker. Returns its own address; ``None`` without a route."""
+
+
+_request = lru_cache(maxsize=4096)(partial(questions.request, is_quiet=True))
 
 
 class TooMany(Exception):
@@ -99,7 +103,7 @@ class Pool:
         self.hedging.asked()
         order = self.health.order(key, brokers, holder)
         wait = None if is_alone else self.hedging.wait_ns
-        question = questions.request(key, is_quiet=True)
+        question = _request(key)
         errand = Errand(question, order, now, deadline, is_alone=is_alone, hedge_ns=wait, trace_one_in=trace_one_in)
         return self._begin(errand, now)
 
