@@ -33,6 +33,7 @@ SECTIONS = (
     "live",
     "report",
     "pages",
+    "front",
     "browser",
 )
 ROUNDS = 7

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import platform
+import socket
 import subprocess
 import sys
 import time
@@ -64,6 +65,12 @@ class House:
                 stderr=said,
                 preexec_fn=partial(die_with_parent, os.getpid()),
             )
+
+    def serve(self, name: str, application: str, port: int) -> None:
+        """Start ``application`` (``MODULE:NAME``) as ``name``, with uvicorn's options of the web process."""
+        (web,) = [part.command for part in parts_of(port, HOST) if part.name == "web"]
+        self._run(name, [application if one == "brokerweb.asgi:application" else one for one in web])
+        _until(lambda: _listens(port), f"{application} does not listen")
 
     def start_redis(self) -> None:
         """Start a separate Redis. Raises ``Unavailable`` if Redis is not installed."""
@@ -128,6 +135,11 @@ def house() -> Iterator[House]:
             yield made
         finally:
             _end(made.processes.values())
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:

@@ -2,7 +2,8 @@
 
 It is a separate process, because Django has settings for one installation only. ``many CONFIGURATIONS REPLICATES``
 creates the data for ``pages`` and prints every address with its number of database queries. ``matrix`` creates the data
-for ``browser``, 251 configurations of ten runs. ``live`` creates a run that is measuring.
+for ``browser``, 251 configurations of ten runs. ``live`` creates a run that is measuring. ``network PORT …`` creates a
+network of running brokers at these ports, for ``front``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ SWEPT = 10
 def main(what: str, *numbers: str) -> None:
     django.setup()
     call_command("migrate", verbosity=0)
-    makers: dict[str, Callable[..., dict[str, Any]]] = {"many": many, "matrix": matrix, "live": live}
+    makers: dict[str, Callable[..., dict[str, Any]]]
+    makers = {"many": many, "matrix": matrix, "live": live, "network": network}
     made = makers[what](*map(int, numbers))
     sys.stdout.write(json.dumps({**made, "cookie": _cookie()}))
 
@@ -97,6 +99,20 @@ def live() -> dict[str, Any]:
         observed={"brokers": [{**row, "restarts": 0, "reason": ""} for row in brokers]},
     )
     return {"run": run.pk}
+
+
+def network(*ports: int) -> dict[str, Any]:
+    """``{"path", "token"}``: the URL of an entity's context, and a token that may write it."""
+    from brokerweb.accounts.services import make_token
+    from brokerweb.networks.models import Network
+    from brokerweb.topologies import services as topologies
+
+    mesh = topologies.create(name="Mesh", kind="full-mesh", brokers=len(ports))
+    rows = [{"index": index, "address": f"127.0.0.1:{port}", "state": "up"} for index, port in enumerate(ports)]
+    made = Network.objects.create(
+        name="Front", topology=mesh, deployed=topologies.document(mesh), state="running", brokers=rows
+    )
+    return {"path": f"/api/networks/{made.pk}/context/room/r1/temp/", "token": make_token(_operator())[1]}
 
 
 def _operator() -> Any:

@@ -1,9 +1,10 @@
-"""The ASGI application of the web process: HTTP to Django, websockets to the live consumers after authentication by
-``brokerweb.live.websocket_auth``.
+"""The ASGI application of the web process: HTTP to the data plane of networks and to Django, websockets to the live
+consumers after authentication by ``brokerweb.live.websocket_auth``.
 """
 
 import gc
 import os
+from functools import partial
 
 from django.core.asgi import get_asgi_application
 
@@ -17,6 +18,7 @@ from django.urls import get_resolver  # noqa: E402
 
 from brokerweb.api.operations import operations  # noqa: E402
 from brokerweb.body_limits import BodyLimit, Limits  # noqa: E402
+from brokerweb.front.application import Front  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
 
@@ -28,7 +30,7 @@ limits = Limits(
 )
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(http, limits),
+        "http": Front(http, partial(BodyLimit, limits=limits)),
         "websocket": OwnOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

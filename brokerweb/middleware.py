@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +13,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from brokerweb.accounts.bearer import BearerAuthentication
 from brokerweb.kit.error_body import body
-from brokerweb.kit.throttles import host_of, windows
+from brokerweb.kit.throttles import host_of, refusal, windows
 
 View = Callable[[HttpRequest], HttpResponse]
 
@@ -51,9 +50,7 @@ def rest_throttle(answer: View) -> View:
         left_s = windows.wait_s(who, rate, time.time())
         if left_s is None:
             return answer(request)
-        seconds = math.ceil(left_s)
-        sentence = f"Too many requests from this {who.partition(':')[0]}. Try again in {seconds} s."
-        refused = body([("", "throttled", sentence)])
+        refused, seconds = refusal(who, left_s)
         return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
 
     return middleware

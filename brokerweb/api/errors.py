@@ -29,6 +29,9 @@ class Formatter(ExceptionFormatter):
         )
 
 
+NO_REQUEST: Any = {}
+
+
 class Conflict(APIException):
     """The request conflicts with the current state of the object."""
 
@@ -66,6 +69,19 @@ class TooLarge(APIException):
 
 def handle(exception: Exception, context: Any) -> Response | None:
     """Map errors of services to 400 (with the field), 409, 504 or 507; REST framework handles the rest."""
+    return exception_handler(as_rest(exception), context)
+
+
+def answer(exception: Exception) -> tuple[int, dict[str, Any]]:
+    """Status and body without a request, for ``brokerweb.front``. Raises what is no error of a service again."""
+    exception = as_rest(exception)
+    if not isinstance(exception, APIException):
+        raise exception
+    return exception.status_code, Formatter(exception, NO_REQUEST, exception).run()
+
+
+def as_rest(exception: Exception) -> Exception:
+    """An error of a service as REST framework's; others unchanged."""
     if isinstance(exception, InvalidFilter):
         sentence = f"{exception.sentence} (character {exception.position + 1})"
         exception = ValidationError({exception.field: [ErrorDetail(sentence, code="invalid")]})
@@ -81,4 +97,4 @@ def handle(exception: Exception, context: Any) -> Response | None:
         exception = DiskFull(full)
     elif isinstance(exception, StorageError):
         exception = Damaged(str(exception))
-    return exception_handler(exception, context)
+    return exception

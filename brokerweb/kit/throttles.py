@@ -6,12 +6,15 @@ framework's throttles store the time of every request. While the cache is unavai
 
 from __future__ import annotations
 
+import math
 from ipaddress import IPv6Address, ip_address
+from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
 
 from brokerweb.kit.cache_breaker import CacheBreaker
+from brokerweb.kit.error_body import body
 
 
 class Windows:
@@ -29,18 +32,29 @@ class Windows:
         number, passed = divmod(now, window)
         if not rate:
             return None
-        count = self._breaker.call(lambda: self._count(f"throttle:{who}:{number:.0f}", 2 * window))
+        count = self.add(who, int(number), 1)
         return None if count is None or count <= rate * window else window - passed
 
+    def add(self, who: str, number: int, requests: int) -> int | None:
+        """Count ``requests`` in the window ``number``. Returns all of ``who`` in it; ``None`` without a cache."""
+        return self._breaker.call(lambda: self._count(f"throttle:{who}:{number}", requests, 2 * settings.REST_WINDOW_S))
+
     @staticmethod
-    def _count(key: str, lifetime_s: int) -> int:
+    def _count(key: str, requests: int, lifetime_s: int) -> int:
         try:
-            return cache.incr(key)
+            return cache.incr(key, requests)
         except ValueError:  # the first request
-            return 1 if cache.add(key, 1, timeout=lifetime_s) else cache.incr(key)
+            return requests if cache.add(key, requests, timeout=lifetime_s) else cache.incr(key, requests)
 
 
 windows = Windows()
+
+
+def refusal(who: str, left_s: float) -> tuple[dict[str, Any], int]:
+    """The body of status 429 and its ``Retry-After``, in seconds."""
+    seconds = math.ceil(left_s)
+    sentence = f"Too many requests from this {who.partition(':')[0]}. Try again in {seconds} s."
+    return body([("", "throttled", sentence)]), seconds
 
 
 def host_of(address: str) -> str:

@@ -26,7 +26,11 @@ def _servers_of(pk: str, epoch: int) -> ServerNames:
 
 def known(network: Network, index: int, field: str = "broker") -> int:
     """``index``, if the network has such a broker. Raises ``InvalidSetting``."""
-    count = len(servers_of(network))
+    return below(len(servers_of(network)), index, field)
+
+
+def below(count: int, index: int, field: str = "broker") -> int:
+    """The same for a network of ``count`` brokers."""
     if not 0 <= index < count:
         raise InvalidSetting(field, f"must be from 0 to {count - 1}, not {index}")
     return index
@@ -34,9 +38,14 @@ def known(network: Network, index: int, field: str = "broker") -> int:
 
 def read(network: Network, text: str) -> int:
     """The broker index in ``text``. Raises ``InvalidSetting``."""
+    return known(network, number(text))
+
+
+def number(text: str) -> int:
+    """The number in ``text``. Raises ``InvalidSetting``."""
     if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
         raise InvalidSetting("broker", f"must be the index of a broker, not {text[:40]!r}")
-    return known(network, int(text))
+    return int(text)
 
 
 def chosen(network: Network, text: str) -> int | None:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from brokerweb.experiments.models import Experiment, Run
     from brokerweb.networks.models import Network
+    from brokerweb.networks.sight import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,74 @@ class Rows:
     """With the fields of the serializers of ``brokerweb.api.shapes.networks``."""
 
 
+Key = tuple[str, str, str]
+"""The three names in the URL of a piece of context."""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How an operation on context is carried out."""
+
+    deadline_s: float
+    server: int | None = None
+    """Index of the server to ask; ``None``: any."""
+    is_traced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A piece of context as it was found."""
+
+    body: Mapping[str, Any]
+    """The answer, of JSON values."""
+    version: str
+    """Differs for any two values that were stored."""
+    changed_ms: int
+    """When it was stored, Unix milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A piece of context that a server acknowledged."""
+
+    body: Mapping[str, Any]
+    version: str
+    """As ``Held.version``; empty if it is not certain."""
+
+
+class Absent(Exception):
+    """No server has this piece of context. Its text is a sentence."""
+
+
+class Context(Protocol):
+    """The operations of a system on the context in its networks, for ``brokerweb.front``. The coroutines run in the
+    event loop of the web process and never block it.
+
+    They raise ``InvalidSetting``, ``NotPossible`` (no server can answer now) and ``NotAnswered``.
+    """
+
+    operations: frozenset[str]
+    """Of ``get`` and ``put``."""
+    names: tuple[str, str, str]
+    """Of the three parts of a key, in documents."""
+
+    def key(self, first: str, second: str, third: str) -> Key:
+        """The key of these names. Raises ``InvalidSetting``."""
+        ...
+
+    async def get(self, sight: Sight, key: Key, how: How) -> Held:
+        """What is valid now. Raises ``Absent`` as well."""
+        ...
+
+    def read(self, key: Key, body: Any) -> Any:
+        """What ``put`` is to store, checked; sends nothing. Raises ``InvalidSetting`` or REST's ``ValidationError``."""
+        ...
+
+    async def put(self, sight: Sight, change: Any, how: How) -> Taken:
+        """Store what ``read`` returned."""
+        ...
+
+
 class Web:
     """The web part of a system. Subclasses override what they add; by default nothing."""
 
@@ -88,6 +157,8 @@ class Web:
     """Its ``brokerweb.wirelab.run_messages.RunMessages`` as ``MODULE.NAME``; empty: ``lab`` reads the recordings."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     """Its pages in the navigation and the search."""
+    context: ClassVar[Context | None] = None
+    """Its operations on context; ``None``: its networks have none."""
     enums: ClassVar[Mapping[str, str]] = {}
     """Names of enumerations in the OpenAPI document, and where each is defined."""
 

@@ -141,10 +141,11 @@ def test_each_broker_leads_a_fair_share_and_one_less_moves_only_its_own() -> Non
 def test_nearer_brokers_come_first_and_the_noise_of_one_machine_decides_nothing() -> None:
     health, order = Health(), own_order(ROOM, BROKERS)
     for broker in BROKERS:
-        health.heard(broker, MILLISECOND // 10 * (1 + BROKERS.index(broker)))
+        health.heard(broker, (50 + 4 * BROKERS.index(broker)) * MILLISECOND)
     assert health.order(ROOM, BROKERS) == order
-    for _ in range(30):
-        health.heard(order[0], 40 * MILLISECOND)
+    for broker in order[1:]:
+        for _ in range(30):
+            health.heard(broker, MILLISECOND)
     assert health.order(ROOM, BROKERS) == [*order[1:], order[0]]
     health.keep(BROKERS[:0])
     assert health.order(ROOM, BROKERS) == order
@@ -254,6 +255,16 @@ def test_updates_of_an_entry_never_share_a_timestamp_and_others_do_not_move_it()
         stamps.next((str(number), ROOM), now + number * MILLISECOND)
     assert stamps.next(("p", ROOM), now + SECOND) == 6000
     assert len(stamps._last) <= MOST_KEPT
+
+
+def test_an_update_ahead_of_the_clock_is_valid_at_once() -> None:
+    world = World()
+    updates = [world.provide() for _ in range(3)]
+    sent = [parse(data) for _, data in world.sent]
+    clock_ms = world.now // MILLISECOND
+    assert [message.timestamp for message in sent] == [clock_ms, clock_ms + 1, clock_ms + 2]
+    assert {message.valid_begin for message in sent} == {clock_ms}
+    assert not any(one.outcome for one in updates)
 
 
 def test_more_than_the_ports_at_once_are_refused_and_the_next_is_taken_when_one_is_free() -> None:

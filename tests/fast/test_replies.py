@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
 from overlay.systems.context_broker.fast.acks import ack_of
-from overlay.systems.context_broker.fast.replies import is_ack, is_response, stamp_of
+from overlay.systems.context_broker.fast.replies import is_ack, is_response, read_response, stamp_of
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.messages import Ack, ContextResponse, Message, Nack
 
@@ -64,7 +64,10 @@ def test_a_response_is_one_that_can_be_read_and_is_about_what_was_asked(data: by
     message = read(data)
     wanted = isinstance(message, ContextResponse) and message.key == KEY and not message.hops
     assert is_response(ABOUT, data) == wanted
-    assert not wanted or stamp_of(data) == message.timestamp
+    if wanted:
+        valid = message.valid_begin, message.valid_end
+        assert stamp_of(data) == message.timestamp
+        assert read_response(data) == (message.timestamp, message.provider_id, *valid, message.payload)
 
 
 @given(datagrams())

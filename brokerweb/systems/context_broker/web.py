@@ -9,6 +9,7 @@ from django.conf import settings
 
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
+from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.panel import of_networks, of_runs
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import Entry, Part, ServerDetail, Web
@@ -29,6 +30,7 @@ class ContextBrokerWeb(Web):
     sections: ClassVar[Mapping[str, str]] = {
         "wire": "Datagrams: decoded, composed, sent. Any system: `/api/systems/NAME/wire/`."
     }
+    context = PLANE
     lab = f"{HERE}.wirelab.lab.LAB"
     run_messages = f"{HERE}.wirelab.recorded.MESSAGES"
     enums = {"TraceOutcome": "telemetry.systems.context_broker.traces.OUTCOMES"}

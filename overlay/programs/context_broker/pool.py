@@ -15,10 +15,11 @@ from overlay.programs.context_broker.client import REFUSALS, NoAnswer, NotFound,
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.context_broker.clients.exchange import WallClock
+from overlay.systems.context_broker.fast.replies import read_response
 from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.pool import Pool
 from overlay.systems.context_broker.pool.stamps import EntryStamps
-from overlay.systems.context_broker.wire.messages import ContextResponse, Key
+from overlay.systems.context_broker.wire.messages import Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,10 @@ class Stored:
     """An update that a broker has acknowledged."""
 
     broker: Address
-    timestamp: int
-    """Its header timestamp, Unix milliseconds."""
+    first_ms: int
+    last_ms: int
+    """The header timestamps of its first and last transmission, Unix milliseconds. If they differ, either may be the
+    stored one."""
     strategy: str
 
 
@@ -84,14 +87,14 @@ class PoolClient:
         if errand.outcome != "answered" or errand.answered is None:
             raise _unanswered(errand, deadline_s)
         one = errand.answered
-        reply = cast(ContextResponse, one.exchange.reply)
+        timestamp, provider, begin, end, payload = read_response(one.exchange.reply_bytes)
         return Found(
             one.exchange.broker,
-            reply.provider_id,
-            reply.payload,
-            reply.timestamp,
-            reply.valid_begin,
-            reply.valid_end,
+            provider,
+            payload,
+            timestamp,
+            begin,
+            end,
             errand.strategy,
             QueryName(one.lane.own, one.exchange.last_stamp),
         )
@@ -119,7 +122,7 @@ class PoolClient:
         if errand.outcome != "answered" or errand.answered is None:
             raise _unanswered(errand, deadline_s)
         exchange = errand.answered.exchange
-        return Stored(exchange.broker, exchange.last_stamp, errand.strategy)
+        return Stored(exchange.broker, exchange.first_stamp, exchange.last_stamp, errand.strategy)
 
     def keep(self, brokers: Collection[Address]) -> None:
         """These are the network's brokers now."""
@@ -196,7 +199,8 @@ class PoolClient:
     def _close(self, number: int) -> None:
         sock = self._sockets.pop(number, None)
         if sock is not None:
-            self._loop.remove_reader(sock)
+            if not self._loop.is_closed():
+                self._loop.remove_reader(sock)
             sock.close()
 
     def _send(self, number: int, data: bytes) -> None:
@@ -215,7 +219,7 @@ class PoolClient:
             data = sock.recv(MAX_DATAGRAM_BYTES)
         except BlockingIOError:
             return
-        except OSError:  # its host says that nobody listens
+        except OSError:  # its host reports a closed port
             self._refused(number)
             return
         self._pool.receive_datagram(number, data, time.monotonic_ns())

@@ -1,4 +1,5 @@
-"""REST endpoints of a network's context."""
+"""REST endpoints of a network's context: their description, and the way through Django for requests that
+``brokerweb.front`` passes on."""
 
 from __future__ import annotations
 
@@ -6,17 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
-from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from django.http import Http404, HttpResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
-from brokerweb.networks import broker_index
-from brokerweb.networks.models import Network
-from brokerweb.systems.context_broker.context import services, shapes
+from brokerweb.front import door
+from brokerweb.front.application import answered
+from brokerweb.front.service import HEADERS, Asked
+from brokerweb.networks.sight import Sight, look
+from brokerweb.systems.context_broker.context import shapes
+from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
 
 KEY = [
@@ -29,35 +33,43 @@ TRACED = OpenApiParameter(
 )
 
 
+def _header(name: str, description: str) -> OpenApiParameter:
+    return OpenApiParameter(name, str, OpenApiParameter.HEADER, description=description)
+
+
+PREFER = _header("Prefer", "`wait=N`: wait up to N seconds, at most 60, until there is data")
+IF_NONE_MATCH = _header("If-None-Match", "Tags of `ETag`, or `*`: status 304 for `GET`, 412 for `PUT`, if one matches")
+IF_MATCH = _header("If-Match", "Tags, or `*`: status 412 if the stored value has none of them")
+IF_UNMODIFIED = _header("If-Unmodified-Since", "Status 412 if the stored value is later")
+ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again gets the answer of the first")
+ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
+
+
 class ContextView(APIView):
     """Context of one entity and scope, through any broker of a running network."""
 
     network_in = "pk"
     operations = {"put": Operation.PROVIDE, "delete": Operation.PROVIDE}
 
-    @extend_schema(parameters=[*KEY, *WHOM, TRACED], responses=shapes.ContextSerializer)
-    def get(self, request: Request, pk: str, **decoded: str) -> Response:
+    @extend_schema(
+        parameters=[*KEY, *WHOM, TRACED, PREFER, IF_NONE_MATCH, ETAG],
+        responses={200: shapes.ContextSerializer, 304: OpenApiResponse(description="The tag still matches")},
+    )
+    def get(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Query context. 404 if no broker has valid data, 504 if no broker answered in time.
 
         Names are percent-encoded, a slash as `%2F`.
         """
-        network = get_object_or_404(Network, pk=pk)
-        broker, is_traced = _broker(network, request), _is_traced(request)
-        asked = services.ask(network, *_key(request), broker=broker, is_traced=is_traced)
-        walk = f"/api/networks/{network.pk}/walks/{asked.trace}/" if asked.trace else None
-        if asked.entry is None:
-            sentence = "No broker of this network has valid data for this entity and scope."
-            raise NotFound(f"{sentence} Its walk: {walk}" if walk else sentence)
-        return Response(shapes.ContextSerializer({**asked.entry, "walk": walk}).data)
+        return _answer(request, _sight(pk), _key(request))
 
-    @extend_schema(parameters=[*KEY, *WHOM], request=shapes.ContextBody, responses=shapes.ProvidedSerializer)
-    def put(self, request: Request, pk: str, **decoded: str) -> Response:
+    @extend_schema(
+        parameters=[*KEY, *WHOM, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE, ETAG],
+        request=shapes.ContextBody,
+        responses=shapes.ProvidedSerializer,
+    )
+    def put(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Store context. Names are percent-encoded, a slash as `%2F`."""
-        body = shapes.ContextBody(data=request.data)
-        body.is_valid(raise_exception=True)
-        network = get_object_or_404(Network, pk=pk)
-        given = services.provide(network, *_key(request), broker=_broker(network, request), **body.validated_data)
-        return Response(shapes.ProvidedSerializer(given).data)
+        return _answer(request, _sight(pk), _key(request))
 
 
 class SlashedContextView(ContextView):
@@ -66,7 +78,50 @@ class SlashedContextView(ContextView):
     schema = None
 
 
-def _key(request: Request) -> tuple[str, str, str]:
+class ContextBatchView(APIView):
+    """Many operations on the context of one network."""
+
+    network_in = "pk"
+    operations = {"post": Operation.PROVIDE}
+
+    @extend_schema(parameters=[ONCE], request=shapes.BatchBody, responses=shapes.BatchSerializer)
+    def post(self, request: Request, pk: str) -> HttpResponse:
+        """Store and query context, up to 1,000 operations, each with its own status in the response.
+
+        With `atomic`, all operations are checked before any is sent; one that cannot be read fails the batch with
+        status 400, and nothing is stored. They are sent in their order. If a broker does not accept one, the batch ends
+        with the status of this operation; those before it stay stored, since no message takes them back, and those
+        after it have status 424.
+        """
+        return _answer(request, _sight(pk), None)
+
+
+def _answer(request: Request, sight: Sight, key: Key | None) -> HttpResponse:
+    """That of the service, which also answers what did not come through Django."""
+    is_read = request.method in ("GET", "HEAD")
+    raw = b"" if is_read else request._request.body
+    asked = Asked(
+        method="GET" if is_read else str(request.method),
+        sight=sight,
+        who=f"token:{request.auth.id}" if isinstance(request.auth, Token) else f"user:{request.user.pk}",
+        key=key,
+        parameters=request.query_params.dict(),
+        headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
+        data=None if is_read else request.data,
+        raw=raw,
+    )
+    reply = door.run(answered(asked))
+    return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
+
+
+def _sight(pk: str) -> Sight:
+    sight = look(pk)
+    if sight is None:
+        raise Http404
+    return sight
+
+
+def _key(request: Request) -> Key:
     """Type, entity and scope from the raw URL. Raises ``NotFound`` and ``InvalidSetting``.
 
     Django decodes URLs, so that an encoded slash looks like a separator.
@@ -80,15 +135,3 @@ def _key(request: Request) -> tuple[str, str, str]:
     except UnicodeDecodeError as error:
         raise InvalidSetting("entity", f"must be UTF-8, percent-encoded: {error.reason}") from None
     return type, entity, scope_name
-
-
-def _broker(network: Network, request: Request) -> int | None:
-    """The broker to query; ``None`` for any."""
-    return broker_index.chosen(network, request.query_params.get("broker", ""))
-
-
-def _is_traced(request: Request) -> bool:
-    said = request.query_params.get("trace", "false")
-    if said not in ("true", "false"):
-        raise InvalidSetting("trace", f"must be true or false, not {said!r:.40}")
-    return said == "true"

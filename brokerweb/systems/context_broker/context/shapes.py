@@ -6,11 +6,16 @@ from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import Body, ObjectField
 
+LONGEST_PROVIDER = 200
+VALID_MS = 120_000
+LONGEST_VALID_MS = 31_536_000_000
+STRATEGIES = ("holder", "walk", "next", "hedged", "chosen")
+
 
 class ContextBody(Body):
-    provider = serializers.CharField(max_length=200)
+    provider = serializers.CharField(max_length=LONGEST_PROVIDER)
     payload = serializers.JSONField(help_text="An object of strings, or the payload's text")
-    valid_ms = serializers.IntegerField(required=False, default=120_000, min_value=1, max_value=31_536_000_000)
+    valid_ms = serializers.IntegerField(required=False, default=VALID_MS, min_value=1, max_value=LONGEST_VALID_MS)
 
 
 class ContextSerializer(serializers.Serializer):
@@ -24,6 +29,14 @@ class ContextSerializer(serializers.Serializer):
     age_ms = serializers.IntegerField(help_text="Milliseconds since it was stored")
     broker = serializers.CharField(help_text="The queried broker, host:port")
     broker_index = serializers.IntegerField(help_text="Its index in the network")
+    hops = serializers.IntegerField(
+        allow_null=True, help_text="0 if the queried broker has the data; null if only a trace can tell"
+    )
+    strategy = serializers.ChoiceField(
+        choices=STRATEGIES,
+        help_text="How the broker was chosen: one known to have the data, the first of the entity's order, the next "
+        "one, a second one while the first was silent, or the one requested",
+    )
     walk = serializers.CharField(
         allow_null=True, help_text="URL of its walk and hops, available within 2 s, for traced queries"
     )
@@ -34,3 +47,30 @@ class ProvidedSerializer(serializers.Serializer):
     broker_index = serializers.IntegerField(help_text="Its index in the network")
     valid_begin = serializers.DateTimeField()
     valid_end = serializers.DateTimeField()
+
+
+class BatchOperation(Body):
+    """`get` needs the names only; `put` needs what the body of `PUT` has."""
+
+    op = serializers.ChoiceField(choices=("get", "put"))
+    type = serializers.CharField()
+    entity = serializers.CharField()
+    scope = serializers.CharField()
+    provider = serializers.CharField(required=False, max_length=LONGEST_PROVIDER)
+    payload = serializers.JSONField(required=False, help_text="An object of strings, or the payload's text")
+    valid_ms = serializers.IntegerField(required=False, default=VALID_MS, min_value=1, max_value=LONGEST_VALID_MS)
+
+
+class BatchBody(Body):
+    atomic = serializers.BooleanField(required=False, default=False, help_text="All are checked before any is sent")
+    operations = serializers.ListField(child=BatchOperation(), min_length=1, max_length=1_000)
+
+
+class BatchResult(serializers.Serializer):
+    """`status`, and the body of the single request's answer, or of its error."""
+
+    status = serializers.IntegerField(help_text="That of the single request; 424: not sent, an earlier one failed")
+
+
+class BatchSerializer(serializers.Serializer):
+    results = BatchResult(many=True, help_text="In the order of the operations")

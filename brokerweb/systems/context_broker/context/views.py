@@ -4,45 +4,68 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
 from brokerweb.accounts.asking import asked
-from brokerweb.kit.errors import NotAnswered
+from brokerweb.front import door
+from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.kit.moments import moment
 from brokerweb.kit.view_guards import posted
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
-from brokerweb.systems.context_broker.context import services
+from brokerweb.networks.sight import sight_of
+from brokerweb.systems.context_broker.context import bodies
+from brokerweb.systems.context_broker.context.plane import MISSING, PLANE, Asked, NotThere, age_ms
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
+from brokerweb.systems.contract import How, Key
+from overlay.core.addresses import format_address
 from overlay.core.errors import InvalidSetting
 from telemetry.formatting import words
+
+ANSWER = "context_broker/answer.html"
 
 
 @posted
 def context(request: HttpRequest, network_id: str) -> HttpResponse:
-    """Query or store context with the service of the REST interface; renders a fragment."""
+    """Query or store context with the operations of the REST interface; renders a fragment."""
     network = get_object_or_404(Network, pk=network_id)
+    where: dict[str, Any] = {"network": network, "traced_one_in": traced_one_in(network)}
     try:
         if request.POST.get("do") == "provide":
             asked(request).require("provide", network_id)
-            return render(request, "context_broker/answer.html", {"provided": _provide(network, request.POST)})
-        broker = broker_index.chosen(network, request.POST.get("broker", ""))
-        found = services.ask(network, *_key(request.POST), broker=broker, is_traced=True)
+            return render(request, ANSWER, {"provided": _provide(network, request.POST)})
+        found = _ask(network, request.POST)
     except InvalidSetting as error:
-        return render(request, "context_broker/answer.html", {"problem": f"{words(error.field)}: {error.sentence}"})
-    except (services.NotRunning, NotAnswered) as error:
-        return render(request, "context_broker/answer.html", {"problem": str(error)})
-    answer = "context_broker/answer.html"
-    where = {"network": network, "trace": found.trace, "traced_one_in": traced_one_in(network)}
-    if found.entry is None:
-        sentence = "Not found: no broker has valid data for this entity and scope."
-        return render(
-            request, "context_broker/answer.html", {**where, "problem": sentence, "problem_kind": "not-found"}
-        )
-    return render(request, answer, {**where, "answer": found.entry})
+        return render(request, ANSWER, {"problem": f"{words(error.field)}: {error.sentence}"})
+    except (NotPossible, NotAnswered) as error:
+        return render(request, ANSWER, {"problem": str(error)})
+    except NotThere as absent:
+        sentence = f"Not found: {MISSING[0].lower()}{MISSING[1:]}".replace("of this network ", "")
+        missing = {"problem": sentence, "problem_kind": "not-found", "trace": absent.trace}
+        return render(request, ANSWER, {**where, **missing})
+    return render(request, ANSWER, {**where, "trace": found.trace, "answer": _shown(found)})
 
 
-def _key(data: QueryDict) -> tuple[str, str, str]:
+def _ask(network: Network, data: QueryDict) -> Asked:
+    how = How(settings.CONTEXT_DEADLINE_SECONDS, broker_index.chosen(network, data.get("broker", "")), is_traced=True)
+    return door.run(PLANE.ask(sight_of(network), bodies.key_of(*_key(data)), how))
+
+
+def _shown(one: Asked) -> dict[str, Any]:
+    found = one.found
+    return {
+        "text": found.payload.decode(),
+        "provider": found.provider,
+        "age_ms": age_ms(found),
+        "valid_end": moment(found.valid_end),
+        "broker": format_address(found.broker),
+        "broker_index": one.broker_index,
+    }
+
+
+def _key(data: QueryDict) -> Key:
     return data.get("type", "").strip(), data.get("entity", "").strip(), data.get("scope", "").strip()
 
 
@@ -50,12 +73,13 @@ def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
     valid = data.get("valid_ms", "").strip()
     if not (valid.isascii() and valid.isdigit() and len(valid) < 13 and int(valid)):
         raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
-    payload = data.get("payload", "").strip()
-    return services.provide(
-        network,
-        *_key(data),
-        provider=data.get("provider", "").strip(),
-        payload=payload,
-        valid_ms=int(valid),
-        broker=broker_index.chosen(network, data.get("broker", "")),
-    )
+    provider, payload = data.get("provider", "").strip(), data.get("payload", "").strip()
+    change = bodies.change(bodies.key_of(*_key(data)), provider, payload, int(valid))
+    how = How(settings.CONTEXT_DEADLINE_SECONDS, broker_index.chosen(network, data.get("broker", "")))
+    sight = sight_of(network)
+    stored = door.run(PLANE.provide(sight, change, how))
+    return {
+        "broker": format_address(stored.broker),
+        "broker_index": sight.up[stored.broker]["index"],
+        "valid_end": moment(stored.last_ms + change.valid_ms),
+    }

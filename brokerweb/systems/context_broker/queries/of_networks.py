@@ -13,11 +13,13 @@ from django.conf import settings
 
 from brokerweb.kit.follower_cache import Following
 from brokerweb.networks.models import Network
+from brokerweb.networks.sight import Sight
 from brokerweb.systems.context_broker.queries import timeline
 from brokerweb.systems.context_broker.queries.trace_files import TraceFiles
 from overlay.core.addresses import format_address
 from overlay.journal.facts import Start
 from overlay.programs.context_broker.client import QueryName
+from overlay.systems.context_broker.broker.tracing import is_sampled
 from overlay.systems.registry import SYSTEMS
 from telemetry.systems.context_broker.sequence import Sequence, sequence_of
 from telemetry.systems.context_broker.traces import Gathered, Query, id_of
@@ -28,9 +30,14 @@ KEPT = 4
 _networks: Following[str, TraceFiles] = Following(KEPT)
 
 
-def traced_one_in(network: Network) -> int:
+def traced_one_in(network: Network | Sight) -> int:
     """Brokers trace one query in this many; 0: none."""
     return int(_settings(network).get("trace_one_in") or 0)
+
+
+def is_traced(query: QueryName, one_in: int) -> bool:
+    """Whether brokers that trace one query in ``one_in`` trace this one."""
+    return is_sampled(query.timestamp, query.consumer[1], one_in)
 
 
 def trace_of(query: QueryName, key: tuple[str, str, str]) -> str:
@@ -66,5 +73,5 @@ def _query(network: Network, trace: str) -> Query | None:
     return next(iter(gathered.queries()), None)
 
 
-def _settings(network: Network) -> dict[str, Any]:
+def _settings(network: Network | Sight) -> dict[str, Any]:
     return SYSTEMS[network.system].whole(network.settings)

@@ -66,8 +66,11 @@ class Giving:
         return len(self._offers) + len(self._asked)
 
     def note(self, entry: Entry, now: int) -> None:
-        """Give an entry of the table, which has just been stored or was there before."""
-        if not isinstance(entry, Replica):
+        """Give an entry of the table, which has just been stored or was there before.
+
+        Not a withdrawal: whoever withdraws sends it to every broker.
+        """
+        if not (isinstance(entry, Replica) or entry.is_withdrawn):
             self._offers.append(Offer(entry, {*self._free, *self._asked}))
             self._go_on(now)
 

@@ -155,6 +155,11 @@ class Exchange:
         return parse(self._reply) if self._reply else None
 
     @property
+    def reply_bytes(self) -> bytes:
+        """The same as it arrived; empty if none did."""
+        return self._reply
+
+    @property
     def reply_stamp(self) -> int:
         """The header timestamp of that message, Unix ms; 0 if none arrived."""
         return stamp_of(self._reply) if self._reply else 0

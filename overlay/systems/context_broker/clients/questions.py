@@ -56,9 +56,16 @@ def request(key: Key, *, is_quiet: bool = False) -> Question:
     return Question(write, partial(is_response, about), is_last)
 
 
-def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes) -> Question:
+def update(
+    flag: str,
+    provider_id: str,
+    key: Key,
+    valid_ms: int,
+    payload: bytes,
+    begin_of: Callable[[int], int] = lambda stamp: stamp,
+) -> Question:
     """Store data that is valid for ``valid_ms`` from each transmission; ``flag`` is ``A`` or ``U``. The answer is ACK
-    102.
+    102. ``begin_of`` is the beginning of the validity for a timestamp, for those that lie ahead of the clock.
 
     Raises ``WireError`` for data that every broker would refuse without giving a reason.
     """
@@ -70,7 +77,8 @@ def update(flag: str, provider_id: str, key: Key, valid_ms: int, payload: bytes)
         raise WireError(f"a payload is UTF-8 text, and byte {error.start} of this one is not") from None
 
     def write(stamp: int) -> bytes:
-        return encode(ContextUpdateAdvertisement(stamp, flag, provider_id, *key, stamp, stamp + valid_ms, payload))
+        begin = begin_of(stamp)
+        return encode(ContextUpdateAdvertisement(stamp, flag, provider_id, *key, begin, begin + valid_ms, payload))
 
     return Question(write, _acknowledged("ContextUpdateAdvertisement", Status.REQ_PROCESSED))
 

@@ -32,6 +32,12 @@ def is_response(about: bytes, data: bytes) -> bool:
     return int(begin) < int(end) and _is_text(data)
 
 
+def read_response(data: bytes) -> tuple[int, str, int, int, bytes]:
+    """Timestamp, provider, the limits of the validity (Unix ms) and payload of what ``is_response``."""
+    _, stamp, _, provider, _, _, _, begin, end, payload = data.split(b"|", 9)
+    return int(stamp), provider.decode(), int(begin), int(end), payload
+
+
 def is_ack(content: bytes, data: bytes) -> bool:
     """Whether ``data`` is an ACK with the ``content`` from ``ack_of``."""
     start, said, requester = data.partition(content)

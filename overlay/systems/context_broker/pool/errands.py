@@ -5,7 +5,7 @@ Pure: the pool starts its tries, tells it how they ended, and asks it what is du
     start ── try ──(silent for CHECK)── ping ──(no answer)──> next broker
               │ └──(p95, budget)── hedge: a second broker at the same time
               ├──(answer)──> over
-              └──(not found, refused, nobody listens)──> next broker, at most MOST_ASKED
+              └──(not found, refused, port closed)─────> next broker, at most MOST_ASKED
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.context_broker.clients.exchange import Timestamps
 from overlay.systems.context_broker.clients.questions import Question
-from overlay.systems.context_broker.pool.stamps import Entry
 
 if TYPE_CHECKING:
     from overlay.systems.context_broker.pool.pool import Try
@@ -25,7 +25,7 @@ CHECK_NS = SECOND // 5
 """Silence after which a broker is pinged: it may be searching, or gone."""
 CHECK_AGAIN_NS = 2 * SECOND
 RESTART_NS = 100 * MILLISECOND
-"""Pause before the brokers are tried once more if nobody listens at any: one that restarts is back soon."""
+"""Pause before the brokers are tried once more if the port of each is closed: one that restarts is back soon."""
 MOST_ASKED = 5
 """Brokers that are asked about what one of them does not find; a walk may miss what another finds."""
 
@@ -42,7 +42,6 @@ class Errand:
         "began",
         "brokers",
         "deadline",
-        "entry",
         "failed",
         "is_alone",
         "is_search",
@@ -51,6 +50,7 @@ class Errand:
         "question",
         "strategy",
         "timer",
+        "timestamps",
         "trace_one_in",
         "waiter",
     )
@@ -62,19 +62,19 @@ class Errand:
         now: int,
         deadline: int,
         *,
-        entry: Entry | None = None,
+        timestamps: Timestamps | None = None,
         is_alone: bool = False,
         hedge_ns: int | None = None,
         trace_one_in: int = 0,
     ) -> None:
-        """``entry`` is what an update is about, ``None`` for a search; ``is_alone``: only the first broker is asked;
+        """``timestamps`` are those of an update, ``None`` for a search; ``is_alone``: only the first broker is asked;
         ``hedge_ns``: when a second one is."""
         self.question = question
         self.brokers = brokers[:1] if is_alone else brokers[:MOST_ASKED]
         self.began = now
         self.deadline = deadline
-        self.entry = entry
-        self.is_search = entry is None
+        self.timestamps = timestamps
+        self.is_search = timestamps is None
         self.is_alone = is_alone
         self.trace_one_in = trace_one_in
         self.open: list[Try] = []

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from math import inf
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.wire.messages import Key
 
-NEAR_NS = 4 * MILLISECOND
-"""Round trips below this are equally near, so that the noise of one machine does not decide who is asked."""
+NEAR_NS = 20 * MILLISECOND
+"""Brokers whose round trips differ by less are equally near: the noise of a busy machine does not move entities."""
 WEIGHT = 8
 """A new round trip counts as one part in this many of the average."""
 REST_NS = SECOND // 2
@@ -27,17 +28,18 @@ class Broker:
     def __init__(self) -> None:
         self.round_trip_ns: float | None = None
         self.nearness = 0
-        """0 below ``NEAR_NS``, then one more for each doubling."""
+        """0 if it is less than ``NEAR_NS`` farther than the nearest one, then one more for each doubling."""
         self.failures = 0
         """In a row; above 0 it is set aside."""
         self.try_again_at = 0
 
 
 class Health:
-    """The brokers that were asked lately. Nanoseconds throughout."""
+    """The brokers that were asked recently. Nanoseconds throughout."""
 
     def __init__(self) -> None:
         self._brokers: dict[Address, Broker] = {}
+        self._nearest_ns = inf
         self._is_even = True
         """Whether no broker is set aside or farther than another, so that the order of an entity is kept."""
 
@@ -50,14 +52,12 @@ class Health:
         if took is not None:
             average = known.round_trip_ns
             known.round_trip_ns = average = took if average is None else average + (took - average) / WEIGHT
-            nearness = int(average / NEAR_NS).bit_length()
-            is_news = is_news or nearness != known.nearness
-            known.nearness = nearness
+            is_news = is_news or average < self._nearest_ns or self._nearness(average) != known.nearness
         if is_news:
             self._look()
 
     def failed(self, broker: Address, now: int) -> None:
-        """It was silent, or its host says that nobody listens."""
+        """It was silent, or its host reports a closed port."""
         known = self._brokers.setdefault(broker, Broker())
         known.try_again_at = now + min(REST_NS << min(known.failures, 10), MOST_REST_NS)
         known.failures += 1
@@ -96,7 +96,15 @@ class Health:
         known = self._brokers.get(broker)
         return (False, 0) if known is None else (known.failures > 0, known.nearness)
 
+    def _nearness(self, round_trip_ns: float) -> int:
+        return int((round_trip_ns - self._nearest_ns) / NEAR_NS).bit_length()
+
     def _look(self) -> None:
+        """Compare all, after one has changed by enough."""
+        round_trips = [one.round_trip_ns for one in self._brokers.values() if one.round_trip_ns is not None]
+        self._nearest_ns = min(round_trips, default=inf)
+        for one in self._brokers.values():
+            one.nearness = 0 if one.round_trip_ns is None else self._nearness(one.round_trip_ns)
         self._is_even = not any(one.failures or one.nearness for one in self._brokers.values())
 
     def check_invariants(self) -> None:

@@ -14,7 +14,7 @@ SAMPLE = 256
 """The last asks, whose 95th percentile is the wait."""
 FEWEST = 20
 AGAIN = 16
-"""The percentile is taken anew after this many asks."""
+"""The percentile is taken again after this many asks."""
 LEAST_NS = 2 * MILLISECOND
 """Below it the delay is that of the asking process, which a second ask would not shorten."""
 

@@ -7,6 +7,7 @@ nothing more can arrive; otherwise it is closed, so that a late answer reaches n
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
 from heapq import heappop, heappush
 
 from overlay.core.addresses import Address
@@ -29,6 +30,9 @@ PINGED = Retry(again_s=(0.2, 0.4), give_up_s=0.7)
 
 Open = Callable[[int, Address], Address | None]
 """Opens the port of a lane towards a broker. Returns its own address; ``None`` without a route."""
+
+
+_request = lru_cache(maxsize=4096)(partial(questions.request, is_quiet=True))
 
 
 class TooMany(Exception):
@@ -99,7 +103,7 @@ class Pool:
         self.hedging.asked()
         order = self.health.order(key, brokers, holder)
         wait = None if is_alone else self.hedging.wait_ns
-        question = questions.request(key, is_quiet=True)
+        question = _request(key)
         errand = Errand(question, order, now, deadline, is_alone=is_alone, hedge_ns=wait, trace_one_in=trace_one_in)
         return self._begin(errand, now)
 
@@ -120,8 +124,9 @@ class Pool:
         ``WireError``."""
         self._try_again(now)
         order = self.health.order(key, brokers, holder)
-        question = questions.update("A", provider, key, valid_ms, payload)
-        return self._begin(Errand(question, order, now, deadline, entry=(provider, key), is_alone=is_alone), now)
+        timestamps = self._stamps.of((provider, key))
+        question = questions.update("A", provider, key, valid_ms, payload, timestamps.begin_of)
+        return self._begin(Errand(question, order, now, deadline, timestamps=timestamps, is_alone=is_alone), now)
 
     def receive_datagram(self, number: int, data: bytes, now: int) -> None:
         lane = self._lanes.get(number)
@@ -133,7 +138,7 @@ class Pool:
             self._settle(one, now)
 
     def is_refused(self, number: int, now: int) -> None:
-        """The host of the lane's broker reports that nobody listens there."""
+        """The host of the lane's broker reports that its port is closed."""
         lane = self._lanes.get(number)
         if lane and lane.current:
             self._fail(lane.current, "unreachable", now)
@@ -151,7 +156,7 @@ class Pool:
         return self._timers[0][0] if self._timers else None
 
     def cancel(self, errand: Errand) -> None:
-        """Nobody waits for it any more."""
+        """Its caller does not wait for it any more."""
         errand.give_up()
         self._drop_tries(errand)
 
@@ -205,8 +210,8 @@ class Pool:
         return one
 
     def _timestamps(self, errand: Errand, lane: Lane) -> Timestamps:
-        if errand.entry is not None:
-            return self._stamps.of(errand.entry)
+        if errand.timestamps is not None:
+            return errand.timestamps
         if errand.trace_one_in:
             return TracedTimestamps(self._wall, lane.own[1], errand.trace_one_in)
         return lane.timestamps
@@ -229,7 +234,7 @@ class Pool:
             self._try_ended(one, exchange.outcome, exchange.status, now)
 
     def _fail(self, one: Try, why: str, now: int) -> None:
-        """Nobody is there."""
+        """The broker is not there."""
         broker = one.exchange.broker
         self.health.failed(broker, now)
         self._release(one)

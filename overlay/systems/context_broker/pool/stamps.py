@@ -33,18 +33,26 @@ class EntryStamps:
         self._last[entry] = stamp
         return stamp
 
-    def of(self, entry: Entry) -> Timestamps:
-        """For one exchange about this entry."""
-        return _OfEntry(self, entry, self._wall)
+    def of(self, entry: Entry) -> StampsOfEntry:
+        """For one update."""
+        return StampsOfEntry(self, entry, self._wall)
 
 
-class _OfEntry(Timestamps):
-    __slots__ = ("_entry", "_stamps")
+class StampsOfEntry(Timestamps):
+    """Those of one update, however often it is sent."""
+
+    __slots__ = ("_entry", "_now_ms", "_stamps")
 
     def __init__(self, stamps: EntryStamps, entry: Entry, wall: WallClock) -> None:
         super().__init__(wall)
         self._stamps = stamps
         self._entry = entry
+        self._now_ms = 0
 
     def next(self, now: int) -> int:
+        self._now_ms = (now + self._wall.offset_ns) // MILLISECOND
         return self._stamps.next(self._entry, now)
+
+    def begin_of(self, stamp: int) -> int:
+        """Unix milliseconds: not ahead of the clock, or the data would not be valid yet."""
+        return min(stamp, self._now_ms)

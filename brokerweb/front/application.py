@@ -1,0 +1,235 @@
+"""The ASGI application of the data plane. What is not plain, or not permitted, goes on to Django unread."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http.request import split_domain_port, validate_host
+from rest_framework.exceptions import APIException, ParseError
+
+from brokerweb.api import errors
+from brokerweb.front import door
+from brokerweb.front.batch import Batches
+from brokerweb.front.budgets import Budgets
+from brokerweb.front.fresh import Fresh
+from brokerweb.front.replies import Reply, reply
+from brokerweb.front.service import HEADERS, PARAMETERS, Asked, Service
+from brokerweb.front.visitors import Credentials, Visitor, admit
+from brokerweb.kit import throttles
+from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.networks import sight
+from brokerweb.networks.sight import Sight
+from brokerweb.systems.contract import Key
+from overlay.core.errors import InvalidSetting
+from overlay.core.untrusted import Unreadable, read_json
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[..., Awaitable[None]]
+
+JSON = ("application/json", "application/json;charset=utf-8")
+MOST_VISITORS = 10_000
+MOST_NETWORKS = 1_000
+ALWAYS = [
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-cache"),
+    (b"vary", b"Authorization, Cookie"),
+    (b"x-content-type-options", b"nosniff"),
+]
+"""Headers of every answer. Those that Django adds for pages say nothing about JSON, and each takes 2 µs."""
+SERVICE = Service()
+
+_URL = re.compile(rb"/api/networks/([A-Za-z0-9_-]{1,20})/context/(?:(batch)|([^/]+)/([^/]+)/([^/]+))/")
+_WANTED = {name.encode() for name in HEADERS} | {b"authorization", b"cookie", b"host", b"content-type"}
+_COOKIE = re.compile(r"(?:^|;)\s*" + re.escape(settings.SESSION_COOKIE_NAME) + r"=([^;]*)")
+
+
+class Target(NamedTuple):
+    """What a URL names."""
+
+    network: str
+    key: Key | None
+    """``None``: a batch."""
+
+
+class Front:
+    """``otherwise`` is Django; ``limited`` wraps an application that reads bodies in the limits for these."""
+
+    def __init__(
+        self,
+        otherwise: Application,
+        limited: Callable[[Application], Application],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._otherwise = otherwise
+        self._limited = limited(self._with_body)
+        self._visitors = Fresh(admit, MOST_VISITORS, clock)
+        self._sights: Fresh[str, Sight | None] = Fresh(sight.look, MOST_NETWORKS, clock)
+        self._budgets = Budgets()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        target = target_of(scope)
+        asked = target and await self._permitted(scope, target)
+        if not asked:
+            await self._limited(scope, receive, send)
+        elif isinstance(asked, Reply):
+            await _send(asked, send)
+        elif asked.method == "GET":
+            await _send(await _answer(answered(asked)), send)
+        else:
+            scope["asked"] = asked
+            await self._limited(scope, receive, send)
+
+    async def _permitted(self, scope: Scope, target: Target) -> Asked | Reply | None:
+        """The request without its body; ``None``: for Django to answer."""
+        method = "GET" if scope["method"] == "HEAD" else str(scope["method"])
+        headers = {name.decode(): value.decode("latin1") for name, value in scope["headers"] if name in _WANTED}
+        parameters = _parameters(scope["query_string"], method) if scope["query_string"] else {}
+        is_write = method != "GET"
+        if parameters is None or not _is_plain(scope, headers, is_write=is_write):
+            return None
+        try:
+            visitor, seen = await self._visitor(target, headers, is_write), await self._sights.get(target.network)
+        except DatabaseError:
+            return None
+        if visitor is None or seen is None or (visitor.is_session and is_write):
+            return None
+        door.use(asyncio.get_running_loop())
+        left_s = self._budgets.wait_s(visitor.who, settings.REST_RATE, time.time())
+        if left_s is not None:
+            refused, seconds = throttles.refusal(visitor.who, left_s)
+            return reply(429, refused, {"Retry-After": str(seconds)})
+        return Asked(method, seen, visitor.who, target.key, parameters, headers)
+
+    async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Visitor | None:
+        cookie = headers.get("cookie")
+        session = _COOKIE.search(cookie) if cookie else None
+        authorization = headers.get("authorization", "")
+        if not session and not authorization:
+            return None
+        shown = Credentials(authorization, session[1].strip() if session else "", target.network, is_write)
+        return await self._visitors.get(shown)
+
+    async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Within the limits for bodies."""
+        asked: Asked | None = scope.get("asked")
+        if asked is None:
+            await self._otherwise(scope, receive, send)
+            return
+        raw = await _body(receive)
+        if raw is not None:
+            await _send(await _answer(_written(asked, raw)), send)
+
+
+async def _written(asked: Asked, raw: bytes) -> Reply:
+    return await answered(replace(asked, data=_parsed(raw), raw=raw))
+
+
+async def answered(asked: Asked) -> Reply:
+    """The answer of the service of this process. Raises errors of services and of REST."""
+    if asked.method == "GET":
+        return await SERVICE.get(asked)
+    return await SERVICE.once(asked, SERVICE.put if asked.key is not None else Batches(SERVICE).post)
+
+
+def target_of(scope: Scope) -> Target | None:
+    """What the raw URL names; ``None`` for all that is no data plane, and for names that are not UTF-8.
+
+    Decoded, an encoded slash in a name would look like a separator.
+    """
+    raw: bytes = scope.get("raw_path") or b""
+    found = _URL.fullmatch(raw) if raw.startswith(b"/api/networks/") else None
+    if found is None:
+        return None
+    network, is_batch, *names = found.groups()
+    if is_batch:
+        return Target(network.decode(), None) if scope["method"] == "POST" else None
+    if scope["method"] not in ("GET", "HEAD", "PUT"):
+        return None
+    try:
+        first, second, third = (
+            (unquote_to_bytes(name) if b"%" in name else name).decode() for name in names if name is not None
+        )
+    except UnicodeDecodeError:
+        return None
+    return Target(network.decode(), (first, second, third))
+
+
+def _parameters(query: bytes, method: str) -> Mapping[str, str] | None:
+    """Those of the query; ``None`` if one is unknown."""
+    try:
+        given = dict(parse_qsl(query.decode(), keep_blank_values=True))
+    except (UnicodeDecodeError, ValueError):
+        return None
+    known = PARAMETERS.get(method, frozenset())
+    if not given.keys() <= known or given.pop("format", "json") != "json":
+        return None
+    return given
+
+
+def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bool:
+    """Whether Django would not redirect or refuse it."""
+    if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
+        return False
+    if is_write and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
+        return False
+    return _is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
+
+
+@lru_cache(maxsize=64)
+def _is_host(host: str, allowed: tuple[str, ...]) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, allowed)
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """``None`` if the client is gone, or is refused by the limits around."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _parsed(raw: bytes) -> Any:
+    """As ``brokerweb.api.parsers`` does it. Raises ``ParseError``, ``InvalidSetting``."""
+    if not raw:
+        return {}
+    try:
+        return read_json(raw.decode())
+    except UnicodeDecodeError:
+        raise ParseError("The body is not valid utf-8 text.") from None
+    except Unreadable as error:
+        if error.field:
+            raise InvalidSetting(error.field, f"The body {error}.") from None
+        raise ParseError(f"The body {error}.") from None
+
+
+async def _answer(result: Awaitable[Reply]) -> Reply:
+    """Its reply, or that of its error."""
+    try:
+        return await result
+    except (InvalidSetting, NotPossible, NotAnswered, APIException) as error:
+        return reply(*errors.answer(error))
+
+
+async def _send(answer: Reply, send: Send) -> None:
+    headers = [*ALWAYS, (b"content-length", b"%d" % len(answer.body))] if answer.status != 304 else ALWAYS[1:]
+    if answer.headers:
+        headers = headers + [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,164 @@
+"""Many operations on the context of one network in one request.
+
+Each for itself, or ``atomic``: then all are checked before any is sent, they are sent in their order, and the first
+that fails ends the batch. What servers have stored by then stays stored, as no message takes it back; the
+answer says which.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from rest_framework.exceptions import APIException
+
+from brokerweb.api import errors
+from brokerweb.front.replies import Reply, reply
+from brokerweb.front.service import Asked, Service, context_of
+from brokerweb.kit import error_body
+from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.systems.contract import Absent, Context, How, Key
+from overlay.core.errors import InvalidSetting, shown
+
+MOST = 1_000
+"""Operations of a batch."""
+AT_ONCE = 32
+MOST_ERRORS = 100
+"""Errors that one answer lists."""
+NOT_SENT = {"status": 424, **error_body.body([("", "not_sent", "An earlier operation of this batch failed.")])}
+
+Result = dict[str, Any]
+Mistakes = (InvalidSetting, NotPossible, NotAnswered, APIException)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One operation, read."""
+
+    op: str
+    key: Key
+    change: Any = None
+    """Of a ``put``: what the system read."""
+
+
+class Batches:
+    """``service`` has the locks and the waiting requests."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def post(self, asked: Asked) -> Reply:
+        """Status 200 with one result per operation. Raises errors of services and of REST."""
+        context = context_of(asked.sight, "put")
+        is_atomic, operations = _read(asked.data)
+        items = [_item(context, operation) for operation in operations]
+        if not is_atomic:
+            return reply(200, {"results": await self._each(asked, context, items)})
+        wrong = [(number, one) for number, one in enumerate(items) if isinstance(one, dict)]
+        if wrong:
+            return reply(400, _together(wrong))
+        return await self._in_order(asked, context, items)
+
+    async def _each(self, asked: Asked, context: Context, items: Sequence[Item | Result]) -> list[Result]:
+        """Those about the same piece in their order, the others at the same time."""
+        results: list[Result] = [one if isinstance(one, dict) else {} for one in items]
+        groups: dict[Key, list[tuple[int, Item]]] = {}
+        for number, one in enumerate(items):
+            if isinstance(one, Item):
+                groups.setdefault(one.key, []).append((number, one))
+        slots = asyncio.Semaphore(AT_ONCE)
+
+        async def carry_out(group: list[tuple[int, Item]]) -> None:
+            for number, item in group:
+                async with slots:
+                    results[number] = await self._result(asked, context, item)
+
+        await asyncio.gather(*map(carry_out, groups.values()))
+        return results
+
+    async def _in_order(self, asked: Asked, context: Context, items: Sequence[Item | Result]) -> Reply:
+        results: list[Result] = []
+        stored = 0
+        for one in items:
+            assert isinstance(one, Item)
+            result = await self._result(asked, context, one)
+            results.append(result)
+            if one.op == "put" and result["status"] != 200:
+                place = f"operations.{len(results) - 1}"
+                results += [NOT_SENT] * (len(items) - len(results))
+                sentence = f"{result['sentence']} Operations stored before this one, which stay stored: {stored}."
+                said = error_body.body([(place, result["code"], sentence)])
+                return reply(result["status"], {**said, "results": results})
+            stored += one.op == "put"
+        return reply(200, {"results": results})
+
+    async def _result(self, asked: Asked, context: Context, item: Item) -> Result:
+        how = How(settings.CONTEXT_DEADLINE_SECONDS)
+        about = asked.sight.network, item.key
+        try:
+            if item.op == "get":
+                return {"status": 200, **(await context.get(asked.sight, item.key, how)).body}
+            async with self._service.locks.of(about):
+                taken = await context.put(asked.sight, item.change, how)
+        except Absent as absent:
+            return {"status": 404, **error_body.body([("", "not_found", str(absent))])}
+        except Mistakes as mistake:
+            return _failed(mistake)
+        self._service.waiters.stored(about)
+        return {"status": 200, **taken.body}
+
+
+def _read(data: Any) -> tuple[bool, Sequence[Any]]:
+    """Raises ``InvalidSetting``."""
+    if not isinstance(data, dict):
+        raise InvalidSetting("", f"The body must be an object, not {shown(data)}.")
+    for name in data:
+        if name not in ("atomic", "operations"):
+            raise InvalidSetting(f"{name:.40}", "unknown field; known fields: atomic, operations")
+    is_atomic, operations = data.get("atomic", False), data.get("operations")
+    if not isinstance(is_atomic, bool):
+        raise InvalidSetting("atomic", f"must be true or false, not {shown(is_atomic)}")
+    if not isinstance(operations, list) or not operations:
+        raise InvalidSetting("operations", "must be a list of at least one operation")
+    if len(operations) > MOST:
+        raise InvalidSetting("operations", f"has {len(operations):,} operations; the limit is {MOST:,}")
+    return is_atomic, operations
+
+
+def _item(context: Context, operation: Any) -> Item | Result:
+    """An operation, or its result if it cannot be read."""
+    try:
+        if not isinstance(operation, dict):
+            raise InvalidSetting("", f"must be an object, not {shown(operation)}")
+        op, names = operation.get("op"), [str(operation.get(name) or "") for name in context.names]
+        if op not in context.operations:
+            raise InvalidSetting("op", f"must be one of {', '.join(sorted(context.operations))}, not {shown(op)}")
+        for field in context.names:
+            if not isinstance(operation.get(field), str):
+                raise InvalidSetting(field, f"must be a text, not {shown(operation.get(field))}")
+        rest = {name: value for name, value in operation.items() if name != "op" and name not in context.names}
+        key = context.key(*names)
+        if op == "put":
+            return Item(op, key, context.read(key, rest))
+        if rest:
+            raise InvalidSetting(f"{next(iter(rest)):.40}", f"unknown field of {op}")
+        return Item(op, key)
+    except Mistakes as mistake:
+        return _failed(mistake)
+
+
+def _failed(mistake: Exception) -> Result:
+    status, body = errors.answer(mistake)
+    return {"status": status, **body}
+
+
+def _together(wrong: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
+    """One error body of those of several operations."""
+    return error_body.body(
+        (f"operations.{number}.{one['field']}".rstrip("."), one["code"], one["sentence"])
+        for number, result in wrong[:MOST_ERRORS]
+        for one in result["errors"]
+    )

@@ -1,0 +1,65 @@
+"""Requests counted against the limit of REST without waiting for the cache.
+
+Counterpart: ``brokerweb.kit.throttles``, whose counters these are: requests that Django answers count in the same
+budget. What was counted here is added there several times a second, so the limit may be passed by that much.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+
+from brokerweb.kit.throttles import windows
+
+ADDED_AFTER_S = 0.2
+
+
+@dataclass(slots=True)
+class _Count:
+    window: int
+    known: int = 0
+    """In the cache, when it was last looked at."""
+    here: int = 0
+    """Counted here and not yet added there."""
+
+
+class Budgets:
+    """Those of one process."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, _Count] = {}
+        self._window = 0
+        self._adding: set[asyncio.Task[None]] = set()
+
+    def wait_s(self, who: str, rate: float, now: float) -> float | None:
+        """As ``Windows.wait_s``. ``now`` is Unix seconds."""
+        if not rate:
+            return None
+        length = settings.REST_WINDOW_S
+        window = int(now // length)
+        if window != self._window:
+            self._window, self._counts = window, {}
+        count = self._counts.get(who)
+        if count is None:
+            count = self._counts[who] = _Count(window)
+        count.here += 1
+        if count.here == 1:
+            self._add_soon(who, count)
+        return None if count.known + count.here <= rate * length else length - now % length
+
+    def _add_soon(self, who: str, count: _Count) -> None:
+        task = asyncio.get_running_loop().create_task(self._add(who, count))
+        self._adding.add(task)
+        task.add_done_callback(self._adding.discard)
+
+    @staticmethod
+    async def _add(who: str, count: _Count) -> None:
+        await asyncio.sleep(ADDED_AFTER_S if count.known else 0)
+        requests, count.here = count.here, 0
+        count.known += requests
+        total = await sync_to_async(windows.add, thread_sensitive=False)(who, count.window, requests)
+        if total is not None:
+            count.known = max(count.known, total)

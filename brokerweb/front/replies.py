@@ -1,0 +1,48 @@
+"""Replies, and errors that only the data plane has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rest_framework.exceptions import APIException
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """``body`` is JSON; empty for 304."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+def reply(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+    return Reply(status, ENCODER.encode(body).encode(), headers or {})
+
+
+class PreconditionFailed(APIException):
+    """What is stored does not meet the request's conditions."""
+
+    status_code = 412
+    default_code = "precondition_failed"
+    default_detail = "What is stored now does not meet the conditions of this request. Nothing was changed."
+
+
+class KeyReused(APIException):
+    """An idempotency key came with another request."""
+
+    status_code = 422
+    default_code = "idempotency_key_reused"
+    default_detail = "This Idempotency-Key was used with another request. Use a new key for each request."
+
+
+class Busy(APIException):
+    """A limit of what may wait at once is reached."""
+
+    status_code = 503
+    default_code = "too_many"

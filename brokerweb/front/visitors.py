@@ -1,0 +1,76 @@
+"""Who asks, and may they. Read from the database at most once a second per token or session and network.
+
+A token that is revoked, or a session that ends, is refused within ``fresh.LASTS_S``. Whoever may not is passed on to
+Django, which says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.http import HttpRequest
+from rest_framework.exceptions import AuthenticationFailed
+
+from brokerweb.accounts import rights
+from brokerweb.accounts.asking import access_of
+from brokerweb.accounts.bearer import BearerAuthentication
+from brokerweb.accounts.rights import Operation
+
+
+class Credentials(NamedTuple):
+    """What a request shows, and what for."""
+
+    authorization: str
+    """The header of this name."""
+    session: str
+    """The session's cookie."""
+    network: str
+    is_write: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """One who may read, or write, a network."""
+
+    who: str
+    """Whose requests are counted: ``token:ID`` or ``user:ID``."""
+    is_session: bool
+    """A browser, whose changes need a token of the page as well."""
+
+
+def admit(shown: Credentials) -> Visitor | None:
+    """From the database; ``None``: not admitted."""
+    found = _account(shown)
+    if found is None:
+        return None
+    user, token = found
+    if not may_use(user, token, shown.network, is_write=shown.is_write):
+        return None
+    return Visitor(f"user:{user.pk}" if token is None else f"token:{token.id}", token is None)
+
+
+def may_use(user: Any, token: Any, network: str, *, is_write: bool) -> bool:
+    """Whether this active account, with this token or (``None``) in a session, may read or write this network."""
+    operation = Operation.PROVIDE if is_write else Operation.READ
+    return not rights.refusal(access_of(user, token), operation, network, is_safe=not is_write)
+
+
+def _account(shown: Credentials) -> tuple[Any, Any] | None:
+    """User and token, as ``REST_FRAMEWORK`` authenticates them: the token, if there is one, else the session."""
+    request = HttpRequest()
+    request.META["HTTP_AUTHORIZATION"] = shown.authorization
+    try:
+        found = BearerAuthentication().authenticate(request)
+    except AuthenticationFailed:
+        return None
+    if found is not None:
+        return found[0], found[1]
+    if not shown.session:
+        return None
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(shown.session)
+    user = get_user(request)
+    return (user, None) if user.is_authenticated and user.is_active else None

@@ -1,0 +1,61 @@
+"""A network as those see it who use it: its row, read once for all that ask within a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from brokerweb.networks import broker_index
+from brokerweb.networks.models import UP, Network
+from overlay.core.addresses import Address, parse_address
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What was true when it was read. Not a row, so that an event loop may keep it."""
+
+    network: str
+    """The network's id."""
+    system: str
+    state: str
+    reason: str
+    settings: Mapping[str, Any]
+    servers: int
+    """How many it was deployed with."""
+    rows: Sequence[Mapping[str, Any]]
+    """Each as last observed: ``index``, ``address``, ``state``, ``pid``."""
+
+    @property
+    def is_up(self) -> bool:
+        return self.state in UP
+
+    @cached_property
+    def up(self) -> Mapping[Address, Mapping[str, Any]]:
+        """The servers that run, by address."""
+        return {parse_address(row["address"]): row for row in self.rows if row["state"] == "up"}
+
+    @cached_property
+    def addresses(self) -> tuple[Address, ...]:
+        """Theirs."""
+        return tuple(self.up)
+
+
+def sight_of(network: Network) -> Sight:
+    """From a row that was just read. May query the database."""
+    return Sight(
+        network=str(network.pk),
+        system=network.system,
+        state=network.state,
+        reason=network.reason,
+        settings=network.settings,
+        servers=len(broker_index.servers_of(network)),
+        rows=network.brokers,
+    )
+
+
+def look(network_id: str) -> Sight | None:
+    """From the database; ``None`` if there is no such network."""
+    found = Network.objects.filter(pk=network_id).first()
+    return None if found is None else sight_of(found)
