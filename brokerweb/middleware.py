@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from rest_framework.exceptions import AuthenticationFailed
 
 from brokerweb.accounts.bearer import BearerAuthentication
+from brokerweb.api.answers import REST, as_problem
 from brokerweb.kit.error_body import body
 from brokerweb.kit.throttles import host_of, windows
 
@@ -20,7 +20,6 @@ View = Callable[[HttpRequest], HttpResponse]
 
 METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 """Methods that at least one URL supports; views refuse the others themselves."""
-REST = "/api/"
 
 
 def known_methods(answer: View) -> View:
@@ -34,7 +33,7 @@ def known_methods(answer: View) -> View:
         if not request.path.startswith(REST):
             return HttpResponseNotAllowed(METHODS)
         refused = body([("", "method_not_allowed", f"Method {request.method:.20} is not supported.")])
-        return JsonResponse(refused, status=405, headers={"Allow": ", ".join(METHODS)})
+        return as_problem(request, JsonResponse(refused, status=405, headers={"Allow": ", ".join(METHODS)}))
 
     return middleware
 
@@ -48,15 +47,20 @@ def rest_throttle(answer: View) -> View:
         if not request.path.startswith(REST):
             return answer(request)
         who, rate = _budget(request)
-        left_s = windows.wait_s(who, rate, time.time())
-        if left_s is None:
+        kind = who.partition(":")[0]
+        budget = windows.count(who, rate, time.time())
+        if budget is None:
             return answer(request)
-        seconds = math.ceil(left_s)
-        sentence = f"Too many requests from this {who.partition(':')[0]}. Try again in {seconds} s."
-        refused = body([("", "throttled", sentence)])
-        return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
+        response = _too_many(kind, budget.retry_s) if budget.is_exceeded else answer(request)
+        budget.tell(response, kind)
+        return response
 
     return middleware
+
+
+def _too_many(kind: str, seconds: int) -> HttpResponse:
+    refused = body([("", "throttled", f"Too many requests from this {kind}. Try again in {seconds} s.")])
+    return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
 
 
 def _budget(request: HttpRequest) -> tuple[str, float]:

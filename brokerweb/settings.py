@@ -167,6 +167,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Compresses pages and JSON to a tenth; Django adds a random length, so that sizes do not reveal secrets.
     "django.middleware.gzip.GZipMiddleware",
+    "brokerweb.api.answers.rest_answers",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -6,6 +6,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
+from brokerweb.kit.error_body import PROBLEM, TYPE
+
 
 class BearerScheme(OpenApiAuthenticationExtension):
     """Describes token authentication in the OpenAPI document."""
@@ -29,12 +31,34 @@ class Error(ErrorEntry):
     errors: Any = ErrorEntry(many=True)
 
 
+class ProblemEntry(serializers.Serializer):
+    field = serializers.CharField()
+    code = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class Problem(serializers.Serializer):
+    """Problem details (RFC 9457), for requests that accept `application/problem+json`."""
+
+    type = serializers.CharField(help_text=f"`{TYPE}CODE`")
+    title = serializers.CharField(help_text="Phrase of the status")
+    status = serializers.IntegerField()
+    detail = serializers.CharField(help_text="The first error")
+    instance = serializers.CharField(help_text="The path that was requested")
+    errors: Any = ProblemEntry(many=True)
+
+
 RETRY_AFTER = {
     "schema": {"type": "integer", "minimum": 0},
     "description": "Seconds until requests are accepted again",
 }
 
 
+THROTTLED = {
+    "Retry-After": RETRY_AFTER,
+    "RateLimit-Policy": {"schema": {"type": "string"}, "description": '`"token";q=500;w=10`: requests per seconds'},
+    "RateLimit": {"schema": {"type": "string"}, "description": '`"token";r=499;t=7`: left, for so many seconds'},
+}
 IDEMPOTENCY_KEY = {
     "in": "header",
     "name": "Idempotency-Key",
@@ -64,6 +88,12 @@ class Schema(AutoSchema):
         bodies = super()._get_response_bodies(direction)
         if direction == "response" and "default" not in bodies:
             error = self._get_response_for_code(Error, "default", media_types=["application/json"])
+            as_problem = self._get_response_for_code(Problem, "default", media_types=[PROBLEM])
+            error["content"] |= as_problem["content"]
             bodies["default"] = error
-            bodies["429"] = {**error, "description": "Too many requests", "headers": {"Retry-After": RETRY_AFTER}}
+            bodies["429"] = {
+                **error,
+                "description": "Too many requests",
+                "headers": {"Retry-After": RETRY_AFTER, **RATE_LIMITS},
+            }
         return bodies
