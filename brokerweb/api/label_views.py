@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from brokerweb.api.resources import Resource
+from brokerweb.api.resources import Resource, created
 from brokerweb.api.shapes import labels as shapes
 from brokerweb.api.token_views import OwnToken
 from brokerweb.experiments import labels
@@ -66,7 +66,7 @@ class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, Generic
         body = shapes.SavedViewBody(data=request.data)
         body.is_valid(raise_exception=True)
         view = saved_views.save(cast(User, request.user), **body.validated_data)
-        return Response(shapes.SavedViewSerializer(view).data, status=201)
+        return created(shapes.SavedViewSerializer(view).data, self.reverse_action("detail", args=[view.pk]))
 
     @extend_schema(request=shapes.RenameBody, responses=shapes.SavedViewSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:

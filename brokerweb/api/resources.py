@@ -59,8 +59,17 @@ class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet)
         return body.validated_data
 
     def shown(self, thing: Any, code: int = 200) -> Response:
+        """The thing; with its address if it was created."""
         assert self.serializer_class is not None
-        return Response(self.serializer_class(thing, context=self.get_serializer_context()).data, status=code)
+        data = self.serializer_class(thing, context=self.get_serializer_context()).data
+        if code != 201:
+            return Response(data, status=code)
+        return created(data, self.reverse_action("detail", args=[thing.pk]))
+
+
+def created(data: Any, address: str) -> Response:
+    """201 with the address of what was created."""
+    return Response(data, status=201, headers={"Location": address})
 
 
 def chosen(queryset: QuerySet, ids: list[str], field: str) -> list[Any]:

@@ -59,6 +59,7 @@ THROTTLED = {
     "RateLimit-Policy": {"schema": {"type": "string"}, "description": '`"token";q=500;w=10`: requests per seconds'},
     "RateLimit": {"schema": {"type": "string"}, "description": '`"token";r=499;t=7`: left, for so many seconds'},
 }
+LOCATION = {"schema": {"type": "string", "format": "uri"}, "description": "Address of what was created"}
 IDEMPOTENCY_KEY = {
     "in": "header",
     "name": "Idempotency-Key",
@@ -91,9 +92,9 @@ class Schema(AutoSchema):
             as_problem = self._get_response_for_code(Problem, "default", media_types=[PROBLEM])
             error["content"] |= as_problem["content"]
             bodies["default"] = error
-            bodies["429"] = {
-                **error,
-                "description": "Too many requests",
-                "headers": {"Retry-After": RETRY_AFTER, **RATE_LIMITS},
-            }
+            bodies["429"] = {**error, "description": "Too many requests", "headers": THROTTLED}
+        if "201" in bodies:
+            bodies["201"]["headers"] = {"Location": LOCATION}
+            if self._takes_key():
+                bodies["201"]["headers"]["Idempotent-Replayed"] = REPLAYED
         return bodies

@@ -11,10 +11,12 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 from rest_framework.viewsets import GenericViewSet, ViewSet
 
 from brokerweb.api.experiment_views import shown_launch
 from brokerweb.api.pages import Pages
+from brokerweb.api.resources import created
 from brokerweb.api.shapes.experiments import LaunchSerializer
 from brokerweb.api.shapes.fields import Body, ObjectsField
 from brokerweb.definitions import documents
@@ -150,7 +152,8 @@ class StudyViewSet(ViewSet):
         body.is_valid(raise_exception=True)
         assert isinstance(request.user, User)
         experiment, launched = services.launch(study, body.validated_data["scale"], request.user)
-        return Response({**shown_launch(launched), "experiment": experiment.pk}, status=201)
+        told = {**shown_launch(launched), "experiment": experiment.pk}
+        return created(told, reverse("api:experiment-detail", args=[experiment.pk], request=request))
 
 
 class ExperimentClaims(GenericViewSet):

@@ -16,6 +16,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from brokerweb.accounts import services
 from brokerweb.accounts.models import Scope, Token
+from brokerweb.api.resources import created
 from brokerweb.api.shapes import tokens as shapes
 
 
@@ -61,7 +62,7 @@ class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
             raise AuthenticationFailed("Wrong user name or password.")
         token, text = services.make_token(user, name=given["name"], scope=given["scope"])
         token.token = text
-        return Response(shapes.MadeTokenSerializer(token).data, status=201)
+        return created(shapes.MadeTokenSerializer(token).data, self.reverse_action("detail", args=[token.id]))
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, id: str) -> Response:

@@ -124,3 +124,34 @@ def test_answers_tell_what_is_left_of_the_limit(operator: User, settings: Any, m
     assert APIClient().get("/api/tags/")["RateLimit"] == '"address";r=2;t=5'
     settings.REST_RATE = 0
     assert "RateLimit" not in client.get("/api/tags/")
+
+
+def test_what_was_created_is_at_its_location(api: APIClient, ring: dict[str, Any]) -> None:
+    def post(path: str, body: Any = None) -> Any:
+        answer = api.post(path, body, format="json")
+        assert answer.status_code == 201, answer.content
+        assert answer["Location"].startswith("http://testserver/api/")
+        return answer.json(), api.get(answer["Location"])
+
+    body = {"name": "e", "topology": ring["id"], "workload": {"providers": 1, "consumers": 1}}
+    experiment, there = post("/api/experiments/", body)
+    assert there.json()["id"] == experiment["id"]
+    launched, there = post(f"/api/experiments/{experiment['id']}/launch/")
+    assert [run["id"] for run in there.json()["results"]] == launched["runs"]
+    for path, sent in (
+        (f"/api/runs/{launched['runs'][0]}/rerun/", None),
+        (f"/api/topologies/{ring['id']}/clone/", None),
+        ("/api/networks/", {"name": "campus", "topology": ring["id"]}),
+        ("/api/reports/", {"experiments": [experiment["id"]]}),
+        ("/api/views/", {"page": "runs", "name": "all", "query": ""}),
+    ):
+        made, there = post(path, sent)
+        assert there.json()["id"] == made["id"]
+    schedule, there = post(
+        "/api/schedules/",
+        {"name": "s", "kind": "launch", "crontab": "0 0 * * *", "experiments": [experiment["id"]]},
+    )
+    assert there.json()["id"] == schedule["id"]
+    assert post(f"/api/schedules/{schedule['id']}/fire/")[1].json()["count"] == 1
+    token = api.post("/api/tokens/", {"username": "olga", "password": "correct horse"}, format="json")
+    assert api.delete(token["Location"]).status_code == 204
