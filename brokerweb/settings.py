@@ -360,7 +360,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "brokerweb.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "brokerweb.api.pages.Pages",
+    "DEFAULT_PAGINATION_CLASS": "brokerweb.api.pages.CursorPages",
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": [
         "brokerweb.api.filters.FilterBackend",

@@ -16,6 +16,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from brokerweb.accounts import services
 from brokerweb.accounts.models import Scope, Token
+from brokerweb.api.pages import Pages
 from brokerweb.api.resources import created
 from brokerweb.api.shapes import tokens as shapes
 
@@ -34,6 +35,7 @@ class OwnToken(BasePermission):
 class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
     queryset = Token.objects.none()
     serializer_class = shapes.TokenSerializer
+    pagination_class = Pages
     lookup_field = "id"
 
     def get_permissions(self) -> list[Any]:
