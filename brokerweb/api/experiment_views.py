@@ -20,6 +20,7 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import IF_MATCH, Resource, created, seen
 from brokerweb.api.shapes import experiments as shapes
+from brokerweb.api.sparse import SparseFields
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
@@ -156,7 +157,7 @@ def _yaml(text: str) -> HttpResponse:
     return HttpResponse(text, content_type=f"{YAML}; charset=utf-8")
 
 
-class PresetViewSet(ViewSet):
+class PresetViewSet(SparseFields, ViewSet):
     """Predefined experiments: a body of `POST /api/experiments/` and its purpose."""
 
     serializer_class = shapes.PresetSerializer

@@ -15,6 +15,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from brokerweb.api.resources import Resource, created
 from brokerweb.api.shapes import labels as shapes
+from brokerweb.api.sparse import SparseFields
 from brokerweb.api.token_views import OwnToken
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import SavedView, Tag
@@ -49,7 +50,7 @@ class OwnViews(OwnToken):
 
 
 @extend_schema_view(list=extend_schema(description="Your own views."))
-class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+class SavedViewViewSet(SparseFields, mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
     queryset = SavedView.objects.none()
     serializer_class = shapes.SavedViewSerializer
     permission_classes = [IsAuthenticated, OwnViews]

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
+from brokerweb.api.sparse import SparseFields
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 
@@ -36,10 +37,8 @@ def seen(request: Request) -> str:
     return request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
 
 
-class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+class Resource(SparseFields, mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
     """A read-only resource; lists may show fewer fields."""
-
-    summary_serializer: type[BaseSerializer] | None = None
 
     def get_serializer_class(self) -> type[BaseSerializer]:
         if self.action == "list" and self.summary_serializer is not None:

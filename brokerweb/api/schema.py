@@ -6,6 +6,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
+from brokerweb.api.sparse import FIELDS, SparseFields
 from brokerweb.kit.error_body import PROBLEM, TYPE
 
 
@@ -60,6 +61,12 @@ THROTTLED = {
     "RateLimit": {"schema": {"type": "string"}, "description": '`"token";r=499;t=7`: left, for so many seconds'},
 }
 LOCATION = {"schema": {"type": "string", "format": "uri"}, "description": "Address of what was created"}
+FEW_FIELDS = {
+    "in": "query",
+    "name": FIELDS,
+    "schema": {"type": "string"},
+    "description": "Names of the fields to answer, comma-separated; the others are left out. Default: all",
+}
 IDEMPOTENCY_KEY = {
     "in": "header",
     "name": "Idempotency-Key",
@@ -77,6 +84,8 @@ class Schema(AutoSchema):
 
     def _get_parameters(self) -> list[Any]:
         parameters = super()._get_parameters()
+        if isinstance(self.view, SparseFields) and self.view.has_sparse_fields and self.method == "GET":
+            parameters.append(FEW_FIELDS)
         return [*parameters, IDEMPOTENCY_KEY] if self._takes_key() else parameters
 
     def _takes_key(self) -> bool:

@@ -19,6 +19,7 @@ from brokerweb.api.pages import Pages
 from brokerweb.api.resources import created
 from brokerweb.api.shapes.experiments import LaunchSerializer
 from brokerweb.api.shapes.fields import Body, ObjectsField
+from brokerweb.api.sparse import SparseFields
 from brokerweb.definitions import documents
 from brokerweb.experiments.models import Experiment
 from brokerweb.studies import services
@@ -121,8 +122,9 @@ SCALE = OpenApiParameter("scale", str, enum=list(SCALES), description="Scale of 
 ID = OpenApiParameter("id", str, "path")
 
 
-class StudyViewSet(ViewSet):
+class StudyViewSet(SparseFields, ViewSet):
     serializer_class = StudySerializer
+    summary_serializer = StudySummarySerializer
     pagination_class = Pages
     lookup_value_regex = "[A-Za-z0-9.]+"
 

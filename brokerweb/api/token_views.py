@@ -19,6 +19,7 @@ from brokerweb.accounts.models import Scope, Token
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import created
 from brokerweb.api.shapes import tokens as shapes
+from brokerweb.api.sparse import SparseFields
 
 
 class OwnToken(BasePermission):
@@ -32,7 +33,7 @@ class OwnToken(BasePermission):
 
 
 @extend_schema_view(list=extend_schema(description="Your own tokens; their text is never shown again."))
-class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
+class TokenViewSet(SparseFields, mixins.ListModelMixin, GenericViewSet):
     queryset = Token.objects.none()
     serializer_class = shapes.TokenSerializer
     pagination_class = Pages

@@ -155,3 +155,28 @@ def test_what_was_created_is_at_its_location(api: APIClient, ring: dict[str, Any
     assert post(f"/api/schedules/{schedule['id']}/fire/")[1].json()["count"] == 1
     token = api.post("/api/tokens/", {"username": "olga", "password": "correct horse"}, format="json")
     assert api.delete(token["Location"]).status_code == 204
+
+
+def test_fields_are_chosen_in_lists_and_single_objects(api: APIClient, ring: dict[str, Any]) -> None:
+    listed = api.get("/api/topologies/?fields=name, id,").json()
+    assert (listed["count"], listed["results"]) == (1, [{"id": ring["id"], "name": "ring"}])
+    one = api.get(f"/api/topologies/{ring['id']}/?fields=links")
+    assert (list(one.json()), one["ETag"]) == (["links"], '"1"')
+    assert api.get(f"/api/topologies/{ring['id']}/?fields=").json() == ring
+    refused = api.get("/api/topologies/?fields=links,id,nmae,kind").json()  # lists show no links
+    assert [one["field"] for one in refused["errors"]] == ["fields", "fields"]
+    assert [one["sentence"].partition(";")[0] for one in refused["errors"]] == [
+        "unknown field 'links'",
+        "unknown field 'nmae'",
+    ]
+    assert len(api.get("/api/topologies/", {"fields": ",".join(f"x{n}" for n in range(99))}).json()["errors"]) == 10
+
+
+def test_every_list_and_object_has_fields_to_choose(api: APIClient) -> None:
+    for path in ("runs", "systems", "presets", "studies", "tokens", "views", "hosts", "reports", "schedules"):
+        refused = api.get(f"/api/{path}/?fields=nonsense")
+        assert (refused.status_code, refused.json()["field"]) == (400, "fields"), path
+    for path, name in (("systems", "name"), ("presets", "name"), ("studies", "id")):
+        row = api.get(f"/api/{path}/?fields={name}&page_size=1").json()["results"][0]
+        assert list(row) == [name]
+        assert api.get(f"/api/{path}/{row[name]}/?fields={name}").json() == row
