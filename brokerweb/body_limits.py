@@ -15,7 +15,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from brokerweb.kit.error_body import body
+from brokerweb.kit.error_body import PROBLEM, body, problem, wants_problem
 from brokerweb.kit.throttles import host_of
 
 Message = MutableMapping[str, Any]
@@ -133,7 +133,7 @@ class BodyLimit:
 
 async def _refuse(refusal: Refusal, scope: MutableMapping[str, Any], send: Send) -> None:
     if scope["path"].startswith("/api/"):
-        kind, text = "application/json", json.dumps(body([("", refusal.code, refusal.sentence)]))
+        kind, text = _as_json(refusal, scope)
     else:
         kind, text = "text/html; charset=utf-8", render_to_string("body_refused.html", {"refusal": refusal})
     said = text.encode()
@@ -141,6 +141,14 @@ async def _refuse(refusal: Refusal, scope: MutableMapping[str, Any], send: Send)
     headers += [refusal.header] if refusal.header else []
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": said})
+
+
+def _as_json(refusal: Refusal, scope: MutableMapping[str, Any]) -> tuple[str, str]:
+    """Media type and text."""
+    told = body([("", refusal.code, refusal.sentence)])
+    if not wants_problem(dict(scope["headers"]).get(b"accept", b"").decode("latin-1")):
+        return "application/json", json.dumps(told)
+    return PROBLEM, json.dumps(problem(told, refusal.status, scope["path"]))
 
 
 def _length(scope: MutableMapping[str, Any]) -> int:

@@ -12,14 +12,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from rest_framework.exceptions import AuthenticationFailed
 
 from brokerweb.accounts.bearer import BearerAuthentication
+from brokerweb.api.answers import REST, as_problem
 from brokerweb.kit.error_body import body
-from brokerweb.kit.throttles import host_of, refusal, windows
+from brokerweb.kit.throttles import Budget, host_of, refusal, windows
 
 View = Callable[[HttpRequest], HttpResponse]
 
 METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 """Methods that at least one URL supports; views refuse the others themselves."""
-REST = "/api/"
 
 
 def known_methods(answer: View) -> View:
@@ -33,7 +33,7 @@ def known_methods(answer: View) -> View:
         if not request.path.startswith(REST):
             return HttpResponseNotAllowed(METHODS)
         refused = body([("", "method_not_allowed", f"Method {request.method:.20} is not supported.")])
-        return JsonResponse(refused, status=405, headers={"Allow": ", ".join(METHODS)})
+        return as_problem(request, JsonResponse(refused, status=405, headers={"Allow": ", ".join(METHODS)}))
 
     return middleware
 
@@ -47,13 +47,19 @@ def rest_throttle(answer: View) -> View:
         if not request.path.startswith(REST):
             return answer(request)
         who, rate = _budget(request)
-        left_s = windows.wait_s(who, rate, time.time())
-        if left_s is None:
+        budget = windows.count(who, rate, time.time())
+        if budget is None:
             return answer(request)
-        refused, seconds = refusal(who, left_s)
-        return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
+        response = _too_many(who, budget) if budget.is_exceeded else answer(request)
+        budget.tell(response, who.partition(":")[0])
+        return response
 
     return middleware
+
+
+def _too_many(who: str, budget: Budget) -> HttpResponse:
+    refused, seconds = refusal(who, budget.reset_s)
+    return JsonResponse(refused, status=429, headers={"Retry-After": str(seconds)})
 
 
 def _budget(request: HttpRequest) -> tuple[str, float]:

@@ -167,6 +167,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Compresses pages and JSON to a tenth; Django adds a random length, so that sizes do not reveal secrets.
     "django.middleware.gzip.GZipMiddleware",
+    "brokerweb.api.answers.rest_answers",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -365,7 +366,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "brokerweb.api.negotiation.Negotiation",
     "DEFAULT_PARSER_CLASSES": ["brokerweb.api.parsers.JSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "brokerweb.api.pages.Pages",
+    "DEFAULT_PAGINATION_CLASS": "brokerweb.api.pages.CursorPages",
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": [
         "brokerweb.api.filters.FilterBackend",

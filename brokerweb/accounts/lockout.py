@@ -1,6 +1,5 @@
 """Limits on password guessing and on the cost of checking passwords: each check takes half a second of a core."""
 
-import math
 import time
 from collections.abc import Callable
 from threading import BoundedSemaphore, Lock
@@ -39,11 +38,12 @@ def password_throttle(answer: Callable[[HttpRequest], HttpResponse]) -> Callable
         if request.method != "POST" or request.path not in PASSWORDS_CHECKED:
             return answer(request)
         who = f"log-in:{host_of(request.META.get('REMOTE_ADDR', ''))}"
-        left_s = windows.wait_s(who, settings.LOG_IN_RATE, time.time())
-        if left_s is not None:
-            seconds = math.ceil(left_s)
-            sentence = f"Too many login attempts from this address. Try again in {seconds} s."
-            return _refused(request, "throttled", sentence, seconds)
+        budget = windows.count(who, settings.LOG_IN_RATE, time.time())
+        if budget and budget.is_exceeded:
+            sentence = f"Too many login attempts from this address. Try again in {budget.retry_s} s."
+            refused = _refused(request, "throttled", sentence, budget.retry_s)
+            budget.tell(refused, "log-in")
+            return refused
         if not places.acquire(blocking=False):
             sentence = f"Too many concurrent logins. Try again in {BUSY_S} s."
             return _refused(request, "throttled", sentence, BUSY_S)

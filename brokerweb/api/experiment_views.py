@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -12,12 +13,14 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 from rest_framework.viewsets import ViewSet
 
 from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
-from brokerweb.api.resources import IF_MATCH, Resource, seen
+from brokerweb.api.resources import IF_MATCH, Resource, created, seen
 from brokerweb.api.shapes import experiments as shapes
+from brokerweb.api.sparse import SparseFields
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
@@ -114,14 +117,15 @@ class ExperimentViewSet(Resource):
         """
         order = self.parsed(shapes.LaunchBody)
         launched = experiments.launch(self.get_object(), self.user, **order)
-        skipped = [asdict(one) for one in launched.skipped]
-        return Response({**shown_launch(launched), "skipped": skipped}, status=201 if launched.runs else 200)
+        told = {**shown_launch(launched), "skipped": [asdict(one) for one in launched.skipped]}
+        return created(told, runs_of(pk, request)) if launched.runs else Response(told)
 
     @extend_schema(request=None, responses={201: shapes.LaunchSerializer})
     @action(detail=True, methods=["post"], url_path="retry-failed")
     def retry_failed(self, request: Request, pk: str) -> Response:
         """Queue failed runs again, each once, with their configurations and seeds."""
-        return Response(shown_launch(experiments.retry_failed(self.get_object(), self.user)), status=201)
+        launched = experiments.retry_failed(self.get_object(), self.user)
+        return created(shown_launch(launched), runs_of(pk, request))
 
     @extend_schema(request=None, responses={200: shapes.CancelledSerializer})
     @action(detail=True, methods=["post"])
@@ -133,6 +137,11 @@ class ExperimentViewSet(Resource):
     def destroy(self, request: Request, pk: str) -> Response:
         experiments.delete(self.get_object())
         return Response(status=204)
+
+
+def runs_of(experiment: str, request: Request) -> str:
+    """The address of its runs."""
+    return f"{reverse('api:run-list', request=request)}?{urlencode({'experiment': experiment})}"
 
 
 def shown_launch(launched: experiments.Launch) -> dict[str, Any]:
@@ -148,7 +157,7 @@ def _yaml(text: str) -> HttpResponse:
     return HttpResponse(text, content_type=f"{YAML}; charset=utf-8")
 
 
-class PresetViewSet(ViewSet):
+class PresetViewSet(SparseFields, ViewSet):
     """Predefined experiments: a body of `POST /api/experiments/` and its purpose."""
 
     serializer_class = shapes.PresetSerializer

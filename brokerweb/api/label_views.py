@@ -13,8 +13,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from brokerweb.accounts.rights import Operation
-from brokerweb.api.resources import Resource
+from brokerweb.api.resources import Resource, created
 from brokerweb.api.shapes import labels as shapes
+from brokerweb.api.sparse import SparseFields
 from brokerweb.experiments import labels
 from brokerweb.experiments.models import SavedView, Tag
 from brokerweb.runlist import saved_views
@@ -42,7 +43,7 @@ class TagViewSet(Resource):
 
 
 @extend_schema_view(list=extend_schema(description="Your own views."))
-class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+class SavedViewViewSet(SparseFields, mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
     queryset = SavedView.objects.none()
     serializer_class = shapes.SavedViewSerializer
     operations = dict.fromkeys(("get", "post", "patch", "delete"), Operation.OWN)
@@ -59,7 +60,7 @@ class SavedViewViewSet(mixins.RetrieveModelMixin, mixins.ListModelMixin, Generic
         body = shapes.SavedViewBody(data=request.data)
         body.is_valid(raise_exception=True)
         view = saved_views.save(cast(User, request.user), **body.validated_data)
-        return Response(shapes.SavedViewSerializer(view).data, status=201)
+        return created(shapes.SavedViewSerializer(view).data, self.reverse_action("detail", args=[view.pk]))
 
     @extend_schema(request=shapes.RenameBody, responses=shapes.SavedViewSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:

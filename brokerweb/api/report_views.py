@@ -14,7 +14,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from brokerweb.api.resources import IF_MATCH, Resource, chosen, seen
+from brokerweb.api.resources import IF_MATCH, Resource, chosen, created, seen
 from brokerweb.api.shapes import reports as shapes
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.experiments.models import Experiment
@@ -140,7 +140,7 @@ class ScheduleViewSet(Resource):
         if firing is None:
             raise NotFound("This schedule was deleted.")
         shown = schedules.dressed(Firing.objects.filter(pk=firing.pk))
-        return Response(shapes.FiringSerializer(shown[0]).data, status=201)
+        return created(shapes.FiringSerializer(shown[0]).data, self.reverse_action("history", args=[pk]))
 
     @extend_schema(operation_id="schedules_history", responses=shapes.FiringSerializer(many=True), filters=False)
     @action(detail=True)

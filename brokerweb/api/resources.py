@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
+from brokerweb.api.sparse import SparseFields
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo
 
@@ -36,10 +37,8 @@ def seen(request: Request) -> str:
     return request.headers.get("If-Match", "").strip().removeprefix("W/").strip('"')
 
 
-class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+class Resource(SparseFields, mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
     """A read-only resource; lists may show fewer fields."""
-
-    summary_serializer: type[BaseSerializer] | None = None
 
     def get_serializer_class(self) -> type[BaseSerializer]:
         if self.action == "list" and self.summary_serializer is not None:
@@ -59,8 +58,17 @@ class Resource(mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet)
         return body.validated_data
 
     def shown(self, thing: Any, code: int = 200) -> Response:
+        """The thing; with its address if it was created."""
         assert self.serializer_class is not None
-        return Response(self.serializer_class(thing, context=self.get_serializer_context()).data, status=code)
+        data = self.serializer_class(thing, context=self.get_serializer_context()).data
+        if code != 201:
+            return Response(data, status=code)
+        return created(data, self.reverse_action("detail", args=[thing.pk]))
+
+
+def created(data: Any, address: str) -> Response:
+    """201 with the address of what was created."""
+    return Response(data, status=201, headers={"Location": address})
 
 
 def chosen(queryset: QuerySet, ids: list[str], field: str) -> list[Any]:

@@ -6,6 +6,9 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
+from brokerweb.api.sparse import FIELDS, SparseFields
+from brokerweb.kit.error_body import PROBLEM, TYPE
+
 
 class BearerScheme(OpenApiAuthenticationExtension):
     """Describes token authentication in the OpenAPI document."""
@@ -29,12 +32,41 @@ class Error(ErrorEntry):
     errors: Any = ErrorEntry(many=True)
 
 
+class ProblemEntry(serializers.Serializer):
+    field = serializers.CharField()
+    code = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class Problem(serializers.Serializer):
+    """Problem details (RFC 9457), for requests that accept `application/problem+json`."""
+
+    type = serializers.CharField(help_text=f"`{TYPE}CODE`")
+    title = serializers.CharField(help_text="Phrase of the status")
+    status = serializers.IntegerField()
+    detail = serializers.CharField(help_text="The first error")
+    instance = serializers.CharField(help_text="The path that was requested")
+    errors: Any = ProblemEntry(many=True)
+
+
 RETRY_AFTER = {
     "schema": {"type": "integer", "minimum": 0},
     "description": "Seconds until requests are accepted again",
 }
 
 
+THROTTLED = {
+    "Retry-After": RETRY_AFTER,
+    "RateLimit-Policy": {"schema": {"type": "string"}, "description": '`"token";q=500;w=10`: requests per seconds'},
+    "RateLimit": {"schema": {"type": "string"}, "description": '`"token";r=499;t=7`: left, for so many seconds'},
+}
+LOCATION = {"schema": {"type": "string", "format": "uri"}, "description": "Address of what was created"}
+FEW_FIELDS = {
+    "in": "query",
+    "name": FIELDS,
+    "schema": {"type": "string"},
+    "description": "Names of the fields to answer, comma-separated; the others are left out. Default: all",
+}
 IDEMPOTENCY_KEY = {
     "in": "header",
     "name": "Idempotency-Key",
@@ -52,6 +84,8 @@ class Schema(AutoSchema):
 
     def _get_parameters(self) -> list[Any]:
         parameters = super()._get_parameters()
+        if isinstance(self.view, SparseFields) and self.view.has_sparse_fields and self.method == "GET":
+            parameters.append(FEW_FIELDS)
         return [*parameters, IDEMPOTENCY_KEY] if self._takes_key() else parameters
 
     def _takes_key(self) -> bool:
@@ -64,6 +98,12 @@ class Schema(AutoSchema):
         bodies = super()._get_response_bodies(direction)
         if direction == "response" and "default" not in bodies:
             error = self._get_response_for_code(Error, "default", media_types=["application/json"])
+            as_problem = self._get_response_for_code(Problem, "default", media_types=[PROBLEM])
+            error["content"] |= as_problem["content"]
             bodies["default"] = error
-            bodies["429"] = {**error, "description": "Too many requests", "headers": {"Retry-After": RETRY_AFTER}}
+            bodies["429"] = {**error, "description": "Too many requests", "headers": THROTTLED}
+        if "201" in bodies:
+            bodies["201"]["headers"] = {"Location": LOCATION}
+            if self._takes_key():
+                bodies["201"]["headers"]["Idempotent-Replayed"] = REPLAYED
         return bodies

@@ -11,12 +11,15 @@ from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 from rest_framework.viewsets import GenericViewSet, ViewSet
 
 from brokerweb.api.experiment_views import shown_launch
 from brokerweb.api.pages import Pages
+from brokerweb.api.resources import created
 from brokerweb.api.shapes.experiments import LaunchSerializer
 from brokerweb.api.shapes.fields import Body, ObjectsField
+from brokerweb.api.sparse import SparseFields
 from brokerweb.definitions import documents
 from brokerweb.experiments.models import Experiment
 from brokerweb.studies import services
@@ -119,8 +122,9 @@ SCALE = OpenApiParameter("scale", str, enum=list(SCALES), description="Scale of 
 ID = OpenApiParameter("id", str, "path")
 
 
-class StudyViewSet(ViewSet):
+class StudyViewSet(SparseFields, ViewSet):
     serializer_class = StudySerializer
+    summary_serializer = StudySummarySerializer
     pagination_class = Pages
     lookup_value_regex = "[A-Za-z0-9.]+"
 
@@ -150,7 +154,8 @@ class StudyViewSet(ViewSet):
         body.is_valid(raise_exception=True)
         assert isinstance(request.user, User)
         experiment, launched = services.launch(study, body.validated_data["scale"], request.user)
-        return Response({**shown_launch(launched), "experiment": experiment.pk}, status=201)
+        told = {**shown_launch(launched), "experiment": experiment.pk}
+        return created(told, reverse("api:experiment-detail", args=[experiment.pk], request=request))
 
 
 class ExperimentClaims(GenericViewSet):

@@ -15,6 +15,7 @@ from rest_framework.viewsets import ViewSet
 from brokerweb.api.filters import known_order
 from brokerweb.api.pages import Pages
 from brokerweb.api.resources import settings_shown
+from brokerweb.api.sparse import SparseFields
 from overlay.faults.kinds import FaultKind
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
@@ -141,7 +142,7 @@ def _chosen(query: Mapping[str, str]) -> list[System]:
     return sorted(found, key=lambda one: one.name, reverse=order == ["-name"]) if order else found
 
 
-class SystemViewSet(ViewSet):
+class SystemViewSet(SparseFields, ViewSet):
     serializer_class = SystemSerializer
     pagination_class = Pages
     lookup_value_regex = "[a-z0-9-]+"

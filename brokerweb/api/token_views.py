@@ -17,13 +17,17 @@ from rest_framework.viewsets import GenericViewSet
 from brokerweb.accounts import services
 from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
+from brokerweb.api.pages import Pages
+from brokerweb.api.resources import created
 from brokerweb.api.shapes import tokens as shapes
+from brokerweb.api.sparse import SparseFields
 
 
 @extend_schema_view(list=extend_schema(description="Your own tokens; their text is never shown again."))
-class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
+class TokenViewSet(SparseFields, mixins.ListModelMixin, GenericViewSet):
     queryset = Token.objects.none()
     serializer_class = shapes.TokenSerializer
+    pagination_class = Pages
     lookup_field = "id"
 
     operations = dict.fromkeys(("get", "delete"), Operation.OWN)
@@ -54,7 +58,7 @@ class TokenViewSet(mixins.ListModelMixin, GenericViewSet):
             raise AuthenticationFailed("Wrong user name or password.")
         token, text = services.make_token(user, **given)
         token.token = text
-        return Response(shapes.MadeTokenSerializer(token).data, status=201)
+        return created(shapes.MadeTokenSerializer(token).data, self.reverse_action("detail", args=[token.id]))
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, id: str) -> Response:

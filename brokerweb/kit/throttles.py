@@ -1,4 +1,4 @@
-"""Request counters for the throttling in ``brokerweb.middleware``.
+"""Request counters for the throttling in ``brokerweb.middleware``, and the headers that tell clients of them.
 
 Requests are counted over windows of ``REST_WINDOW_S`` with one number in the cache, so the cost is constant; REST
 framework's throttles store the time of every request. While the cache is unavailable, no request is refused.
@@ -7,14 +7,45 @@ framework's throttles store the time of every request. While the cache is unavai
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
+from django.http import HttpResponse
 
 from brokerweb.kit.cache_breaker import CacheBreaker
 from brokerweb.kit.error_body import body
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a client may send in the current window."""
+
+    quota: int
+    """Requests per window."""
+    left: int
+    reset_s: float
+    """Seconds until the next window."""
+    is_exceeded: bool
+
+    @property
+    def retry_s(self) -> int:
+        """For ``Retry-After``."""
+        return math.ceil(self.reset_s)
+
+    def tell(self, response: HttpResponse, policy: str) -> None:
+        """Add ``RateLimit-Policy`` and ``RateLimit`` of draft-ietf-httpapi-ratelimit-headers-10, beside those of other
+        policies.
+        """
+        window = settings.REST_WINDOW_S
+        _add(response, "RateLimit-Policy", f'"{policy}";q={self.quota};w={window}')
+        _add(response, "RateLimit", f'"{policy}";r={self.left};t={self.retry_s}')
+
+
+def _add(response: HttpResponse, header: str, item: str) -> None:
+    response[header] = f"{response[header]}, {item}" if header in response else item
 
 
 class Windows:
@@ -23,9 +54,9 @@ class Windows:
     def __init__(self) -> None:
         self._breaker = CacheBreaker("no request is throttled")
 
-    def wait_s(self, who: str, rate: float, now: float) -> float | None:
-        """Count one request of ``who``. Returns ``None`` if it is within ``rate`` requests per second (0:
-        unlimited), otherwise the seconds until the next one is. ``now`` is in seconds, on the same clock in all
+    def count(self, who: str, rate: float, now: float) -> Budget | None:
+        """Count one request of ``who`` and return the budget of ``rate`` requests per second that it leaves; ``None``
+        if there is none: ``rate`` is 0, or the cache is unavailable. ``now`` is in seconds, on the same clock in all
         processes.
         """
         window = settings.REST_WINDOW_S
@@ -33,7 +64,10 @@ class Windows:
         if not rate:
             return None
         count = self.add(who, int(number), 1)
-        return None if count is None or count <= rate * window else window - passed
+        if count is None:
+            return None
+        quota = int(rate * window)
+        return Budget(quota, max(0, quota - count), window - passed, count > quota)
 
     def add(self, who: str, number: int, requests: int) -> int | None:
         """Count ``requests`` in the window ``number``. Returns all of ``who`` in it; ``None`` without a cache."""

@@ -37,3 +37,16 @@ def test_every_operation_that_creates_takes_a_key_but_those_of_tokens(document: 
     assert len(creating) > 10
     assert taking - creating == {"/api/runs/bulk/"}
     assert creating - taking == {"/api/tokens/"}
+
+
+def test_everything_that_is_created_has_its_location(document: dict[str, Any]) -> None:
+    created = [one["responses"]["201"] for _, _, one in operations(document) if "201" in one["responses"]]
+    assert len(created) > 10
+    assert all("Location" in answer["headers"] for answer in created)
+
+
+def test_errors_are_typed_in_both_shapes(document: dict[str, Any]) -> None:
+    for _, path, one in operations(document):
+        content = one["responses"]["default"]["content"]
+        shapes = {kind: shape["schema"]["$ref"].rpartition("/")[2] for kind, shape in content.items()}
+        assert shapes == {"application/json": "Error", "application/problem+json": "Problem"}, path

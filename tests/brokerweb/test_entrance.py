@@ -400,9 +400,12 @@ def test_while_the_cache_is_away_nobody_is_refused(settings: Any, operator: User
 def test_requests_are_counted_over_windows(settings: Any) -> None:
     settings.REST_WINDOW_S = 10
     windows = Windows()
-    assert [windows.wait_s("w", 0.2, now) for now in (1000, 1001, 1002.5, 1009)] == [None, None, 7.5, 1]
-    assert windows.wait_s("w", 0.2, 1010) is None
-    assert windows.wait_s("w", 0, 1009) is None
+    budgets = [windows.count("w", 0.2, now) for now in (1000, 1001, 1002.5, 1009)]
+    told = [(one.left, one.reset_s, one.is_exceeded) for one in budgets if one]
+    assert told == [(1, 10, False), (0, 9, False), (0, 7.5, True), (0, 1, True)]
+    begun = windows.count("w", 0.2, 1010)
+    assert begun and not begun.is_exceeded
+    assert windows.count("w", 0, 1009) is None
 
 
 @pytest.mark.django_db

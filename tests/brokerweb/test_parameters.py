@@ -22,7 +22,7 @@ def test_a_misspelt_filter_is_refused_by_its_name_with_those_there_are(api: APIC
     assert refused.status_code == 400
     said = refused.json()
     assert (said["field"], said["code"]) == ("tpyo", "unknown")
-    assert said["sentence"] == "Unknown parameter 'tpyo'; known parameters: page, page_size."
+    assert said["sentence"] == "Unknown parameter 'tpyo'; known parameters: cursor, page, page_size, fields."
     assert [one["field"] for one in said["errors"]] == ["tpyo", "page_siz"]
     assert api.get("/api/runs/?filter=x").json()["field"] == "filter"
     assert api.get("/api/queue/?filter=x").json()["sentence"].endswith("; it has no parameters.")
