@@ -14,6 +14,8 @@
 ``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma-separated: ``127.0.0.0/8,10.1.0.0/16``
 ``WAXWING_REST_RATE``  REST requests per second and token (50; 0: unlimited); twice as many per address without a token
 ``WAXWING_LOG_IN_RATE`` logins per second and address, for any user names (1; 0: unlimited)
+``WAXWING_NETWORKS``   networks that an account may have (50)
+``WAXWING_BROKERS``    brokers that a host may run for networks (2000)
 ``WAXWING_BODY_S``     timeout of a request body in seconds (60; 1 to 600)
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
@@ -56,6 +58,10 @@ except InvalidSetting as error:
 # --- Limits ---------------------------------------------------------------------------------------------------------
 MAX_BROKERS = 1_000
 """Maximum brokers of a topology: what one host launches within ``overlay.deployment.phases.LAUNCH_LIMIT_S``."""
+MAX_NETWORKS = int(number(os.environ, "WAXWING_NETWORKS", 50))
+"""Networks of one account, running or stopped. More fill the disk with their histories; fewer refuse new ones."""
+MAX_HOST_BROKERS = int(number(os.environ, "WAXWING_BROKERS", 2_000))
+"""Brokers that the networks of one host may run, about 6 MB each. More exhaust its memory; fewer refuse networks."""
 MAX_UPLOAD_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
 """Maximum request body including files: a document in a form or in JSON, where escaped quotes take more space."""

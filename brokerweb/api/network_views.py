@@ -14,11 +14,14 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from brokerweb.accounts.asking import access_of, shown_networks
+from brokerweb.api.network_changes import HOW, NetworkChanges, broker_of
+from brokerweb.api.network_changes import shown as change_shown
 from brokerweb.api.paging import links, part_of, whole
 from brokerweb.api.resources import Resource, chosen
+from brokerweb.api.shapes import network_changes as change_shapes
 from brokerweb.api.shapes import networks as shapes
 from brokerweb.api.shapes.brokers import NetworkBrokerSerializer, RunBrokerListSerializer
-from brokerweb.networks import broker_index, history, live_data, probing
+from brokerweb.networks import broker_index, changes, history, live_data, probing
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
@@ -31,7 +34,7 @@ PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, descr
 _YES_OR_NO = {"": None, "true": True, "false": False}
 
 
-class NetworkViewSet(Resource):
+class NetworkViewSet(NetworkChanges):
     queryset = Network.objects.select_related("owner").prefetch_related("restart_orders")
     serializer_class = shapes.NetworkSerializer
     network_in = "pk"
@@ -78,12 +81,37 @@ class NetworkViewSet(Resource):
         rows = live_data.rows_of(network, shown)
         return Response({**part_of(request, rows), "t_s": None})
 
+    @extend_schema(
+        operation_id="networks_brokers_create",
+        request=change_shapes.AddBrokerBody,
+        responses={201: change_shapes.ChangeSerializer},
+        filters=False,
+    )
+    @brokers.mapping.post
+    def add_broker(self, request: Request, pk: str) -> Response:
+        """Add a broker with links to others. `added` has its index, which no other broker had or will have."""
+        body = self.parsed(change_shapes.AddBrokerBody)
+        return change_shown(changes.add_broker(self.get_object(), body.pop("links"), self._how(body)), 201)
+
     @extend_schema(operation_id="networks_broker_retrieve", responses=NetworkBrokerSerializer, filters=False)
     @action(detail=True, url_path="brokers/(?P<index>[0-9]{1,7})")
     def broker(self, request: Request, pk: str, index: str) -> Response:
         """One broker: neighbours, counters and latest steps."""
         network = self.get_object()
-        return Response(live_data.one_of(network, _index(network, index)))
+        return Response(live_data.one_of(network, broker_of(network, index)))
+
+    @extend_schema(
+        operation_id="networks_broker_destroy",
+        request=None,
+        parameters=HOW,
+        responses=change_shapes.ChangeSerializer,
+        filters=False,
+    )
+    @broker.mapping.delete
+    def remove_broker(self, request: Request, pk: str, index: str) -> Response:
+        """Drain a broker and remove it with its links. Its index is not used again."""
+        network = self.get_object()
+        return change_shown(changes.remove_broker(network, broker_of(network, index), self._how_of_query()))
 
     @extend_schema(
         operation_id="networks_broker_restart",
@@ -94,13 +122,14 @@ class NetworkViewSet(Resource):
     )
     @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/restart", url_name="restart-broker")
     def restart_broker(self, request: Request, pk: str, index: str) -> Response:
-        """Restart one broker at its address within a few seconds. It loses the data in its memory.
+        """Restart one broker at its address within a few seconds. It loses the data in its memory. A drained broker
+        starts again.
 
         `restarting` in the response lists brokers with a pending restart. Returns 409 if the broker cannot be restarted
         now.
         """
         network = self.get_object()
-        return self.shown(networks.restart_broker(network, _index(network, index), self.user))
+        return self.shown(networks.restart_broker(network, broker_of(network, index), self.user))
 
     @extend_schema(
         operation_id="networks_events_list", responses=shapes.NetworkEventSerializer(many=True), filters=False
@@ -213,11 +242,3 @@ def _rows(
 def _broker(network: Network, request: Request) -> int | None:
     """The broker to query; ``None`` for any."""
     return broker_index.chosen(network, request.query_params.get("broker", ""))
-
-
-def _index(network: Network, text: str) -> int:
-    """The broker index in the path. Raises ``NotFound``."""
-    try:
-        return broker_index.read(network, text)
-    except InvalidSetting:
-        raise NotFound("This network has no broker with this index.") from None

@@ -25,6 +25,8 @@ class ServerNames:
         """``nodes`` is the number of nodes of the topology."""
         self._system, self._servers, self._nodes = system, servers, nodes
         self._count = len(servers) or nodes
+        self.removed: frozenset[int] = frozenset()
+        """Indices that a network no longer has, and does not use again."""
 
     @classmethod
     def of(cls, configuration: Mapping[str, Any]) -> ServerNames:
@@ -69,12 +71,12 @@ class ServerNames:
     @property
     def all(self) -> list[tuple[int, str]]:
         """Indices and names."""
-        return [(index, self.full(index)) for index in range(self._count)]
+        return [(index, self.full(index)) for index in range(self._count) if index not in self.removed]
 
     @property
     def counted(self) -> str:
         """``4 brokers``; ``2 gateways, 1 registry``."""
-        return self._counted(range(self._count))
+        return self._counted(index for index in range(self._count) if index not in self.removed)
 
     @property
     def on_topology(self) -> str:

@@ -19,8 +19,10 @@ def picture(topology: Mapping[str, Any], servers: ServerNames) -> dict[str, Any]
     """The topology of a run or network as launched, with a row of its other servers below. Each node has its title and,
     if there are several roles, the shape of its role."""
     drawn = pictures.of_document(topology)
+    if servers.removed:
+        drawn["nodes"] = [node for node in drawn["nodes"] if node["index"] not in servers.removed]
     nodes = drawn["nodes"]
-    others = range(len(nodes), len(servers))
+    others = range(topology["brokers"], len(servers))
     places = _row(nodes, len(others))
     nodes += [{"index": at, "name": str(at), "x": x, "y": y} for at, (x, y) in zip(others, places, strict=True)]
     if servers.has_roles:

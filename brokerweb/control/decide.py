@@ -27,10 +27,14 @@ NETWORK_STATES = {
     phases.FAILED: NetworkState.FAILED,
 }
 
+CHANGEABLE = (phases.LAUNCHING, phases.RUNNING, phases.DEGRADED)
+"""The supervisor's phases in which it takes a newer version of a network."""
+
 
 @dataclass(frozen=True)
 class Step:
-    """One step. ``verb`` is the supervisor's command: deploy, renew, stop or none; ``to`` is the row's next state."""
+    """One step. ``verb`` is the supervisor's command: deploy, change (a network), renew, stop or none; ``to`` is the
+    row's next state."""
 
     verb: str = "none"
     to: str = ""
@@ -71,7 +75,7 @@ def _ended(state: str, reason: str, measured: bool) -> Step:
     return Step(to=RunState.COLLECTING, reason=reason, ends_in=state) if measured else Step(to=state, reason=reason)
 
 
-def network_step(desired: str, state: str, epoch: int, status: Status | None) -> Step:
+def network_step(desired: str, state: str, epoch: int, status: Status | None, version: int = 0) -> Step:
     """The next step of a network."""
     if desired == Desired.STOPPED:
         if status is None or (status["phase"] in phases.ENDED and is_gone(status)):
@@ -87,7 +91,9 @@ def network_step(desired: str, state: str, epoch: int, status: Status | None) ->
         return Step(verb="none" if status["phase"] == phases.STOPPING else "stop", reason="started again")
     if status["epoch"] < epoch:
         return Step(verb="deploy" if is_gone(status) else "none", to=NetworkState.STARTING)
-    return Step(to=NETWORK_STATES[status["phase"]], reason=status.get("reason") or "")
+    is_older = status.get("version", 0) < version and status["phase"] in CHANGEABLE
+    to, reason = NETWORK_STATES[status["phase"]], status.get("reason") or ""
+    return Step(verb="change" if is_older else "none", to=to, reason=reason)
 
 
 def run_progress(status: Status, now_ms: float) -> float:

@@ -37,6 +37,8 @@ def network_deployment(network: Network) -> dict[str, Any]:
         "settings": network.settings,
         "workload": None,
         "lease_s": None,
+        "version": network.version,
+        "members": network.members,
     }
 
 
@@ -49,10 +51,12 @@ def held_by_others(network: Network) -> list[str]:
 def reconcile_network(network: Network, supervisor: SupervisorClient, known: set[str]) -> None:
     """One step for one network; ``known`` are the supervisor's deployments."""
     status: Status | None = supervisor.status(network.id) if network.id in known else None
-    step = network_step(network.desired, network.state, network.epoch, status)
+    step = network_step(network.desired, network.state, network.epoch, status, network.version)
     try:
         if step.verb == "deploy":
             status = supervisor.deploy(network_deployment(network), network.addresses, held_by_others(network))
+        elif step.verb == "change" and status is not None:
+            status = _change(network, supervisor, status)
         elif step.verb == "stop" and status is not None:
             status = supervisor.stop(network.id, status["epoch"], step.reason)
         elif status is not None:
@@ -62,10 +66,19 @@ def reconcile_network(network: Network, supervisor: SupervisorClient, known: set
     _write_network(network, step, status)
 
 
+def _change(network: Network, supervisor: SupervisorClient, status: Status) -> Status:
+    """Passes a newer version on. A refusal is shown as the state of the change; the network runs on as it is."""
+    try:
+        return supervisor.deploy(network_deployment(network), network.addresses, held_by_others(network))
+    except SupervisorRefused as error:
+        return {**status, "rollout": {"version": network.version, "refused": error.sentence}}
+
+
 def _restart_brokers(network: Network, supervisor: SupervisorClient, status: Status) -> Status:
     """Forwards each restart order until a new process runs; drops orders for older brokers."""
     for order in network.restart_orders.all():
-        is_open = status["epoch"] == network.epoch and status["brokers"][order.broker]["restarts"] == order.restarts
+        restarts = {row["index"]: row["restarts"] for row in status["brokers"]}
+        is_open = status["epoch"] == network.epoch and restarts.get(order.broker) == order.restarts
         try:
             if is_open:
                 by = order.by or "an operator"
@@ -85,6 +98,7 @@ def _write_network(network: Network, step: Step, status: Status | None) -> None:
         "reason": step.reason or ("" if step.to else network.reason),
         "brokers": brokers,
         "addresses": {str(one["index"]): one["address"] for one in brokers} if status else network.addresses,
+        "rollout": status.get("rollout", {}) if status else network.rollout,
     }
     if all(getattr(network, name) == value for name, value in seen.items()):
         return

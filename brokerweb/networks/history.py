@@ -46,13 +46,13 @@ class _History:
         return self._words.happened(self._events)
 
 
-_histories: Following[str, _History] = Following(KEPT)
+_histories: Following[tuple[str, int], _History] = Following(KEPT)
 
 
 def newest(network: Network) -> list[dict[str, Any]]:
     """``[{at, words, count, kind}]``, newest first; empty without a journal."""
     path = Path(settings.VAR) / "networks" / network.pk / "journal" / "supervisor.journal"
-    found = _histories.look(network.pk, lambda: _History(path, _words(network)), _History.read)
+    found = _histories.look((network.pk, network.version), lambda: _History(path, _words(network)), _History.read)
     return [{**one, "at": moment(one["t_s"] * 1000)} for one in reversed(found)]
 
 

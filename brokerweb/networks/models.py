@@ -77,6 +77,14 @@ class Network(models.Model):
     state = models.CharField(max_length=10, choices=NetworkState, default=NetworkState.STARTING, editable=False)
     reason = models.TextField(blank=True, editable=False)
     host = models.CharField(max_length=100, blank=True)
+    version = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Increases with every change of deployed, settings or members"
+    )
+    members = models.JSONField(
+        default=dict, editable=False, help_text="Brokers that should not run, by index: drained or removed"
+    )
+    previous = models.JSONField(default=dict, editable=False, help_text="The document before the last change")
+    rollout = models.JSONField(default=dict, editable=False, help_text="Progress of the newest version, as observed")
     epoch = models.PositiveIntegerField(
         default=1, editable=False, help_text="Increases with every start; fences off older ones"
     )

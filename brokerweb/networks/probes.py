@@ -5,7 +5,7 @@ the network's directory; the writer can be restarted.
 
 ::
 
-   var/networks/<id>/probes    for each tier, for each broker and for all of them: a ring of records
+   var/networks/<id>/probes-by-broker    for all brokers together and for each one, for each tier: a ring of records
 """
 
 from __future__ import annotations
@@ -99,11 +99,10 @@ def _spread(asked: int, took_us: list[float]) -> dict[str, float]:
 
 
 class Probes:
-    """The ring file of a network with ``brokers`` brokers."""
+    """The ring file of a network. It grows with the brokers that are added."""
 
-    def __init__(self, path: Path, brokers: int) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._rows = brokers + 1
 
     def write(self, tier: Tier, at_s: int, found: Mapping[int | None, Mapping[str, float]]) -> None:
         """Write the figures of the step starting at ``at_s``. Raises ``OSError``, for example on a full disk."""
@@ -152,10 +151,12 @@ class Probes:
             return {}
         return found
 
-    def _place(self, tier: Tier, broker: int | None, slot: int) -> int:
-        before = sum(one.slots * self._rows for one in TIERS[: TIERS.index(tier)])
-        row = self._rows - 1 if broker is None else broker
-        return (before + row * tier.slots + slot) * RECORD.itemsize
+    @staticmethod
+    def _place(tier: Tier, broker: int | None, slot: int) -> int:
+        """Those of all brokers come first, so that brokers can be added behind."""
+        before = sum(one.slots for one in TIERS[: TIERS.index(tier)])
+        row = 0 if broker is None else broker + 1
+        return (row * sum(one.slots for one in TIERS) + before + slot) * RECORD.itemsize
 
 
 def _column(name: str, times: Iterable[int], known: Mapping[int, Any]) -> list[Any]:

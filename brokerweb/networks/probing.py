@@ -22,7 +22,6 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import close_old_connections
 
-from brokerweb.networks.broker_index import servers_of
 from brokerweb.networks.load_polling import Glance
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import TIERS, Probes, Step
@@ -45,7 +44,7 @@ K = TypeVar("K", bound=Hashable)
 
 def probe_file(network: Network) -> Probes:
     """The file of the time series of ``network``."""
-    return Probes(Path(settings.VAR) / "networks" / network.pk / "probes", len(servers_of(network)))
+    return Probes(Path(settings.VAR) / "networks" / network.pk / "probes-by-broker")
 
 
 def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
@@ -136,20 +135,20 @@ class Prober:
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._followed: dict[tuple[str, int], _Followed] = {}
+        self._followed: dict[tuple[str, int, int], _Followed] = {}
         self._looked_in = -1
 
     def round(self) -> None:
         """One ping to each broker, and a poll of load and memory if due."""
         networks = {
-            (network.pk, network.epoch): network
+            (network.pk, network.epoch, network.version): network
             for network in Network.objects.filter(host=self._host, state__in=UP)
             if network.system in SYSTEMS
         }
         self._followed = {key: self._followed.get(key) or _Followed(network) for key, network in networks.items()}
         for followed in self._followed.values():
             self._close(followed)
-        probes: dict[tuple[str, int], dict[int, float | None]] = {key: {} for key in networks}
+        probes: dict[tuple[str, int, int], dict[int, float | None]] = {key: {} for key in networks}
         by_system = groupby(sorted(networks, key=lambda key: networks[key].system), lambda key: networks[key].system)
         present = {name: list(keys) for name, keys in by_system}
         for name, keys in present.items():

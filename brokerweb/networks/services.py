@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.setting_forms import Profiles
-from brokerweb.networks import broker_index, deploy_tasks
+from brokerweb.networks import broker_index, changes, deploy_tasks, naming, quotas
 from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
@@ -26,7 +26,7 @@ from overlay.experiment.definition import default_topology, graph_of
 from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
-NOT_RESTARTED = ("starting", "restarting", "stopped", "away")
+NOT_RESTARTED = ("starting", "restarting", "draining", "stopped", "away")
 """States in which a broker is already starting, or should not run."""
 
 
@@ -71,10 +71,12 @@ def deploy(
     profile = {PROFILE: chosen.network_profile} if chosen.network_profile else {}
     whole = chosen.whole({**profile, **(settings or {})})
     document = topologies.document(topology) if topology else default_topology(chosen, whole)
-    chosen.check(chosen.setup(whole, None, graph_of(document)))
+    servers = chosen.check(chosen.setup(whole, None, graph_of(document)))
     with transaction.atomic():  # IMMEDIATE: of two concurrent requests, the second finds the name taken
+        quotas.check_networks(owner)
+        quotas.check_brokers("", servers, "topology")
         network = Network.objects.create(
-            name=_free_name(name),
+            name=naming.free_name(name),
             topology=topology,
             system=chosen.name,
             deployed=document,
@@ -87,16 +89,6 @@ def deploy(
     return network
 
 
-def _free_name(name: str) -> str:
-    """``name`` if it is free. Raises ``InvalidSetting``."""
-    name = name.strip()
-    if not name or len(name) > 100 or not name.isprintable():
-        raise InvalidSetting("name", "must be 1 to 100 printable characters")
-    if Network.objects.filter(name=name).exists():
-        raise InvalidSetting("name", f"{name!r} is taken by another network")
-    return name
-
-
 def start(network: Network, *, new_addresses: bool = False) -> Network:
     """Start a stopped or failed network; a running one is not changed.
 
@@ -104,7 +96,9 @@ def start(network: Network, *, new_addresses: bool = False) -> Network:
     reason, because clients know it by its address; ``new_addresses`` gives every broker another one.
     """
     ended = (*DOWN, NetworkState.STOPPING)
-    moved = {"addresses": {}} if new_addresses else {}
+    if network.desired == Desired.STOPPED:
+        quotas.check_brokers(network.host, quotas.running_brokers(network), "network")
+    moved: dict[str, Any] = {"addresses": {}} if new_addresses else {}
     Network.objects.filter(pk=network.pk, state__in=ended).update(
         desired=Desired.RUNNING,
         state=NetworkState.STARTING,
@@ -112,6 +106,7 @@ def start(network: Network, *, new_addresses: bool = False) -> Network:
         epoch=F("epoch") + 1,
         changed=timezone.now(),
         brokers=[],
+        rollout={},
         **moved,
     )
     _forget_restarts(network)
@@ -149,16 +144,28 @@ def restart_broker(network: Network, index: int, by: User | None = None) -> Netw
     broker.
     """
     broker_index.known(network, index, "index")
+    if changes.is_drained(network, index):
+        return changes.return_broker(network, index, changes.How(by=by)).network
     if network.state not in UP:
         raise NotPossible(f"This network is {network.state}; its brokers cannot be restarted.")
     if missing := worker_missing(network.host):
         raise NotPossible(f"{_title(network, index)} cannot be restarted now. {missing}")
-    row = network.brokers[index]
+    row = next((row for row in network.brokers if row["index"] == index), {"state": "stopped"})
     if index not in restartable(network):
         raise NotPossible(f"{_title(network, index)} is {row['state']}; wait until it is up or has failed.")
     order = {"restarts": row["restarts"], "by": by.username if by else ""}
     RestartOrder.objects.get_or_create(network=network, broker=index, defaults=order)
     network.refresh_from_db()
+    return network
+
+
+def restart_failed(network: Network, by: User | None = None) -> Network:
+    """Request the restart of all brokers that have failed or hang. Raises ``NotPossible`` if there are none."""
+    failed = [row["index"] for row in network.brokers if row["state"] in ("failed", "not answering")]
+    if not failed:
+        raise NotPossible("No broker of this network has failed.")
+    for index in failed:
+        network = restart_broker(network, index, by)
     return network
 
 

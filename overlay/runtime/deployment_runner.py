@@ -118,7 +118,7 @@ class DeploymentRunner:
             raise WaxwingError(f"{self.deployment.id} is {self.phase}, so it cannot be changed")
         self.deployment, self.addresses = deployment, addresses
         self.changes.accept(deployment, now)
-        self._tell("changing", {"version": deployment.version})
+        self._tell("changing", {"reason": str(deployment.version)})
 
     def stop(self, reason: str) -> None:
         """Idempotent; the first reason is kept."""

@@ -92,7 +92,7 @@ class NetworkChanges:
         self._count = max(self._count, len(self._steps))
         self._is_open = bool(self._steps) or not {BUSY, FAILED}.isdisjoint(seen.states.values()) or not seen.is_settled
         if not self._is_open:
-            self._tell("changed", {"version": self.deployment.version})
+            self._tell("changed", {"reason": str(self.deployment.version)})
 
     def _desired(self) -> rollout.Desired:
         indices = frozenset(range(len(self.deployment.server_names))) - self.deployment.absent
@@ -122,7 +122,8 @@ class NetworkChanges:
 
     def _take(self, step: Step, now: int) -> None:
         names = [self.deployment.server_names[index] for index in step.brokers]
-        self._tell("change_step", {"step": step.verb, "brokers": list(step.brokers)})
+        for broker in step.brokers:
+            self._tell(f"change_{step.verb}", {"broker": broker})
         match step.verb:
             case rollout.START:
                 self.away.discard(step.brokers[0])

@@ -22,6 +22,8 @@ from telemetry.systems.contract import Telemetry, Wording
 
 TOGETHER_S = 1.0
 """Equal events within this time of the first one are combined."""
+HANDED_OVER = "handed over"
+"""The first words of a server that was drained, in ``overlay.runtime.server_process``."""
 NAMED = 3
 """Up to this many processes are named, more are counted."""
 WELL = "exit 0"
@@ -47,6 +49,13 @@ WORDINGS = {
     "broke": _process("{who} ended with {reason}", "{who} ended with {reason}", "{who} down"),
     "gave_up": _process("{who} was given up: {reason}", "{who} were given up: {reason}", "{who} given up"),
     "restart_asked": _process("{who}: {reason}", "{who}: {reason}"),
+    "changing": Wording("the network changes to version {reason}", ""),
+    "changed": Wording("version {reason} is complete", ""),
+    "change_start": _process("{who} is added", "{who} are added"),
+    "change_drain": _process("{who} gives its entries away and leaves", "{who} give their entries away and leave"),
+    "change_replace": _process("{who} restarts with changed settings", "{who} restart with changed settings"),
+    "change_join": Wording("new links of {who}", "new links of {who}"),
+    "change_cut": Wording("links of {who} are cut", "links of {who} are cut"),
     "churn_left": _process("{who} left gracefully (churn)", "{who} left gracefully (churn)", "{who} away"),
     "churn_crashed": _process("{who} crashed (churn)", "{who} crashed (churn)", "{who} away"),
     "churn_returned": _process("{who} returned (churn)", "{who} returned (churn)", "{who} back"),
@@ -165,7 +174,7 @@ def kind_of(name: str, detail: Mapping[str, Any]) -> str:
     if name == "process_started":
         return "restarted" if detail.get("after") else "started"
     if name == "process_ended":
-        is_meant = reason in ("", WELL, CRASHED) or reason.startswith(RESTARTED)
+        is_meant = reason in ("", WELL, CRASHED) or reason.startswith((RESTARTED, HANDED_OVER))
         return "ended" if is_meant else "killed" if reason.startswith("killed") else "broke"
     return name
 

@@ -113,7 +113,7 @@ def network_directory(network: Network) -> Path:
 
 
 def test_what_was_not_measured_is_a_gap_and_what_is_too_old_is_gone(tmp_path: Path) -> None:
-    probes = Probes(tmp_path / "probes", brokers=2)
+    probes = Probes(tmp_path / "probes")
     for at_s in (NOW, NOW + 5, NOW + 20):
         probes.write(FINE, at_s, {1: {"asked": 5, "answered": 4, "p50_us": 80.0, "p95_us": 90.0}})
     found = probes.read(FINE, 1, NOW + 22)
@@ -127,7 +127,7 @@ def test_what_was_not_measured_is_a_gap_and_what_is_too_old_is_gone(tmp_path: Pa
 @given(st.lists(st.integers(0, 5_000), min_size=1, max_size=60, unique=True))
 def test_the_file_never_outgrows_its_size_and_tells_the_newest(tmp_path_factory: Any, steps: list[int]) -> None:
     path = tmp_path_factory.mktemp("ring") / "probes"
-    probes = Probes(path, brokers=1)
+    probes = Probes(path)
     base = NOW // 60 * 60
     for step in sorted(steps):
         for tier in TIERS:

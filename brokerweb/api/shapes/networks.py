@@ -35,7 +35,9 @@ class BrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
     name = serializers.CharField(required=False, help_text="Its process: broker-3")
     address = serializers.CharField(allow_null=True)
-    state = serializers.CharField(help_text="starting, up, not answering, restarting, failed or stopped")
+    state = serializers.CharField(help_text="starting, up, not answering, restarting, draining, failed or stopped")
+    wanted = serializers.CharField(required=False, help_text="running, drained or removed")
+    is_old = serializers.BooleanField(required=False, help_text="Whether a change of settings has not reached it yet")
     reason = serializers.CharField(allow_blank=True)
     restarts = serializers.IntegerField()
     pid = serializers.IntegerField(allow_null=True)
@@ -65,6 +67,7 @@ class NetworkSerializer(serializers.ModelSerializer):
             "brokers",
             "host",
             "epoch",
+            "version",
         ]
         fields += ["owner", "created", "changed", "restarting"]
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.broker.entries import Entry, Replica
+from overlay.systems.context_broker.broker.station import Station
 from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, Status, key_of
 from overlay.systems.context_broker.wire.table import OPERATIONS
 

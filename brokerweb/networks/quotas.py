@@ -1,0 +1,38 @@
+"""How many networks an account may have, and how many brokers a host may run for networks."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from brokerweb.networks import broker_index
+from brokerweb.networks.models import Desired, Network
+from overlay.core.errors import InvalidSetting
+
+
+def check_networks(owner: User | None) -> None:
+    """Raises ``InvalidSetting`` if the account has as many networks as it may."""
+    if owner is None:
+        return
+    has, most = Network.objects.filter(owner=owner).count(), settings.MAX_NETWORKS
+    if has >= most:
+        raise InvalidSetting(
+            "name", f"{owner.username} has {has} networks, and an account may have {most}; delete one first"
+        )
+
+
+def check_brokers(host: str, more: int, field: str) -> None:
+    """Raises ``InvalidSetting`` if ``more`` brokers are too many for a host; an empty one stands for any."""
+    if more <= 0:
+        return
+    running = Network.objects.filter(desired=Desired.RUNNING)
+    has = sum(running_brokers(network) for network in (running.filter(host__in=(host, "")) if host else running))
+    if has + more > settings.MAX_HOST_BROKERS:
+        where, most = f"host {host}" if host else "this host", f"{settings.MAX_HOST_BROKERS:,}"
+        sentence = f"the networks of {where} have {has:,} brokers; with {more:,} more it would exceed its {most}"
+        raise InvalidSetting(field, sentence)
+
+
+def running_brokers(network: Network) -> int:
+    """The servers of a network that should run."""
+    return len(broker_index.servers_of(network)) - len(network.members)

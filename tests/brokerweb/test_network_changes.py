@@ -1,0 +1,207 @@
+"""Changes of networks through REST: previews, refusals and quotas without a supervisor, and one live network."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from rest_framework.test import APIClient
+
+from brokerweb.networks.models import Network
+from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.systems.registry import SYSTEMS
+from tests.brokerweb.test_networks import rounds_until, running
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def network(api: APIClient, ring: dict[str, Any]) -> Network:
+    """A ring of four brokers that a host has reported to be up."""
+    made = api.post("/api/networks/", {"name": "n", "topology": ring["id"]}, format="json").json()
+    rows = [
+        {"index": index, "address": f"127.0.0.1:2000{index}", "state": "up", "reason": "", "restarts": 0, "pid": 1}
+        for index in range(4)
+    ]
+    Network.objects.filter(pk=made["id"]).update(state="running", host="here", brokers=rows)
+    return Network.objects.get(pk=made["id"])
+
+
+def url(network: Network, path: str = "") -> str:
+    return f"/api/networks/{network.pk}/{path}"
+
+
+def words(answer: Any) -> list[str]:
+    assert answer.status_code in (200, 201), answer.content
+    return [step["words"] for step in answer.json()["steps"]]
+
+
+def ends(network: Network) -> set[tuple[int, int]]:
+    network.refresh_from_db()
+    return {(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in network.deployed["links"]}
+
+
+def test_a_preview_lists_the_steps_and_changes_nothing(api: APIClient, network: Network) -> None:
+    asked = {"links": [0, 2], "dry_run": True}
+    answer = api.post(url(network, "brokers/"), asked, format="json")
+    assert words(answer) == ["Start broker 4", "Link brokers 0 and 4", "Link brokers 2 and 4"]
+    assert (answer.status_code, answer.json()["version"], answer.json()["added"]) == (200, 1, [4])
+    rolled = api.patch(url(network), {"settings": {"walk_ttl": 9}, "dry_run": True}, format="json")
+    assert words(rolled)[1] == "Restart broker 1 with the changed settings, after it gave its entries away"
+    assert len(words(rolled)) == 4
+    assert words(api.delete(url(network, "brokers/3/?dry_run=true")))[0].startswith("Drain broker 3")
+    network.refresh_from_db()
+    assert (network.version, network.deployed["brokers"], network.members) == (0, 4, {})
+    assert api.get(url(network, "rollout/")).json()["previous"] is None
+
+
+def test_an_index_is_not_used_again_and_a_removed_broker_is_not_there(api: APIClient, network: Network) -> None:
+    assert api.delete(url(network, "brokers/3/")).status_code == 200
+    assert ends(network) == {(0, 1), (1, 2)}
+    answer = api.post(url(network, "brokers/"), {"links": [0, 2]}, format="json")
+    assert (answer.status_code, answer.json()["added"], answer.json()["version"]) == (201, [4], 2)
+    assert ends(network) == {(0, 1), (1, 2), (0, 4), (2, 4)}
+    assert api.post(url(network, "brokers/3/drain/")).status_code == 404
+    refused = api.post(url(network, "links/"), {"a": 3, "b": 0}, format="json")
+    assert (refused.status_code, refused.json()["field"]) == (400, "a")
+    assert "there is no broker 3 (it was removed)" in refused.json()["sentence"]
+
+
+def test_the_last_way_between_brokers_is_cut_on_demand_only(api: APIClient, network: Network) -> None:
+    assert api.delete(url(network, "links/?a=0&b=1")).status_code == 200
+    refused = api.delete(url(network, "links/?a=2&b=3"))
+    assert refused.status_code == 409
+    assert "in 2 parts: the others cannot reach broker 1, 2" in refused.json()["sentence"]
+    assert api.delete(url(network, "links/?a=2&b=3&dry_run=true")).json()["steps"][0]["splits"]
+    assert api.delete(url(network, "links/?a=2&b=3&allow_split=true")).status_code == 200
+    assert ends(network) == {(1, 2), (0, 3)}
+
+
+def test_what_cannot_be_changed_is_named_and_nothing_is_stored(api: APIClient, network: Network) -> None:
+    for method, path, body, field in (
+        ("post", "brokers/", {"links": []}, "links"),
+        ("post", "brokers/", {"links": [7]}, "links"),
+        ("post", "brokers/", {"links": [0, 0]}, "links"),
+        ("post", "links/", {"a": 0, "b": 0}, "b"),
+        ("post", "links/", {"a": 0, "b": 1}, "b"),
+        ("delete", "links/?a=0&b=2", None, "b"),
+        ("delete", "links/?a=x&b=2", None, "a"),
+        ("delete", "brokers/1/?dry_run=perhaps", None, "dry_run"),
+        ("patch", "", {"settings": {"walk_tll": 9}}, "settings.walk_tll"),
+        ("patch", "", {"settings": {"walk_ttl": -1}}, "settings.walk_ttl"),
+        ("patch", "", {"colour": "red"}, "colour"),
+        ("post", "topology/", {"topology": "none"}, "topology"),
+    ):
+        answer = getattr(api, method)(url(network, path), body, format="json")
+        assert (answer.status_code, answer.json()["field"]) == (400, field), answer.content
+    network.refresh_from_db()
+    assert network.version == 0
+
+
+def test_changes_of_two_operators_are_told_apart_by_the_version(api: APIClient, network: Network) -> None:
+    assert api.post(url(network, "brokers/1/drain/"), {"version": 0}, format="json").status_code == 200
+    late = api.post(url(network, "brokers/2/drain/"), {"version": 0}, format="json")
+    assert (late.status_code, "at version 1" in late.json()["sentence"]) == (409, True)
+    late = api.patch(url(network), {"settings": {"walk_ttl": 9}}, format="json", headers={"If-Match": '"0"'})
+    assert late.status_code == 409
+
+
+def test_a_change_is_rolled_back_but_for_indices(api: APIClient, network: Network) -> None:
+    assert api.post(url(network, "rollout/rollback/")).status_code == 409
+    api.post(url(network, "brokers/"), {"links": [0, 2]}, format="json")
+    assert api.post(url(network, "rollout/rollback/")).status_code == 200
+    network.refresh_from_db()
+    assert (network.version, network.deployed["brokers"], network.members) == (2, 5, {"4": "removed"})
+    assert ends(network) == {(0, 1), (1, 2), (2, 3), (0, 3)}
+    api.patch(url(network), {"settings": {"walk_ttl": 9}, "name": "renamed"}, format="json")
+    network.refresh_from_db()
+    assert (network.settings["walk_ttl"], network.name) == (9, "renamed")
+    api.post(url(network, "rollout/rollback/"))
+    network.refresh_from_db()
+    assert network.settings["walk_ttl"] != 9
+
+
+def test_a_new_version_of_the_topology_is_a_difference(api: APIClient, network: Network, ring: dict[str, Any]) -> None:
+    other = {"name": "other", "kind": "custom", "brokers": 5, "links": [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]]}
+    topology = api.post("/api/topologies/", other, format="json").json()["id"]
+    preview = api.post(url(network, "topology/"), {"topology": topology, "dry_run": True}, format="json")
+    assert "Start broker 4" in words(preview)
+    assert api.post(url(network, "topology/"), {"topology": topology}, format="json").status_code == 200
+    assert len(ends(network)) == 5
+    assert (network.deployed["brokers"], network.deployed["name"], network.topology_id) == (5, "other", topology)
+
+
+def test_quotas_are_refused_with_the_number_in_use(api: APIClient, network: Network, settings: Any, ring: dict) -> None:
+    settings.MAX_HOST_BROKERS = 5
+    assert api.post(url(network, "brokers/"), {"links": [0]}, format="json").status_code == 201
+    refused = api.post(url(network, "brokers/"), {"links": [0]}, format="json")
+    assert (refused.status_code, "have 5 brokers; with 1 more it would exceed its 5" in refused.json()["sentence"]) == (
+        400,
+        True,
+    )
+    assert api.post("/api/networks/", {"name": "m", "topology": ring["id"]}, format="json").status_code == 400
+    settings.MAX_HOST_BROKERS, settings.MAX_NETWORKS = 100, 1
+    refused = api.post("/api/networks/", {"name": "m", "topology": ring["id"]}, format="json")
+    assert "olga has 1 networks, and an account may have 1" in refused.json()["sentence"]
+
+
+@pytest.mark.parametrize("system", [name for name, system in SYSTEMS.items() if not system.can_grow])
+def test_a_system_with_a_fixed_number_of_servers_refuses_in_a_sentence(api: APIClient, system: str) -> None:
+    made = api.post("/api/networks/", {"name": "n", "system": system}, format="json").json()
+    base = f"/api/networks/{made['id']}/"
+    for answer in (
+        api.post(base + "brokers/", {"links": [0]}, format="json"),
+        api.delete(base + "brokers/0/"),
+        api.post(base + "brokers/0/drain/"),
+        api.post(base + "links/", {"a": 0, "b": 0}, format="json"),
+    ):
+        assert (answer.status_code, "has a fixed number of servers" in answer.json()["sentence"]) == (400, True)
+
+
+def test_viewers_change_nothing(api: APIClient, network: Network, viewer: User) -> None:
+    client = APIClient()
+    client.force_authenticate(viewer)
+    assert client.post(url(network, "brokers/"), {"links": [0]}, format="json").status_code == 403
+    assert client.patch(url(network), {"name": "x"}, format="json").status_code == 403
+    assert client.get(url(network, "rollout/")).status_code == 200
+
+
+@pytest.mark.stack
+def test_a_live_network_changes_and_comes_back_as_it_was_after_a_crash(
+    api: APIClient, ring: dict, supervisor: SupervisorClient, restart: Callable[[], None]
+) -> None:
+    five = running(api, ring, supervisor)
+    base = five["url"]
+    for index in range(4):
+        there = f"{base}context/room/r{index}/climate/?broker={index}"
+        assert api.put(there, {"provider": "p", "payload": {"n": "1"}}, format="json").status_code == 200
+    assert api.post(base + "brokers/", {"links": [0, 2]}, format="json").status_code == 201
+    assert api.delete(base + "brokers/1/").status_code == 200
+    assert api.patch(base, {"settings": {"walk_ttl": 9}}, format="json").status_code == 200
+    rounds_until(supervisor, lambda: api.get(base + "rollout/").json()["state"] == "done")
+    rounds_until(supervisor, lambda: api.get(base).json()["state"] == "running")
+    now = api.get(base).json()
+    assert [(row["index"], row["state"], row["is_old"]) for row in now["brokers"]] == [
+        (index, "up", False) for index in (0, 2, 3, 4)
+    ]
+    assert [api.get(f"{base}context/room/r{index}/climate/").status_code for index in range(4)] == [200] * 4
+
+    assert api.post(base + "brokers/3/drain/").status_code == 200
+    rounds_until(supervisor, lambda: api.get(base + "rollout/").json()["state"] == "done")
+    os.kill(supervisor.hello()["pid"], signal.SIGKILL)
+    restart()
+    rounds_until(supervisor, lambda: api.get(base).json()["state"] == "running")
+    again = api.get(base).json()
+    assert [(row["index"], row["state"]) for row in again["brokers"]] == [
+        (0, "up"),
+        (2, "up"),
+        (3, "stopped"),
+        (4, "up"),
+    ]
+    assert [row["address"] for row in again["brokers"]] == [row["address"] for row in now["brokers"]]
+    assert api.post(base + "brokers/3/restart/").status_code == 200
+    rounds_until(supervisor, lambda: {row["state"] for row in api.get(base).json()["brokers"]} == {"up"})
