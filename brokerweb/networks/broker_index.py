@@ -29,15 +29,16 @@ def _servers_of(pk: str, epoch: int, version: int) -> ServerNames:
 
 def known(network: Network, index: int, field: str = "broker") -> int:
     """``index``, if the network has such a broker. Raises ``InvalidSetting``."""
-    return below(len(servers_of(network)), index, field)
+    servers = servers_of(network)
+    if index in servers.removed:
+        raise InvalidSetting(field, f"was removed from this network: {index}")
+    return below(len(servers), index, field)
 
 
 def below(count: int, index: int, field: str = "broker") -> int:
-    """The same for a network of ``count`` brokers."""
+    """The same for a network that has had ``count`` brokers."""
     if not 0 <= index < count:
         raise InvalidSetting(field, f"must be from 0 to {count - 1}, not {index}")
-    if index in servers_of(network).removed:
-        raise InvalidSetting(field, f"was removed from this network: {index}")
     return index
 
 
