@@ -8,14 +8,14 @@ senders are served round robin, as there (``overlay.core.admission``)::
     arrives ── delivery ──> begins: receive, step ── service ──> ends: its datagrams leave
        arrives while it wakes ──^      arrives while it is busy ──^ begins again at once
 
-All clients of one fleet are one process and share its ``Core``; each broker has its own. A client sends at the
-start of its service and does its bookkeeping afterwards, so it does not delay its own request. Contention for the cores
-of a machine is not modelled.
+All clients of one fleet are one process and share its core (``processors``); each broker has its own. A client sends at
+the start of its service and does its bookkeeping afterwards, so it does not delay its own request. Contention for the
+cores of a machine is not modelled.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -23,56 +23,19 @@ from overlay.core.addresses import Address
 from overlay.core.admission import BACKLOG, Admission
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.curves import Delays
-from overlay.core.node import MILLISECOND
 from overlay.core.processes import role_of
 from overlay.core.service_times import Costs, Deliveries, ServiceModel
 from overlay.sim.actors import ClientActor, NodeActor
-from overlay.sim.simulator import Outgoing, Simulator
+from overlay.sim.processors import Core, Machine, SharedCore
+from overlay.sim.simulator import Actor, Outgoing, Simulator
 from overlay.systems.contract import System
 from overlay.systems.cores import Client, Meter, Server
 
 BATCH = 32
 """Maximum datagrams in one batch, as in ``overlay.runtime.datagrams``."""
 
-BURST = MILLISECOND // 2
-"""Activity within this time belongs to the same burst: each process forwards a request within about 100 µs."""
-
 Incoming = tuple[bytes, Address, Address]
 """A datagram, its source and its destination."""
-
-
-class Core:
-    """One processor. It serves one actor at a time, in order of arrival."""
-
-    __slots__ = ("busy", "free_at")
-
-    def __init__(self) -> None:
-        self.free_at = 0
-        self.busy = 0
-        """Total service time, nanoseconds."""
-
-
-class Machine:
-    """The machine shared by all processes of a run, which models wake-ups: its processors sleep more deeply the longer
-    all of them are idle, and wake up for the next activity.
-    """
-
-    __slots__ = ("_last", "_slept")
-
-    def __init__(self) -> None:
-        self._last = 0
-        self._slept = 0
-
-    def ran(self, begin: int, end: int) -> None:
-        """A service ran from ``begin`` to ``end`` (ns)."""
-        if begin - self._last > BURST:
-            self._slept = begin - self._last
-        self._last = max(self._last, end)
-
-    def slept(self, now: int) -> int:
-        """For how long (ns) the machine was idle before the current burst."""
-        away = now - self._last
-        return away if away > BURST else self._slept
 
 
 class Timing(NamedTuple):
@@ -86,14 +49,13 @@ class Timing(NamedTuple):
     """The roles of all servers; all other senders are clients."""
 
 
-class Served(ABC):
+class Served(Actor):
     """A mix-in before an actor. Subclasses define the duration of deliveries and services; this class applies it."""
 
     heeds_wakes = True
     """Whether the actor can be changed between inputs, and woken to send the resulting output."""
     sends_last = True
     """Whether output leaves at the end of the service, and not at its start."""
-    leaves_at = 0
 
     def __init__(
         self, timing: Timing, machine: Machine, core: Core, chance: Chance, own_timer: Callable[[], int | None]
@@ -127,6 +89,8 @@ class Served(ABC):
 
     def step(self, now: int) -> Sequence[Outgoing]:
         core = self._core
+        if core.holds(self):
+            return ()
         if self._begins is None:
             timer = self._own_timer()
             if timer is not None and timer <= now:
@@ -136,6 +100,8 @@ class Served(ABC):
         elif self._begins <= now < core.free_at:  # another actor on the same core was served first
             self._begins = core.free_at
         if self._begins is not None and self._begins > now:
+            if self._begins == core.free_at and core.queues(self):
+                self._begins = now
             return ()
         batch = self._next_batch()
         outgoing = self._serve(batch, now)
@@ -145,6 +111,8 @@ class Served(ABC):
         return outgoing
 
     def next_timer(self) -> int | None:
+        if self._core.holds(self):
+            return None
         if self._begins is not None:
             return self._begins
         timer = self._own_timer()
@@ -272,7 +240,7 @@ class Services:
         )
 
     def client(self, simulator: Simulator, client: Client, host: str, process: str) -> ServedClient:
-        core = self._fleets.setdefault(process, Core())
+        core = self._fleets.setdefault(process, SharedCore(simulator))
         chance = Stream(derive_seed(self._seed, "service", *client.identity))
         role = role_of(process)
         timing = self._timing(client, role, self._model.client(role))

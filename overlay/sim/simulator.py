@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from heapq import heappop, heappush
+from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.core.node import SECOND
@@ -139,6 +140,14 @@ class Simulator:
         """Run an action at ``time``, before all other events of that instant."""
         self._schedule.at(time, FAULT, action)
 
+    def next_place(self) -> int:
+        """The place of the next timer: timers of one instant ring in the order in which they were set."""
+        return next(self._order)
+
+    def at_place(self, time: int, place: int, action: Callable[..., None], *arguments: Any) -> None:
+        """Run an action like a timer set at ``place``."""
+        heappush(self._heap, (time, STEP, place, action, arguments))
+
     def run_until(self, time: int) -> None:
         self._run(time)
         self._schedule.pass_to(time)
@@ -151,6 +160,20 @@ class Simulator:
         self._run(self.now + at_most, is_unfinished)
         if is_unfinished():
             raise TimeoutError(f"still unfinished after {at_most / SECOND:g} simulated seconds")
+
+    def step(self, actor: Actor) -> None:
+        """Let an actor step at once, send its output and set its timer."""
+        actor.is_ready, time = False, self._schedule.now
+        self.stepped += 1
+        outgoing = actor.step(time)
+        if outgoing:
+            self._send(outgoing, actor.leaves_at or time)
+        timer = actor.next_timer()
+        if timer is not None:
+            assert timer > time, f"{actor!r} set a timer for {timer} ns at {time} ns, which would loop for ever"
+            self._arm(actor, timer)
+        for watch in self.on_stepped:
+            watch(time, actor)
 
     # ---- parts of the above
 
@@ -167,27 +190,14 @@ class Simulator:
             elif ready:
                 actor = ready.popleft()
                 if actor.is_ready:  # it has neither stepped nor been removed since
-                    self._step(actor)
+                    self.step(actor)
             else:
                 return
 
     def _ring(self, actor: Actor, time: int) -> None:
         if actor.rings and actor.rings[-1] == time:
             actor.rings = actor.rings[:-1]
-            self._step(actor)
-
-    def _step(self, actor: Actor) -> None:
-        actor.is_ready, time = False, self._schedule.now
-        self.stepped += 1
-        outgoing = actor.step(time)
-        if outgoing:
-            self._send(outgoing, actor.leaves_at or time)
-        timer = actor.next_timer()
-        if timer is not None:
-            assert timer > time, f"{actor!r} set a timer for {timer} ns at {time} ns, which would loop for ever"
-            self._arm(actor, timer)
-        for watch in self.on_stepped:
-            watch(time, actor)
+            self.step(actor)
 
     def _arm(self, actor: Actor, time: int) -> None:
         if not actor.rings or time < actor.rings[-1]:

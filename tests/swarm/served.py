@@ -9,7 +9,8 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.curves import RANKS, Curve, Delays, constant
 from overlay.core.service_times import Costs, Deliveries, ServiceModel
-from overlay.sim.served import Incoming, Machine, ServedServer, Timing
+from overlay.sim.processors import Machine
+from overlay.sim.served import Incoming, ServedServer, Timing
 from overlay.sim.simulator import Outgoing
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.system import SYSTEM
