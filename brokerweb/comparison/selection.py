@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet
 from brokerweb.experiments.figures import requests_behind
 from brokerweb.experiments.models import Run, RunQuerySet, RunState
 from brokerweb.runlist.filtering import named_fields, runs_matching
-from overlay.core.engines import SIMULATED
+from overlay.core.engines import ENGINES, SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import parse
 from telemetry.reports.grouping import Value
@@ -20,7 +20,7 @@ from telemetry.systems.registry import measures
 
 MOST_RUNS = 20_000
 MOST_SAMPLED = 20
-"""Runs of a system that are asked which figures they have."""
+"""Runs of a system and engine that are asked which figures they have."""
 _TOLD = ("pk", "configuration_hash", "seed", "engine", "verdict")
 ASKING_FOR_CHANGED = {"changed", "id", "configuration"}
 """Filter fields that select individual runs or configurations, or what-if runs."""
@@ -103,7 +103,8 @@ def systems(runs: RunQuerySet) -> list[str]:
 def measured(runs: RunQuerySet, systems: Sequence[str]) -> dict[str, set[str]]:
     """The keys of the figures that the newest runs of each system have, and that are not zero in all of them."""
     newest = runs.order_by("-created")
-    return {system: _keys(newest.filter(system=system)) for system in systems}
+    some = {system: [newest.filter(system=system, engine=engine) for engine in ENGINES] for system in systems}
+    return {system: set().union(*map(_keys, found)) for system, found in some.items()}
 
 
 def _keys(runs: QuerySet[Run]) -> set[str]:

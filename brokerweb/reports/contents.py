@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from brokerweb.reports.models import Report
-from telemetry.reports import own_figures, parts
+from telemetry.reports import own_figures, parts, study_part
 from telemetry.reports.deliveries import COLUMNS as DELIVERIES
 from telemetry.reports.parts import Part
 from telemetry.reports.request_charts import has_memory
@@ -38,22 +38,22 @@ def rendered(report_id: str, ended_at: datetime | None, number: str, *, may_chan
     page = Paginator(configurations, A_PAGE).get_page(number)
     context = {
         "parts": [_shown(part, page) for part in parts.parts(configurations, charts)],
-        "shared": parts.shared(charts),
+        "shared": parts.laid_out(parts.shared(charts)),
         "drawn": {chart["id"]: chart for chart in charts},
         "page": page,
         "request": HttpRequest(),  # the page number is the only parameter of the URL
         "address": f"/api/reports/{report_id}/configurations/",
         "notes": result.get("notes") or [],
-        "studies": result.get("studies") or [],
+        "studies": study_part.shown(result.get("studies") or []),
         "may_change": may_change,
     }
     return render_to_string("reports/contents.html", context), len((result.get("provenance") or {}).get("runs", ()))
 
 
 def _shown(part: Part, page: Page[Any]) -> dict[str, Any]:
-    """A part with those of its configurations that are on this page, as (position in all, row)."""
-    own = {row["key"] for row in part.rows}
-    rows = [(place, row) for place, row in enumerate(page, start=page.start_index()) if row["key"] in own]
+    """A part with those of its configurations that are on this page, each with its number in the part's charts."""
+    here = {id(row) for row in page}
+    rows = [(number, row) for number, row in enumerate(part.rows, start=1) if id(row) in here]
     nearest = [row for _, row in rows if row["published"] and not row["published"]["same"]]
     return {
         "part": part,

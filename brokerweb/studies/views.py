@@ -21,13 +21,9 @@ from brokerweb.studies import services
 from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import SYSTEMS
 from telemetry.formatting import counted
-from telemetry.studies.criteria import INCONCLUSIVE, MEANINGS, NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN
+from telemetry.studies.criteria import LOOKS, MEANINGS, in_words
 from telemetry.studies.drawing import charts
 from telemetry.studies.study import QUICK, SCALES, Study
-
-LOOKS = {REPRODUCED: "done", SHAPE_ONLY: "suspect", NOT: "failed", INCONCLUSIVE: "stopped", UNKNOWN: "unknown"}
-"""A verdict, to the state that it looks like."""
-WORDS = {NOT: "not reproduced"}
 
 
 @login_required
@@ -51,12 +47,8 @@ def _newest(found: tuple[Any, dict[str, str]] | None) -> dict[str, Any]:
         counts[word] = counts.get(word, 0) + 1
     return {
         "experiment": found[0],
-        "verdicts": [(_word(word), LOOKS[word], counts[word]) for word in LOOKS if word in counts],
+        "verdicts": [(in_words(word), LOOKS[word], counts[word]) for word in LOOKS if word in counts],
     }
-
-
-def _word(verdict: str) -> str:
-    return WORDS.get(verdict, verdict)
 
 
 @login_required
@@ -72,11 +64,11 @@ def detail(request: HttpRequest, study_id: str) -> HttpResponse:
         "system": SYSTEMS[study.system],
         "experiment": experiment,
         "result": result,
-        "judged": [{"one": one, "word": _word(one.verdict), "look": LOOKS[one.verdict]} for one in result.judged],
+        "judged": [{"one": one, "word": in_words(one.verdict), "look": LOOKS[one.verdict]} for one in result.judged],
         "drawn": {chart["id"]: chart for chart in drawn},
         "scales": [(one, services.newest(study, one)) for one in SCALES],
         "offers": services.offers(study),
-        "meanings": [(_word(word), LOOKS[word], meaning) for word, meaning in MEANINGS.items()],
+        "meanings": [(in_words(word), LOOKS[word], meaning) for word, meaning in MEANINGS.items()],
         "text": documents.text(study.at(result.scale)),
         **_progress(study),
     }

@@ -31,19 +31,28 @@ def compare(
 
     ``repeated`` were chosen, too, and are left out, as ``configurations.without_repeats`` has it.
     """
-    factors, studied = differing(runs), study_part.results(runs)
-    rows = rows_of(runs, factors, measured)
+    studied = study_part.results(runs)
+    factors = {system: differing(own) for system, own in _by_system(runs).items()}
+    rows = [row for system, own in _by_system(runs).items() for row in rows_of(own, factors[system], measured)]
     return {
         "kind": "comparison",
         "title": title,
-        "differing": factors,
+        "differing": list(dict.fromkeys(name for names in factors.values() for name in names)),
         "configurations": rows,
         "engines": sorted({run.engine for run in runs}),
         "charts": [*study_part.charts(studied), *_charts(rows, measured)],
         "studies": study_part.documents(studied),
         "notes": notes(runs, rows, repeated),
-        "provenance": {**provenance, "runs": [_provenance(run, factors) for run in runs]},
+        "provenance": {**provenance, "runs": [_provenance(run, factors[run.system]) for run in runs]},
     }
+
+
+def _by_system(runs: Sequence[ChosenRun]) -> dict[str, list[ChosenRun]]:
+    """In the order of the runs."""
+    found: dict[str, list[ChosenRun]] = {}
+    for run in runs:
+        found.setdefault(run.system, []).append(run)
+    return found
 
 
 def _charts(rows: Sequence[Row], measured: Measured) -> Iterator[Chart]:

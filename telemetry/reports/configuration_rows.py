@@ -23,7 +23,7 @@ NEGATIVE = ("over_idle_bytes",)
 
 
 def rows_of(runs: Sequence[ChosenRun], factors: Sequence[str], measured: Measured) -> list[dict[str, Any]]:
-    """One for each configuration, numbered from 1."""
+    """One for each configuration of one system, numbered from 1 as its charts number them."""
     groups = enumerate(_in_order(grouped(runs), factors), start=1)
     return [{"number": number, **_configuration(key, group, factors, measured)} for number, (key, group) in groups]
 
@@ -31,13 +31,11 @@ def rows_of(runs: Sequence[ChosenRun], factors: Sequence[str], measured: Measure
 def _in_order(
     groups: Mapping[str, Sequence[ChosenRun]], factors: Sequence[str]
 ) -> list[tuple[str, Sequence[ChosenRun]]]:
-    """System by system; topologies as they come, and the configurations of each by the values in their labels."""
-    systems = list(dict.fromkeys(group[0].system for group in groups.values()))
+    """Topologies as they come, and the configurations of each by the values in their labels."""
     names = list(dict.fromkeys(str(group[0].topology.get("name")) for group in groups.values()))
 
-    def place(group: Sequence[ChosenRun]) -> tuple[int, int, tuple[tuple[str, int], ...]]:
-        first = group[0]
-        return systems.index(first.system), names.index(str(first.topology.get("name"))), natural(label(first, factors))
+    def place(group: Sequence[ChosenRun]) -> tuple[int, tuple[tuple[str, int], ...]]:
+        return names.index(str(group[0].topology.get("name"))), natural(label(group[0], factors))
 
     return sorted(groups.items(), key=lambda found: place(found[1]))
 

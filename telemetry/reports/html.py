@@ -12,7 +12,7 @@ from typing import Any
 from telemetry.charts.figures import ALL, BOTH, PUBLISHED, by_id, figure
 from telemetry.charts.standalone import LIBRARY, POLICY, import_map, read, styles
 from telemetry.formatting import KB, UNKNOWN, counted, sig3
-from telemetry.reports import own_figures, parts
+from telemetry.reports import own_figures, parts, study_part
 from telemetry.reports.configuration_rows import MEMORY
 from telemetry.reports.deliveries import COLUMNS as DELIVERIES
 from telemetry.reports.parts import Part
@@ -45,9 +45,9 @@ def render(result: Mapping[str, Any]) -> str:
         subtitle=_subtitle(result),
         notes=result["notes"],
         charts=by_id(charts),
-        shared=[_figure(chart) for chart in parts.shared(charts)],
+        shared=[_figure(*one) for one in parts.laid_out(parts.shared(charts))],
         parts=[_part(part) for part in parts.parts(rows, charts)],
-        studies=result.get("studies") or [],
+        studies=study_part.shown(result.get("studies") or []),
         starts=STARTS,
         statistics=STATISTICS,
         truth=TRUTH,
@@ -66,7 +66,7 @@ def _part(part: Part) -> dict[str, Any]:
         "title": part.title,
         "suffix": part.suffix,
         "rows": rows,
-        "drawn": [_figure(chart) for chart in part.charts],
+        "drawn": [_figure(*one) for one in part.charts],
         "figures": [
             figure(chart, mode, "span-6", with_data=mode == BOTH)
             for chart in part.figures
@@ -82,8 +82,8 @@ def _part(part: Part) -> dict[str, Any]:
     }
 
 
-def _figure(chart: Mapping[str, Any]) -> str:
-    return figure(dict(chart), ALL, "span-12" if chart["id"].startswith("memory") else "span-6", with_data=True)
+def _figure(chart: Mapping[str, Any], width: str) -> str:
+    return figure(dict(chart), ALL, width, with_data=True)
 
 
 def _subtitle(result: Mapping[str, Any]) -> str:

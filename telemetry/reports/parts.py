@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from overlay.systems.registry import SYSTEMS, servers_title
@@ -15,6 +16,7 @@ from telemetry.charts.charts import Chart
 
 FIGURE = "figure-"
 """How the ids of charts begin that a paper has."""
+MEMORY = "memory"
 
 Row = Mapping[str, Any]
 
@@ -25,7 +27,8 @@ class Part:
     title: str
     """Its heading; empty if the report has one part."""
     rows: Sequence[Row]
-    charts: Sequence[Chart]
+    charts: Sequence[tuple[Chart, str]]
+    """Each with its width, a class of the page's grid."""
     figures: Sequence[Chart]
     """Those that its paper has."""
     servers: Title
@@ -56,6 +59,18 @@ def parts(rows: Sequence[Row], charts: Sequence[Chart]) -> list[Part]:
     ]
 
 
+def laid_out(charts: Sequence[Chart]) -> list[tuple[Chart, str]]:
+    """Two in a row. Wide are that of memory, and one that would be alone."""
+    found: list[tuple[Chart, str]] = []
+    for is_memory, group in groupby(charts, key=lambda chart: chart["id"].startswith(MEMORY)):
+        some = list(group)
+        widths = ["span-12" if is_memory else "span-6"] * len(some)
+        if len(some) % 2:
+            widths[-1] = "span-12"
+        found += zip(some, widths, strict=True)
+    return found
+
+
 def shared(charts: Sequence[Chart]) -> list[Chart]:
     """Charts that are in no part."""
     return [chart for chart in charts if "system" not in chart] if any("system" in chart for chart in charts) else []
@@ -66,7 +81,7 @@ def _part(system: str, rows: Sequence[Row], charts: Sequence[Chart]) -> Part:
         system,
         SYSTEMS[system].title if system in SYSTEMS else system,
         rows,
-        [chart for chart in charts if not chart["id"].startswith(FIGURE)],
+        laid_out([chart for chart in charts if not chart["id"].startswith(FIGURE)]),
         [chart for chart in charts if chart["id"].startswith(FIGURE)],
         servers_title(row.get("system", "") for row in rows),
         f"-{system}" if system else "",

@@ -6,13 +6,15 @@ A run belongs to a study by what it was launched for, which the list of runs say
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from telemetry.charts.charts import Chart
 from telemetry.lake.configurations import ChosenRun
 from telemetry.measures import figures_in
 from telemetry.studies import drawing, judging, telling
+from telemetry.studies.criteria import LOOKS, in_words
 from telemetry.studies.judging import Result
 from telemetry.studies.study import Row
 from telemetry.systems.registry import measures_of, row_of, studies
@@ -54,6 +56,22 @@ def documents(found: Sequence[Result]) -> list[dict[str, Any]]:
         }
         for one in found
     ]
+
+
+def shown(studies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """``documents`` for pages: each of ``criteria`` with the ``word`` and ``look`` of its verdict, and ``groups`` of
+    ``claims``, as (what they are about, rows); last those that are only shown."""
+    return [{**one, "criteria": [*map(_criterion, one["criteria"])], "groups": [*_groups(one)]} for one in studies]
+
+
+def _criterion(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "word": in_words(row["verdict"]), "look": LOOKS.get(row["verdict"], "unknown")}
+
+
+def _groups(study: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    titles = {row["id"]: row["claim"] for row in study["criteria"]}
+    for of, rows in groupby(study["claims"], key=lambda row: titles.get(row["of"], "Drawn values")):
+        yield of, list(rows)
 
 
 def charts(found: Sequence[Result]) -> list[Chart]:

@@ -19,6 +19,8 @@ from functools import partial
 from typing import Any
 
 REPRODUCED, SHAPE_ONLY, NOT, INCONCLUSIVE, UNKNOWN = "reproduced", "shape only", "not", "inconclusive", "not known"
+LOOKS = {REPRODUCED: "done", SHAPE_ONLY: "suspect", NOT: "failed", INCONCLUSIVE: "stopped", UNKNOWN: "unknown"}
+"""The state that marks each, as a class of the pages."""
 NOT_JUDGED = "not judged"
 VERDICTS = (REPRODUCED, SHAPE_ONLY, NOT, INCONCLUSIVE, UNKNOWN)
 OF_VALUES = (*VERDICTS, NOT_JUDGED)
@@ -29,6 +31,12 @@ MEANINGS = {
     INCONCLUSIVE: "the interval neither shows nor refutes it; more seeds narrow it",
     UNKNOWN: "runs are missing, or there is one seed only",
 }
+
+
+def in_words(verdict: str) -> str:
+    """As it is shown without what it is about."""
+    return "not reproduced" if verdict == NOT else verdict
+
 
 ROUNDING = 1e-9
 

@@ -44,7 +44,6 @@ ALLOWED = {
     "brokerweb/demo.py": "the experiment of a new installation",
     "brokerweb/runpage/answer_quality.py": "words for verdicts on answers",
     "templates/reports/part.html": "words for verdicts on answers",
-    "static/css/compare.css": "hues",
     "static/js/estimates.js": "hues",
     "static/js/copies.js": "a script of the first system's pages",
     "static/js/query-sequence.js": "a script of the first system's pages",

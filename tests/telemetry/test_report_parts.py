@@ -47,11 +47,13 @@ def test_each_system_has_its_charts_tables_and_words():
     assert (pushing.title, asking.title) == ("Radiator", "Decentralised context broker")
     assert (pushing.servers.one, asking.servers.one) == ("Server", "Broker")
     assert [len(part.rows) for part in (pushing, asking)] == [1, 1]
-    assert {chart["id"] for chart in asking.charts} >= {f"response-time-{ASKING}", f"memory-{ASKING}"}
-    assert f"memory-{PUSHING}" in {chart["id"] for chart in pushing.charts}
-    assert not [chart for chart in pushing.charts if chart["id"].startswith("response")]
-    assert all(chart["x"].get("categories", ["one"]) != ["ring"] for chart in pushing.charts)
+    assert {chart["id"] for chart, _ in asking.charts} >= {f"response-time-{ASKING}", f"memory-{ASKING}"}
+    assert f"memory-{PUSHING}" in {chart["id"] for chart, _ in pushing.charts}
+    assert not [chart for chart, _ in pushing.charts if chart["id"].startswith("response")]
+    assert all(chart["x"].get("categories", ["one"]) != ["ring"] for chart, _ in pushing.charts)
     assert shared(result["charts"]) == []
+    assert [row["number"] for row in result["configurations"]] == [1, 1], "as the charts of each number them"
+    assert not any("system" in row["label"] for row in result["configurations"])
 
 
 def test_the_file_has_a_section_for_each_and_no_id_twice():
@@ -68,5 +70,5 @@ def test_a_report_of_one_system_is_one_part_without_a_heading():
     result = report(ASKING)
     (only,) = parts(result["configurations"], result["charts"])
     assert (only.title, only.suffix) == ("", "")
-    assert {"response-time", "percentiles", "memory"} <= {chart["id"] for chart in only.charts}
+    assert {"response-time", "percentiles", "memory"} <= {chart["id"] for chart, _ in only.charts}
     assert 'class="part-head"' not in render(result)
