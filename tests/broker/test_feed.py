@@ -15,10 +15,10 @@ from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.entries import Entry, Replica, Withdrawn
 from overlay.systems.context_broker.broker.feeding import IDLE
 from overlay.systems.context_broker.broker.table import Table
-from overlay.systems.context_broker.clients.feed_reader import Change, FeedReader
+from overlay.systems.context_broker.clients.feed_reader import FeedReader
 from overlay.systems.context_broker.wire.codec import encode
 from overlay.systems.context_broker.wire.extensions import StoreData
-from overlay.systems.context_broker.wire.feed_messages import Withdraw
+from overlay.systems.context_broker.wire.feed_messages import Change, Withdraw
 from overlay.systems.context_broker.wire.messages import ContextUpdateAdvertisement, key_of
 from tests.broker.test_store import answer
 from tests.broker.transcript import INSIDE, STRANGER, WALL, A, C, D, K, Talk

@@ -1,12 +1,18 @@
 """The command line against real brokers: what is printed, and with which code it ends."""
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
 
+from overlay.core.addresses import parse_address
+from overlay.programs.context_broker.client import ContextClient
 from tests.runtime.daemons import Daemon, overlay, ring
+from tests.waiting import BOUND_S
 
 R1 = ("--type", "room", "--id", "r1", "--scope", "climate")
 PUT = ("--provider", "p1", *R1)
@@ -56,6 +62,36 @@ def test_not_found_and_refused_end_with_1(daemon: Daemon) -> None:
     assert json.loads(output)["error"]["status"] == 201
 
 
+def test_what_a_broker_holds_is_listed_watched_and_withdrawn(daemon: Daemon) -> None:
+    overlay("put", daemon.text, *PUT, "--payload", "degC=21.5")
+    overlay("put", daemon.text, *PUT, "--id", "r2", "--scope", "light", "--payload", "on\x1b")
+    changes = ContextClient([parse_address(daemon.text)], BOUND_S).feed(wait_s=BOUND_S)
+    assert {one.key[1] for one in next(changes)} == {"r1", "r2"}
+    assert overlay("list", daemon.text) == (
+        0,
+        "p1         room       r1         climate    degC=21.5\np1         room       r2         light      on\\x1b\n",
+        "",
+    )
+    code, output, _ = overlay("list", daemon.text, "--scope", "climate", "--type", "room", "--json")
+    (entry,) = json.loads(output)["entries"]
+    assert (code, entry["id"], entry["payload"], entry["is_replica"]) == (0, "r1", {"degC": "21.5"}, False)
+    assert overlay("withdraw", daemon.text, *PUT) == (0, f"withdrawn      True\nbroker         {daemon.text}\n", "")
+    assert [(one.change.name, one.key[1]) for one in next(changes)] == [("WITHDRAWN", "r1")]
+    assert overlay("get", daemon.text, *R1)[0] == 1
+    assert overlay("list", daemon.text, "--type", "room", "--scope", "climate") == (0, "", "")
+
+
+def test_watching_ends_by_ctrl_c(daemon: Daemon) -> None:
+    overlay("put", daemon.text, *PUT, "--payload", "degC=21.5")
+    command = [sys.executable, "-m", "overlay", "watch", daemon.text, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watch:
+        assert watch.stdout is not None
+        first = json.loads(watch.stdout.readline())
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(BOUND_S) == 0
+    assert (first["change"], first["id"], first["text"]) == ("stored", "r1", "degC=21.5")
+
+
 def test_no_answer_in_time_ends_with_3() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
@@ -75,6 +111,10 @@ def test_no_answer_in_time_ends_with_3() -> None:
         (["put", "127.0.0.1:9", *PUT, "--payload", b"a=\xff"], "byte 2 of this one is not"),
         (["get", "127.0.0.1:9", *R1, "--id", b"r\xff"], "is no character of UTF-8 text"),
         (["get", "127.0.0.1:9", "--type", "room"], "--id, --scope"),
+        (["list", "127.0.0.1:9", "--timeout", "0"], "--timeout must be more than 0"),
+        (["watch", "nonsense"], "is not host:port"),
+        (["withdraw", "127.0.0.1:9", *R1], "--provider"),
+        (["withdraw", "127.0.0.1:9", *PUT, "--provider", "a|b"], "'a|b' is not a name"),
         (["fly"], "'fly' is not a command"),
         (["broker"], "--bind"),
         (["broker", "--bind", "127.0.0.1:70000"], "is not a number from 1 to 65535"),

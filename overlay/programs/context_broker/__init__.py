@@ -1,7 +1,8 @@
 """Seed 000 on the command line and for programs.
 
-- ``client``     a blocking client: provide, ask, join, leave, statistics
+- ``client``     a blocking client: provide, ask, list, follow, withdraw, join, leave, statistics
 - ``exchange``   the same as commands, one exchange each
+- ``holdings``   commands that list and follow what a broker holds
 - ``broker``     one broker in the foreground
 - ``settings``   what can be set on a broker, by profile
 """
@@ -34,6 +35,15 @@ def _exchange(name: str) -> Callable[[], Callable[[list[str]], int]]:
     return load
 
 
+def _holdings(name: str) -> Callable[[], Callable[[list[str]], int]]:
+    def load() -> Callable[[list[str]], int]:
+        from overlay.programs.context_broker import holdings
+
+        return lambda arguments: holdings.main(name, arguments)
+
+    return load
+
+
 COMMANDS = {
     "broker": Command("one broker in the foreground", _broker),
     **{
@@ -42,6 +52,7 @@ COMMANDS = {
             "ping": "whether a broker answers",
             "put": "store data",
             "get": "ask for data",
+            "withdraw": "let a broker no longer serve data",
             "join": "make a broker a neighbour of others",
             "leave": "make a broker leave the network",
             "monitor": "make a broker watch its neighbours",
@@ -49,6 +60,8 @@ COMMANDS = {
             "stats": "a broker's counters",
         }.items()
     },
+    "list": Command("list what a broker holds", _holdings("list")),
+    "watch": Command("show what changes at a broker", _holdings("watch")),
     "settings": Command("what can be set on a broker, and what each profile sets", _settings),
 }
 """Imported only when used: a broker in a process of its own would carry the rest."""

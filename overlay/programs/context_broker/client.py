@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
+from overlay.systems.context_broker.clients.feed_reader import FeedReader, Record
 from overlay.systems.context_broker.clients.payload import parse_pairs
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.wire.messages import (
@@ -120,6 +121,42 @@ class ContextClient:
         text = reply.payload.decode()
         times = reply.timestamp, reply.valid_begin, reply.valid_end
         return Answer(exchange.broker, reply.provider_id, text, *times, query)
+
+    def withdraw(self, provider: str, key: tuple[str, str, str], until: int = 0) -> Address:
+        """Let a broker no longer serve this provider's data. ``until``: their latest ValidEnd, if known (Unix ms).
+
+        Returns the broker. Others may still have the data: withdraw them there, too. Raises ``Refused``, ``NoAnswer``.
+        """
+        return self._ask(questions.withdrawal(provider, key, until))[0]
+
+    def entries(self) -> tuple[Record, ...]:
+        """The valid entries of the first broker that answers. Raises ``Refused`` unless it trusts us, ``NoAnswer``."""
+        reader, client = FeedReader(), self
+        while reader.has_more:
+            _, client = client._read_on(reader)
+        return tuple(reader.valid(time.time_ns() // 1_000_000))
+
+    def feed(self, wait_s: float = 5.0) -> Iterator[list[Record]]:
+        """What the first broker that answers holds, in parts, and then its changes as they come. Never ends.
+
+        Each request waits at the broker for ``wait_s``. If a broker has restarted, what it no longer has is reported as
+        dropped. Entries that expire are not reported. Raises ``Refused``, and ``NoAnswer`` within ``deadline_s`` more.
+        """
+        reader = FeedReader(wait_ms=round(wait_s * 1000))
+        changes, prompt = self._read_on(reader)
+        patient = ContextClient(prompt.addresses, self.deadline_s + wait_s)
+        patient._retry = Retry(tuple(wait_s + again for again in self._retry.again_s), patient.deadline_s)
+        while True:
+            if changes:
+                yield changes
+            changes, _ = (prompt if reader.has_more else patient)._read_on(reader)
+
+    def _read_on(self, reader: FeedReader) -> tuple[list[Record], ContextClient]:
+        """What the reader learns next, and a client for the broker that it is about."""
+        exchange, _ = self._ask_any(questions.changes(reader))
+        changes = reader.read(exchange.reply_data, time.time_ns() // 1_000_000)
+        one = self if len(self.addresses) == 1 else ContextClient([exchange.broker], self.deadline_s)
+        return changes, one
 
     def ping(self) -> Address:
         """The broker's own address, from the broker that answers."""

@@ -1,4 +1,7 @@
-"""``python -m overlay ping|put|get|join|leave|monitor|neighbors|stats``: one exchange with a broker, decoded."""
+"""Commands of one exchange with a broker, decoded: ping, put, get, withdraw, join, leave, monitor, neighbors, stats.
+
+Counterpart: ``holdings`` has the commands that take more than one exchange.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +43,16 @@ def _get(client: ContextClient, options: argparse.Namespace) -> Outcome:
         "provider": answer.provider,
         "payload": answer.payload,
         "text": answer.text,
-        "valid_begin": _iso(answer.valid_begin),
-        "valid_end": _iso(answer.valid_end),
+        "valid_begin": iso(answer.valid_begin),
+        "valid_end": iso(answer.valid_end),
         "age_ms": answer.age_ms(),
         "broker": format_address(answer.broker),
     }
+
+
+def _withdraw(client: ContextClient, options: argparse.Namespace) -> Outcome:
+    broker = client.withdraw(options.provider, _key(options))
+    return {"withdrawn": True, "broker": format_address(broker)}
 
 
 def _join(client: ContextClient, options: argparse.Namespace) -> Outcome:
@@ -74,6 +82,7 @@ COMMANDS: dict[str, tuple[str, Callable[[ContextClient, argparse.Namespace], Out
     "ping": ("Test whether a broker answers.", _ping),
     "put": ("Store data about an entity.", _put),
     "get": ("Request data about an entity.", _get),
+    "withdraw": ("Let a broker no longer serve a provider's data about an entity.", _withdraw),
     "join": ("Order a broker to join others as their neighbour.", _join),
     "leave": ("Order a broker to leave the network.", _leave),
     "monitor": ("Order a broker to monitor its neighbours.", _monitor),
@@ -87,12 +96,13 @@ def make_parser(command: str) -> OneLineParser:
     parser.add_argument("address", type=address, metavar="ADDRESS", help="HOST:PORT of the broker")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="give up after this many seconds (10)")
-    if command in ("put", "get"):
+    if command in ("put", "get", "withdraw"):
         parser.add_argument("--type", required=True, help="type of the entity, such as room")
         parser.add_argument("--id", required=True, help="identifier of the entity, such as r1")
         parser.add_argument("--scope", required=True, help="scope: a group of parameters, such as climate")
-    if command == "put":
+    if command in ("put", "withdraw"):
         parser.add_argument("--provider", required=True, help="name of the provider")
+    if command == "put":
         parser.add_argument("--valid-ms", type=int, default=120_000, metavar="MS", help="validity period (120000)")
         parser.add_argument("--payload", help="usually K=V;K=V; read from standard input if omitted")
     if command == "join":
@@ -102,10 +112,21 @@ def make_parser(command: str) -> OneLineParser:
 
 def main(command: str, argv: list[str]) -> int:
     parser = make_parser(command)
-    options = parser.parse_args(argv)
+    return ending(parser, parser.parse_args(argv), lambda client, options: _one(command, client, options))
+
+
+def _one(command: str, client: ContextClient, options: argparse.Namespace) -> int:
+    outcome = COMMANDS[command][1](client, options)
+    sys.stdout.write(json.dumps(outcome) + "\n" if options.json else _lines(outcome))
+    return DONE
+
+
+def ending(
+    parser: OneLineParser, options: argparse.Namespace, command: Callable[[ContextClient, argparse.Namespace], int]
+) -> int:
+    """The exit code of a command, with what went wrong told."""
     try:
-        client = ContextClient([options.address], options.timeout)
-        outcome = COMMANDS[command][1](client, options)
+        return command(ContextClient([options.address], options.timeout), options)
     except NoAnswer as error:
         return _fail(parser, error, NO_ANSWER, options)
     except (NotFound, Refused) as error:
@@ -114,8 +135,6 @@ def main(command: str, argv: list[str]) -> int:
         parser.error("--timeout " + error.sentence if error.field == "give_up_s" else str(error))
     except WireError as error:  # a name or payload that no message can carry
         parser.error(str(error))
-    sys.stdout.write(json.dumps(outcome) + "\n" if options.json else _lines(outcome))
-    return DONE
 
 
 def _fail(parser: OneLineParser, error: Exception, code: int, options: argparse.Namespace) -> int:
@@ -129,22 +148,26 @@ def _fail(parser: OneLineParser, error: Exception, code: int, options: argparse.
 
 
 def _lines(outcome: Outcome) -> str:
-    """One ``name value`` line each; a list gives one line per item. Control characters never reach the terminal."""
+    """One ``name value`` line each; a list gives one line per item."""
     lines = []
     for name, value in outcome.items():
         if isinstance(value, dict) or value is None:
             continue  # the pairs of a payload, whose text is shown already
         for item in value if isinstance(value, list) else [value]:
-            shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(item))
-            lines.append(f"{name:<14} {shown}\n")
+            lines.append(f"{name:<14} {printable(item)}\n")
     return "".join(lines)
+
+
+def printable(value: object) -> str:
+    """For a terminal, which control characters never reach."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
 
 
 def _key(options: argparse.Namespace) -> tuple[str, str, str]:
     return options.type, options.id, options.scope
 
 
-def _iso(unix_ms: int) -> str:
+def iso(unix_ms: int) -> str:
     """ISO 8601 in UTC; after the year 9999 the number of milliseconds."""
     try:
         return datetime.fromtimestamp(unix_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

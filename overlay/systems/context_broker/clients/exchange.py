@@ -160,6 +160,11 @@ class Exchange:
         return self._reply
 
     @property
+    def reply_data(self) -> bytes:
+        """The bytes of that message; empty if none arrived."""
+        return self._reply
+
+    @property
     def reply_stamp(self) -> int:
         """The header timestamp of that message, Unix ms; 0 if none arrived."""
         return stamp_of(self._reply) if self._reply else 0

@@ -8,10 +8,12 @@ from functools import lru_cache, partial
 
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
+from overlay.systems.context_broker.clients.feed_reader import FeedReader
 from overlay.systems.context_broker.fast.acks import ack_of
 from overlay.systems.context_broker.fast.replies import is_ack, is_response
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.extensions import QuietRequest
+from overlay.systems.context_broker.wire.feed_messages import Withdraw
 from overlay.systems.context_broker.wire.messages import (
     BrokerJoining,
     BrokerLeaving,
@@ -81,6 +83,19 @@ def update(
         return encode(ContextUpdateAdvertisement(stamp, flag, provider_id, *key, begin, begin + valid_ms, payload))
 
     return Question(write, _acknowledged("ContextUpdateAdvertisement", Status.REQ_PROCESSED))
+
+
+def withdrawal(provider_id: str, key: Key, until: int = 0) -> Question:
+    """Withdraw a provider's data as of each transmission; ``until`` as in ``Withdraw``. The answer is ACK 102.
+
+    Raises ``WireError`` for names that no message can contain.
+    """
+    return Question(_stamped(Withdraw(0, provider_id, *key, until)), _acknowledged("Withdraw", Status.REQ_PROCESSED))
+
+
+def changes(reader: FeedReader) -> Question:
+    """What the reader of a broker's table asks for next."""
+    return Question(reader.ask, reader.is_answer)
 
 
 def join(neighbours: tuple[Address, ...]) -> Question:
