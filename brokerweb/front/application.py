@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -24,7 +25,7 @@ from brokerweb.front.fresh import Fresh
 from brokerweb.front.replies import Reply, reply
 from brokerweb.front.service import HEADERS, PARAMETERS, Asked, Service
 from brokerweb.front.visitors import Credentials, Visitor, admit
-from brokerweb.kit import throttles
+from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
 from brokerweb.networks.sight import Sight
@@ -39,6 +40,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
 JSON = ("application/json", "application/json;charset=utf-8")
+log = logging.getLogger(__name__)
 MOST_VISITORS = 10_000
 MOST_NETWORKS = 1_000
 ALWAYS = [
@@ -225,6 +227,9 @@ async def _answer(result: Awaitable[Reply]) -> Reply:
         return await result
     except (InvalidSetting, NotPossible, NotAnswered, APIException) as error:
         return reply(*errors.answer(error))
+    except Exception:
+        log.exception("a request on a network's context failed")
+        return reply(500, error_body.body([("", "error", "Server Error (500)")]))
 
 
 async def _send(answer: Reply, send: Send) -> None:

@@ -15,7 +15,8 @@ from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.pool.errands import CHECK_NS, Errand
 from overlay.systems.context_broker.pool.health import Health, own_order
 from overlay.systems.context_broker.pool.hedging import AGAIN, ASKS_PER_HEDGE, MOST_SAVED, SAMPLE, Hedging
-from overlay.systems.context_broker.pool.pool import MOST_LANES, Pool, TooMany
+from overlay.systems.context_broker.pool.pool import Pool, TooMany
+from overlay.systems.context_broker.pool.ports import MOST_LANES
 from overlay.systems.context_broker.pool.stamps import MOST_KEPT, EntryStamps
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.extensions import QuietRequest
@@ -66,7 +67,7 @@ class World:
     def look(self) -> None:
         self.sent += self.pool.take_outgoing()
         self.ended += self.pool.take_finished()
-        for number in self.pool.take_closing():
+        for number in self.pool.ports.take_closing():
             del self.brokers[number]
         self.pool.check_invariants()
 
@@ -344,7 +345,7 @@ class AnyNetwork(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.world.wait(2 * DEADLINE)
         assert all(errand.outcome for errand in self.errands)
-        assert all(lane.current is None for lane in self.world.pool._lanes.values())
+        assert not list(self.world.pool.ports.in_use())
 
 
 AnyNetwork.TestCase.settings = settings(max_examples=examples(200), stateful_step_count=30)

@@ -19,7 +19,7 @@ from overlay.systems.context_broker.clients.exchange import Timestamps
 from overlay.systems.context_broker.clients.questions import Question
 
 if TYPE_CHECKING:
-    from overlay.systems.context_broker.pool.pool import Try
+    from overlay.systems.context_broker.pool.ports import Try
 
 CHECK_NS = SECOND // 5
 """Silence after which a broker is pinged: it may be searching, or gone."""
