@@ -19,7 +19,7 @@ from rest_framework.exceptions import APIException, ParseError
 
 from brokerweb.api import errors
 from brokerweb.front import door
-from brokerweb.front.batch import Batches
+from brokerweb.front.batch import Batch
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.replies import Reply, reply
@@ -142,7 +142,7 @@ async def answered(asked: Asked) -> Reply:
     """The answer of the service of this process. Raises errors of services and of REST."""
     if asked.method == "GET":
         return await SERVICE.get(asked)
-    return await SERVICE.once(asked, SERVICE.put if asked.key is not None else Batches(SERVICE).post)
+    return await SERVICE.once(asked, SERVICE.put if asked.key is not None else Batch(SERVICE).post)
 
 
 def target_of(scope: Scope) -> Target | None:

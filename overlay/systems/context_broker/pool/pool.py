@@ -189,7 +189,7 @@ class Pool:
     def _fail(self, one: Try, why: str, now: int) -> None:
         """The broker is not there."""
         broker = one.exchange.broker
-        self.health.failed(broker, now)
+        self.health.failed(broker, now, is_ping=one.errand is None)
         self._release(one)
         if one.errand is not None:
             self._try_ended(one, why, 0, now)
@@ -271,7 +271,7 @@ class Pool:
             return
         lane = self.ports.take(broker)
         if lane is None:
-            self.health.failed(broker, now)
+            self.health.failed(broker, now, is_ping=True)
             return
         one = self._pings[broker] = self._exchange(lane, questions.ping(), lane.timestamps, PINGED, now)
         self._push(one.exchange.next_timer() or now, one)
