@@ -102,7 +102,7 @@ def live() -> dict[str, Any]:
 
 
 def network(*ports: int) -> dict[str, Any]:
-    """``{"path", "token"}``: the URL of an entity's context, and a token that may write it."""
+    """``{"path", "token"}``: the URL of an entity's context, its number as ``ENTITY``, and a token that may write."""
     from brokerweb.accounts.services import make_token
     from brokerweb.networks.models import Network
     from brokerweb.topologies import services as topologies
@@ -112,7 +112,7 @@ def network(*ports: int) -> dict[str, Any]:
     made = Network.objects.create(
         name="Front", topology=mesh, deployed=topologies.document(mesh), state="running", brokers=rows
     )
-    return {"path": f"/api/networks/{made.pk}/context/room/r1/temp/", "token": make_token(_operator())[1]}
+    return {"path": f"/api/networks/{made.pk}/context/room/rENTITY/temp/", "token": make_token(_operator())[1]}
 
 
 def _operator() -> Any:

@@ -1,7 +1,8 @@
 """A closed loop of HTTP requests over keep-alive connections: ``python -m benchmarks.web_load``.
 
 One process for a whole section, so that bursts do not pay for its start. Orders and answers are lines of JSON: ``{port,
-request, connections, count}``, and ``{requests, seconds, p50_us, p95_us}`` or ``{wrong}`` with the first answer that is not 200.
+request, connections, count}``, and ``{requests, seconds, p50_us, p95_us}``, or ``{wrong}`` with the first answer that
+is not 200. ``ENTITY`` in a request is the number of its connection.
 """
 
 from __future__ import annotations
@@ -24,17 +25,18 @@ def main() -> None:
 
 def burst(port: int, request: str, connections: int, count: int) -> dict[str, Any]:
     """Send ``request`` ``count`` times, always one on each connection."""
-    raw = request.encode()
+    raw: dict[socket.socket, bytes] = {}
     began: dict[socket.socket, float] = {}
     took: list[float] = []
     with selectors.DefaultSelector() as selector:
         try:
-            for _ in range(connections):
+            for number in range(connections):
                 sock = socket.create_connection(("127.0.0.1", port), SILENCE_S)
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 selector.register(sock, selectors.EVENT_READ, bytearray())
+                raw[sock] = request.replace("ENTITY", str(number)).encode()
                 began[sock] = time.perf_counter()
-                sock.sendall(raw)
+                sock.sendall(raw[sock])
             start = time.perf_counter()
             while len(took) < count:
                 ready = selector.select(SILENCE_S)
@@ -51,7 +53,7 @@ def burst(port: int, request: str, connections: int, count: int) -> dict[str, An
                     took.append(now - began[sock])
                     heard.clear()
                     began[sock] = time.perf_counter()
-                    sock.sendall(raw)
+                    sock.sendall(raw[sock])
             seconds = time.perf_counter() - start
         finally:
             for sock in began:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -18,13 +19,13 @@ from rest_framework.exceptions import APIException, ParseError
 
 from brokerweb.api import errors
 from brokerweb.front import door
-from brokerweb.front.batch import Batches
+from brokerweb.front.batch import Batch
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.replies import Reply, reply
 from brokerweb.front.service import HEADERS, PARAMETERS, Asked, Service
 from brokerweb.front.visitors import Credentials, Visitor, admit
-from brokerweb.kit import throttles
+from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
 from brokerweb.networks.sight import Sight
@@ -39,6 +40,7 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
 JSON = ("application/json", "application/json;charset=utf-8")
+log = logging.getLogger(__name__)
 MOST_VISITORS = 10_000
 MOST_NETWORKS = 1_000
 ALWAYS = [
@@ -140,7 +142,7 @@ async def answered(asked: Asked) -> Reply:
     """The answer of the service of this process. Raises errors of services and of REST."""
     if asked.method == "GET":
         return await SERVICE.get(asked)
-    return await SERVICE.once(asked, SERVICE.put if asked.key is not None else Batches(SERVICE).post)
+    return await SERVICE.once(asked, SERVICE.put if asked.key is not None else Batch(SERVICE).post)
 
 
 def target_of(scope: Scope) -> Target | None:
@@ -225,6 +227,9 @@ async def _answer(result: Awaitable[Reply]) -> Reply:
         return await result
     except (InvalidSetting, NotPossible, NotAnswered, APIException) as error:
         return reply(*errors.answer(error))
+    except Exception:
+        log.exception("a request on a network's context failed")
+        return reply(500, error_body.body([("", "error", "Server Error (500)")]))
 
 
 async def _send(answer: Reply, send: Send) -> None:

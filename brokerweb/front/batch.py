@@ -26,6 +26,8 @@ from overlay.core.errors import InvalidSetting, shown
 MOST = 1_000
 """Operations of a batch."""
 AT_ONCE = 32
+LONGEST_S = 30.0
+"""Time for a batch; what was not sent by then fails."""
 MOST_ERRORS = 100
 """Errors that one answer lists."""
 NOT_SENT = {"status": 424, **error_body.body([("", "not_sent", "An earlier operation of this batch failed.")])}
@@ -44,16 +46,19 @@ class Item:
     """Of a ``put``: what the system read."""
 
 
-class Batches:
-    """``service`` has the locks and the waiting requests."""
+class Batch:
+    """One batch. ``service`` has the locks and the waiting requests."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._end = 0.0
+        """When its time is over, on the clock of the event loop."""
 
     async def post(self, asked: Asked) -> Reply:
         """Status 200 with one result per operation. Raises errors of services and of REST."""
         context = context_of(asked.sight, "put")
         is_atomic, operations = _read(asked.data)
+        self._end = asyncio.get_running_loop().time() + LONGEST_S
         items = [_item(context, operation) for operation in operations]
         if not is_atomic:
             return reply(200, {"results": await self._each(asked, context, items)})
@@ -96,9 +101,12 @@ class Batches:
         return reply(200, {"results": results})
 
     async def _result(self, asked: Asked, context: Context, item: Item) -> Result:
-        how = How(settings.CONTEXT_DEADLINE_SECONDS)
+        left_s = self._end - asyncio.get_running_loop().time()
+        how = How(min(settings.CONTEXT_DEADLINE_SECONDS, left_s))
         about = asked.sight.network, item.key
         try:
+            if left_s <= 0:
+                raise NotAnswered(f"The batch took longer than {LONGEST_S:g} s; this operation was not sent.")
             if item.op == "get":
                 return {"status": 200, **(await context.get(asked.sight, item.key, how)).body}
             async with self._service.locks.of(about):

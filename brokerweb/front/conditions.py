@@ -1,6 +1,6 @@
 """Conditional requests (RFC 9110, section 13). Pure.
 
-A tag names the stored value, not the bytes of an answer, so weak and strong tags are compared alike.
+A tag names the stored value, not the bytes of an answer, so weak and strong tags are equal.
 """
 
 from __future__ import annotations

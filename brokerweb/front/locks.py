@@ -13,6 +13,9 @@ from brokerweb.front.replies import Busy
 
 MOST_WAITING = 64
 """Changes of the same piece that wait."""
+LONGEST_S = 10.0
+"""Longest wait."""
+TOO_MANY = "Too many changes of the same data wait. Try again later."
 
 
 class Locks:
@@ -26,12 +29,26 @@ class Locks:
         """Raises ``Busy``."""
         lock, users = self._locks.setdefault(about, (asyncio.Lock(), [0]))
         if users[0] > MOST_WAITING:
-            raise Busy("Too many changes of the same data wait. Try again later.")
+            raise Busy(TOO_MANY)
         users[0] += 1
         try:
-            async with lock:
+            await _acquire(lock)
+            try:
                 yield
+            finally:
+                lock.release()
         finally:
             users[0] -= 1
             if not users[0]:
                 del self._locks[about]
+
+
+async def _acquire(lock: asyncio.Lock) -> None:
+    if not lock.locked():
+        await lock.acquire()
+        return
+    try:
+        async with asyncio.timeout(LONGEST_S):
+            await lock.acquire()
+    except TimeoutError:
+        raise Busy(TOO_MANY) from None

@@ -13,9 +13,10 @@ from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.pool.errands import CHECK_NS, Errand
-from overlay.systems.context_broker.pool.health import Health, own_order
+from overlay.systems.context_broker.pool.health import REST_NS, Health, own_order
 from overlay.systems.context_broker.pool.hedging import AGAIN, ASKS_PER_HEDGE, MOST_SAVED, SAMPLE, Hedging
-from overlay.systems.context_broker.pool.pool import MOST_LANES, Pool, TooMany
+from overlay.systems.context_broker.pool.pool import Pool, TooMany
+from overlay.systems.context_broker.pool.ports import MOST_LANES
 from overlay.systems.context_broker.pool.stamps import MOST_KEPT, EntryStamps
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.extensions import QuietRequest
@@ -66,7 +67,7 @@ class World:
     def look(self) -> None:
         self.sent += self.pool.take_outgoing()
         self.ended += self.pool.take_finished()
-        for number in self.pool.take_closing():
+        for number in self.pool.ports.take_closing():
             del self.brokers[number]
         self.pool.check_invariants()
 
@@ -181,6 +182,24 @@ def test_one_where_nobody_listens_costs_nothing_and_is_pinged_ever_more_seldom()
     world.sent.clear()
     world.ask()
     assert world.asked() == [order[0]]
+
+
+def test_requests_that_fail_together_count_once_and_dead_brokers_do_not_count_as_asked() -> None:
+    world = World()
+    many = tuple(("127.0.0.1", 5000 + number) for number in range(12))
+    errands = [world.pool.ask(ROOM, many, world.now, world.now + DEADLINE) for _ in range(50)]
+    world.look()
+    for broker in own_order(ROOM, many)[:7]:
+        for number in [number for number, _ in world.sent]:
+            assert world.brokers[number] == broker
+            world.pool.is_refused(number, world.now)
+        world.sent.clear()
+        world.look()
+    for sent in list(world.sent):
+        world.answer(sent)
+    assert {one.outcome for one in errands} == {"answered"}
+    assert not world.pool.health.to_try(world.now)
+    assert len(world.pool.health.to_try(world.now + REST_NS)) == 7
 
 
 def test_a_silent_one_is_pinged_and_left_and_one_that_searches_is_waited_for() -> None:
@@ -344,7 +363,7 @@ class AnyNetwork(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.world.wait(2 * DEADLINE)
         assert all(errand.outcome for errand in self.errands)
-        assert all(lane.current is None for lane in self.world.pool._lanes.values())
+        assert not list(self.world.pool.ports.in_use())
 
 
 AnyNetwork.TestCase.settings = settings(max_examples=examples(200), stateful_step_count=30)

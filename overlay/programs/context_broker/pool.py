@@ -160,8 +160,8 @@ class PoolClient:
         if pool.outgoing:
             for number, data in pool.take_outgoing():
                 self._send(number, data)
-        if pool.closing:
-            for number in pool.take_closing():
+        if pool.ports.closing:
+            for number in pool.ports.take_closing():
                 self._close(number)
         if pool.finished:
             for errand in pool.take_finished():

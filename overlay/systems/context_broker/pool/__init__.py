@@ -7,5 +7,6 @@ for load, where each client talks to one broker.
 - ``hedging``   when a second broker is asked, and how often
 - ``stamps``    header timestamps of updates that never run backwards
 - ``errands``   one request through one broker after another until it has an outcome
-- ``pool``      all errands of a network, their ports and their timers
+- ``ports``     its ports, each with one exchange at a time
+- ``pool``      all errands of a network, their tries and their timers
 """

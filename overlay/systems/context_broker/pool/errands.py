@@ -19,7 +19,7 @@ from overlay.systems.context_broker.clients.exchange import Timestamps
 from overlay.systems.context_broker.clients.questions import Question
 
 if TYPE_CHECKING:
-    from overlay.systems.context_broker.pool.pool import Try
+    from overlay.systems.context_broker.pool.ports import Try
 
 CHECK_NS = SECOND // 5
 """Silence after which a broker is pinged: it may be searching, or gone."""
@@ -27,7 +27,7 @@ CHECK_AGAIN_NS = 2 * SECOND
 RESTART_NS = 100 * MILLISECOND
 """Pause before the brokers are tried once more if the port of each is closed: one that restarts is back soon."""
 MOST_ASKED = 5
-"""Brokers that are asked about what one of them does not find; a walk may miss what another finds."""
+"""Brokers that may answer that they have nothing; a walk may miss what another finds. Dead ones do not count."""
 
 
 class Errand:
@@ -35,6 +35,7 @@ class Errand:
 
     __slots__ = (
         "_check_at",
+        "_heard",
         "_hedge_at",
         "_next",
         "_restart_at",
@@ -70,7 +71,7 @@ class Errand:
         """``timestamps`` are those of an update, ``None`` for a search; ``is_alone``: only the first broker is asked;
         ``hedge_ns``: when a second one is."""
         self.question = question
-        self.brokers = brokers[:1] if is_alone else brokers[:MOST_ASKED]
+        self.brokers = brokers[:1] if is_alone else brokers
         self.began = now
         self.deadline = deadline
         self.timestamps = timestamps
@@ -91,14 +92,16 @@ class Errand:
         self.waiter: object = None
         """The driver's."""
         self._next = 0
+        self._heard = 0
+        """Brokers that had nothing, or refused."""
         self._restart_at: int | None = None
         self._check_at = now + CHECK_NS
         self._hedge_at = None if hedge_ns is None or len(self.brokers) < 2 else now + hedge_ns
 
     @property
     def has_more(self) -> bool:
-        """Whether there is a broker that was not tried."""
-        return self._next < len(self.brokers)
+        """Whether there is a broker that was not tried, and one more may be asked."""
+        return self._next < len(self.brokers) and self._heard < MOST_ASKED
 
     def take_broker(self) -> Address:
         """The next one to try."""
@@ -150,6 +153,7 @@ class Errand:
         if outcome == "refused" and not self.is_search:
             self._end(one, outcome)
             return False
+        self._heard += outcome in ("not_found", "refused")
         if outcome == "not_found":
             self.answered = one
         if self.open:

@@ -56,9 +56,11 @@ class Health:
         if is_news:
             self._look()
 
-    def failed(self, broker: Address, now: int) -> None:
-        """It was silent, or its host reports a closed port."""
+    def failed(self, broker: Address, now: int, *, is_ping: bool = False) -> None:
+        """It was silent, or its host reports a closed port. Of requests that fail together the first counts."""
         known = self._brokers.setdefault(broker, Broker())
+        if known.failures and not is_ping:
+            return
         known.try_again_at = now + min(REST_NS << min(known.failures, 10), MOST_REST_NS)
         known.failures += 1
         self._look()

@@ -1,12 +1,8 @@
-"""All errands of one network: their ports, tries and timers. Pure; the driver opens ports and sends.
-
-A port (lane) belongs to one broker and has one exchange at a time. It is used again when its exchange is over and
-nothing more can arrive; otherwise it is closed, so that a late answer reaches no other exchange.
-"""
+"""All errands of one network: their tries and timers. Pure; the driver opens ports and sends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache, partial
 from heapq import heappop, heappush
 
@@ -17,20 +13,13 @@ from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.health import Health
 from overlay.systems.context_broker.pool.hedging import ASKS_PER_HEDGE, Hedging
+from overlay.systems.context_broker.pool.ports import Lane, Open, Ports, Try
 from overlay.systems.context_broker.pool.stamps import EntryStamps
 from overlay.systems.context_broker.wire.messages import Key
 
-MOST_LANES = 256
-"""Ports of one network, each an open file. An ask beyond them is refused at once, not queued."""
-MOST_IDLE = 16
-"""Unused ports kept per broker."""
 ASKED = Retry(give_up_s=3600)
 """The errand's deadline ends it earlier."""
 PINGED = Retry(again_s=(0.2, 0.4), give_up_s=0.7)
-
-Open = Callable[[int, Address], Address | None]
-"""Opens the port of a lane towards a broker. Returns its own address; ``None`` without a route."""
-
 
 _request = lru_cache(maxsize=4096)(partial(questions.request, is_quiet=True))
 
@@ -39,34 +28,9 @@ class TooMany(Exception):
     """All ports of the network are in use."""
 
 
-class Lane:
-    """A port, its broker, and what it is used for now."""
-
-    __slots__ = ("broker", "current", "number", "own", "timestamps")
-
-    def __init__(self, number: int, broker: Address, own: Address, wall: WallClock) -> None:
-        self.number = number
-        self.broker = broker
-        self.own = own
-        self.timestamps = Timestamps(wall)
-        self.current: Try | None = None
-
-
-class Try:
-    """An exchange for an errand; without one, a ping of the pool's own."""
-
-    __slots__ = ("errand", "exchange", "is_hedge", "lane")
-
-    def __init__(self, lane: Lane, exchange: Exchange, errand: Errand | None, is_hedge: bool) -> None:
-        self.lane = lane
-        self.exchange = exchange
-        self.errand = errand
-        self.is_hedge = is_hedge
-
-
 class Pool:
-    """``now`` is monotonic nanoseconds. After each call, the driver sends ``outgoing``, closes ``closing`` and resolves
-    ``finished``, each emptied by its ``take_…`` method."""
+    """``now`` is monotonic nanoseconds. After each call, the driver sends ``outgoing``, closes ``ports.closing`` and
+    resolves ``finished``, each emptied by its ``take_…`` method."""
 
     def __init__(self, wall: WallClock, open_port: Open, stamps: EntryStamps | None = None) -> None:
         self.health = Health()
@@ -75,15 +39,11 @@ class Pool:
         """Counters."""
         self._wall = wall
         self._stamps = stamps or EntryStamps(wall)
-        self._open_port = open_port
-        self._lanes: dict[int, Lane] = {}
-        self._idle: dict[Address, list[Lane]] = {}
-        self._opened = 0
+        self.ports = Ports(wall, open_port)
         self._pings: dict[Address, Try] = {}
         self._timers: list[tuple[int, int, Errand | Try]] = []
         self._number = 0
         self.outgoing: list[tuple[int, bytes]] = []
-        self.closing: list[int] = []
         self.finished: list[Errand] = []
 
     def ask(
@@ -129,8 +89,7 @@ class Pool:
         return self._begin(Errand(question, order, now, deadline, timestamps=timestamps, is_alone=is_alone), now)
 
     def receive_datagram(self, number: int, data: bytes, now: int) -> None:
-        lane = self._lanes.get(number)
-        one = lane and lane.current
+        one = self.ports.current_on(number)
         if not one:
             return
         one.exchange.receive_datagram(data, one.exchange.broker, now)
@@ -139,9 +98,9 @@ class Pool:
 
     def is_refused(self, number: int, now: int) -> None:
         """The host of the lane's broker reports that its port is closed."""
-        lane = self._lanes.get(number)
-        if lane and lane.current:
-            self._fail(lane.current, "unreachable", now)
+        one = self.ports.current_on(number)
+        if one:
+            self._fail(one, "unreachable", now)
 
     def handle_timer(self, now: int) -> None:
         timers = self._timers
@@ -163,24 +122,18 @@ class Pool:
     def keep(self, brokers: Collection[Address]) -> None:
         """These are the network's brokers now: forget the others and close their unused ports."""
         self.health.keep(brokers)
-        for broker in [one for one in self._idle if one not in brokers]:
-            for lane in self._idle.pop(broker):
-                self._close(lane)
+        self.ports.keep(brokers)
 
     def take_outgoing(self) -> Sequence[tuple[int, bytes]]:
         outgoing, self.outgoing = self.outgoing, []
         return outgoing
-
-    def take_closing(self) -> Sequence[int]:
-        closing, self.closing = self.closing, []
-        return closing
 
     def take_finished(self) -> Sequence[Errand]:
         finished, self.finished = self.finished, []
         return finished
 
     def _begin(self, errand: Errand, now: int) -> Errand:
-        if not self._has_room():
+        if not self.ports.has_room:
             raise TooMany
         self._start_try(errand, now)
         if not errand.outcome:
@@ -191,7 +144,7 @@ class Pool:
         """At the next broker that there is a way to."""
         while errand.has_more:
             broker = errand.take_broker()
-            lane = self._lane_to(broker)
+            lane = self.ports.take(broker)
             if lane is None:
                 errand.failed.append((broker, "unreachable", 0))
                 continue
@@ -236,14 +189,13 @@ class Pool:
     def _fail(self, one: Try, why: str, now: int) -> None:
         """The broker is not there."""
         broker = one.exchange.broker
-        self.health.failed(broker, now)
+        self.health.failed(broker, now, is_ping=one.errand is None)
         self._release(one)
         if one.errand is not None:
             self._try_ended(one, why, 0, now)
             return
-        for lane in list(self._lanes.values()):  # those that wait for the broker that its ping did not reach
-            waiting = lane.current
-            if waiting and lane.broker == broker and waiting.exchange.sent_at <= one.exchange.sent_at:
+        for waiting in self.ports.in_use():  # those that wait for the broker that its ping did not reach
+            if waiting.lane.broker == broker and waiting.exchange.sent_at <= one.exchange.sent_at:
                 self._fail_waiting(waiting, why, now)
 
     def _fail_waiting(self, one: Try, why: str, now: int) -> None:
@@ -293,7 +245,7 @@ class Pool:
             self._send(one)
         if errand.is_restart_due(now):
             self._start_try(errand, now)
-        if errand.is_hedge_due(now) and self._has_room() and self.hedging.take():
+        if errand.is_hedge_due(now) and self.ports.has_room and self.hedging.take():
             self.hedged += 1
             self._start_try(errand, now, is_hedge=True)
         if errand.is_check_due(now):
@@ -315,11 +267,11 @@ class Pool:
 
     def _ping(self, broker: Address, now: int) -> None:
         """Unless one is under way, or all ports are in use."""
-        if broker in self._pings or not self._has_room():
+        if broker in self._pings or not self.ports.has_room:
             return
-        lane = self._lane_to(broker)
+        lane = self.ports.take(broker)
         if lane is None:
-            self.health.failed(broker, now)
+            self.health.failed(broker, now, is_ping=True)
             return
         one = self._pings[broker] = self._exchange(lane, questions.ping(), lane.timestamps, PINGED, now)
         self._push(one.exchange.next_timer() or now, one)
@@ -334,61 +286,17 @@ class Pool:
         else:
             self._push(one.exchange.next_timer() or now, one)
 
-    def _lane_to(self, broker: Address) -> Lane | None:
-        """An unused one, or a new one; ``None`` without a route or room."""
-        idle = self._idle.get(broker)
-        if idle:
-            return idle.pop()
-        if len(self._lanes) >= MOST_LANES and not self._close_an_idle_one():
-            return None
-        self._opened += 1
-        own = self._open_port(self._opened, broker)
-        if own is None:
-            return None
-        lane = self._lanes[self._opened] = Lane(self._opened, broker, own, self._wall)
-        return lane
-
-    def _has_room(self) -> bool:
-        return len(self._lanes) < MOST_LANES or any(self._idle.values())
-
-    def _close_an_idle_one(self) -> bool:
-        lanes = next((lanes for lanes in self._idle.values() if lanes), None)
-        if lanes is None:
-            return False
-        self._close(lanes.pop())
-        return True
-
     def _release(self, one: Try) -> None:
-        """Its port is free: kept if nothing more can arrive there."""
-        lane = one.lane
-        if lane.current is not one:
-            return
-        lane.current = None
-        if one.errand is None and self._pings.get(lane.broker) is one:
-            del self._pings[lane.broker]
-        idle = self._idle.setdefault(lane.broker, [])
-        is_traced = one.errand is not None and one.errand.trace_one_in  # its timestamp may lie ahead of the clock
-        if one.exchange.is_clean and not is_traced and len(idle) < MOST_IDLE:
-            idle.append(lane)
-        else:
-            self._close(lane)
-
-    def _close(self, lane: Lane) -> None:
-        del self._lanes[lane.number]
-        self.closing.append(lane.number)
+        if self.ports.release(one) and one.errand is None and self._pings.get(one.lane.broker) is one:
+            del self._pings[one.lane.broker]
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if the state contradicts itself."""
         self.health.check_invariants()
         self.hedging.check_invariants()
-        assert len(self._lanes) <= MOST_LANES
+        self.ports.check_invariants()
         assert ASKS_PER_HEDGE * self.hedged <= self.asked
-        idle = [lane for lanes in self._idle.values() for lane in lanes]
-        assert len(idle) == len(set(idle)), "a port is given away twice"
-        assert all(lane.current is None and self._lanes.get(lane.number) is lane for lane in idle)
-        for lane in self._lanes.values():
-            one = lane.current
-            assert (one is None) == (lane in idle), "a port that is used is not idle, and the other way round"
-            if one and one.errand:
+        for one in self.ports.in_use():
+            if one.errand:
                 assert one in one.errand.open and not one.errand.outcome
         assert all(one.lane.current is one for one in self._pings.values())
