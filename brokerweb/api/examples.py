@@ -50,8 +50,8 @@ TOPOLOGY, EXPERIMENT, REPORT = "qzj599h7wj6e", "xzujavmnp92n", "47w5bep5tmsv"
 CREATED = "2026-11-28T11:09:12.065689Z"
 _LINKS = [{"a": a, "b": b, "delay_ms": 0.0, "jitter_ms": 0.0, "loss": 0.0} for a, b in ((0, 1), (0, 2), (1, 2))]
 _MEASURES = {"links": 3, "mean_degree": 2.0, "min_degree": 2, "max_degree": 2, "diameter": 1, "mean_path_length": 1.0}
-_WORKLOAD = {"providers": 2, "consumers": [2, 4], "duration_s": 60}
-_DEFINITION = {"name": "Walks on a campus", "engine": "simulated", "workload": _WORKLOAD, "replicates": 2, "seed": 5}
+_WORKLOAD = {"duration_s": [30, 60]}
+_DEFINITION = {"name": "Short and long", "engine": "simulated", "workload": _WORKLOAD, "replicates": 2, "seed": 5}
 
 EXAMPLES = {
     "topologies_create": Example(
