@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from brokerweb.kit.disk import full_disk_message
 from brokerweb.kit.error_body import body
 from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.kit.etags import Outdated
 from overlay.core.errors import InvalidSetting
 from telemetry.errors import StorageError
 from telemetry.filters import InvalidFilter
@@ -37,6 +38,19 @@ class Conflict(APIException):
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
+
+
+class PreconditionFailed(APIException):
+    """The object is not the one that ``If-Match`` names (RFC 9110)."""
+
+    status_code = status.HTTP_412_PRECONDITION_FAILED
+    default_code = "precondition_failed"
+
+
+class PreconditionRequired(ValidationError):
+    """The request does not say which version it is based on (RFC 6585)."""
+
+    status_code = status.HTTP_428_PRECONDITION_REQUIRED
 
 
 class NoAnswer(APIException):
@@ -68,7 +82,9 @@ class TooLarge(APIException):
 
 
 def handle(exception: Exception, context: Any) -> Response | None:
-    """Map errors of services to 400 (with the field), 409, 504 or 507; REST framework handles the rest."""
+    """Map errors of services to 400 (with the field), 409, 412, 504 or 507; REST framework handles the rest."""
+    if isinstance(exception, Outdated) and "If-Match" in context["request"].headers:
+        exception = PreconditionFailed(str(exception))
     return exception_handler(as_rest(exception), context)
 
 

@@ -22,7 +22,7 @@ IF_MATCH = OpenApiParameter(
     "If-Match",
     str,
     OpenApiParameter.HEADER,
-    description="The `mark` of the version that was read; 409 if it changed since",
+    description="The `mark` of the version that was read; 412 if it changed since",
 )
 """For objects that several users may change."""
 IDEMPOTENCY_KEY = OpenApiParameter(

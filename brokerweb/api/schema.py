@@ -4,8 +4,10 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiExample
 from rest_framework import serializers
 
+from brokerweb.api.examples import EXAMPLES
 from brokerweb.api.sparse import FIELDS, SparseFields
 from brokerweb.kit.error_body import PROBLEM, TYPE
 
@@ -87,6 +89,10 @@ class Schema(AutoSchema):
         if isinstance(self.view, SparseFields) and self.view.has_sparse_fields and self.method == "GET":
             parameters.append(FEW_FIELDS)
         return [*parameters, IDEMPOTENCY_KEY] if self._takes_key() else parameters
+
+    def get_examples(self) -> list[OpenApiExample]:
+        example = EXAMPLES.get(self.get_operation_id())
+        return example.shown() if example else super().get_examples()
 
     def _takes_key(self) -> bool:
         """Everything that creates; tokens do without, since their text must not be stored."""

@@ -9,10 +9,11 @@ from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import ErrorDetail, NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from brokerweb.api.errors import PreconditionRequired
 from brokerweb.api.resources import Resource, seen, settings_shown
 from brokerweb.api.shapes import topologies as shapes
 from brokerweb.topologies import services as topologies
@@ -51,7 +52,7 @@ class TopologyViewSet(Resource):
 
     @extend_schema(request=shapes.TopologyBody, responses=shapes.TopologySerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
-        """Change fields. With If-Match, 409 if the topology has a newer version."""
+        """Change fields. With If-Match, 412 if the topology has a newer version."""
         body = shapes.TopologyBody(data=request.data, partial=True)
         body.is_valid(raise_exception=True)
         since, topology = _read_version(request), self.get_object()
@@ -63,7 +64,9 @@ class TopologyViewSet(Resource):
         parameters=[IF_MATCH],
     )
     def update(self, request: Request, pk: str) -> Response:
-        """Save an edited topology as a new version; 409 if another version was saved meanwhile.
+        """Save an edited topology as a new version.
+
+        If another version was saved meanwhile 409, or 412 if If-Match named the edited one; 428 without either.
 
         Without changes no version is created. A change of brokers or links turns the kind into custom.
         """
@@ -213,12 +216,13 @@ class TopologyViewSet(Resource):
 
 
 def _edited(request: Request, body: dict[str, Any]) -> int:
-    """The version that was edited, from the body or the header. Raises ``InvalidSetting``."""
+    """The version that was edited, from the body or the header. Raises ``InvalidSetting``, ``PreconditionRequired``."""
     if "version" in body:
         return int(body["version"])
     version = _read_version(request)
     if version is None:
-        raise InvalidSetting("version", "is required: the version that was edited, to avoid overwriting other changes")
+        told = "is required: the version that was edited, here or in If-Match, to avoid overwriting other changes"
+        raise PreconditionRequired({"version": [ErrorDetail(told, "required")]})
     return version
 
 

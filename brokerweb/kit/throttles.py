@@ -36,7 +36,7 @@ class Budget:
         return math.ceil(self.reset_s)
 
     def tell(self, response: HttpResponse, policy: str) -> None:
-        """Add ``RateLimit-Policy`` and ``RateLimit`` of draft-ietf-httpapi-ratelimit-headers-10, beside those of other
+        """Add ``RateLimit-Policy`` and ``RateLimit`` of draft-ietf-httpapi-ratelimit-headers-10, next to those of other
         policies.
         """
         window = settings.REST_WINDOW_S

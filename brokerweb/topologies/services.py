@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from brokerweb.kit.errors import NotPossible
+from brokerweb.kit.etags import Outdated
 from brokerweb.topologies import pictures, versions
 from brokerweb.topologies.models import Link, Node, Topology
 from overlay import topologies as overlay_topologies
@@ -72,14 +73,14 @@ def update(
 
 
 def check_newest(topology: Topology, since: int | None) -> None:
-    """Raises ``NotPossible`` unless ``since`` is the current version; ``None`` accepts any."""
+    """Raises ``Outdated`` unless ``since`` is the current version; ``None`` accepts any."""
     if since is None or since == topology.version:
         return
     if since > topology.version:
-        raise NotPossible(f"This topology has no version {since}; the latest is {topology.version}.")
+        raise Outdated(f"This topology has no version {since}; the latest is {topology.version}.")
     newest = topology.versions.select_related("by").first()
     who = newest.by.get_username() if newest and newest.by else "Another user"
-    raise NotPossible(f"{who} saved version {topology.version} after version {since} was opened. Nothing was saved.")
+    raise Outdated(f"{who} saved version {topology.version} after version {since} was opened. Nothing was saved.")
 
 
 READERS = {

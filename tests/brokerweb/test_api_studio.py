@@ -60,7 +60,7 @@ def test_a_patch_of_an_older_version_changes_nothing(api: APIClient, ring: dict)
 
     assert patch('"1"', seed=5, brokers=5).json()["version"] == 2
     late = patch('"1"', name="mine")
-    assert late.status_code == 409
+    assert (late.status_code, late.json()["code"]) == (412, "precondition_failed")
     assert "olga saved version 2 after version 1 was opened. Nothing was saved." in late.content.decode()
     assert patch('"soon"', name="mine").status_code == 400
     assert api.get(f"/api/topologies/{ring['id']}/").json()["name"] == ring["name"]
@@ -83,7 +83,9 @@ def test_who_edited_an_old_version_is_told_and_nothing_is_lost(api: APIClient, r
     assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
     assert refused.json()["sentence"] == "olga saved version 2 after version 1 was opened. Nothing was saved."
     assert put(api, ring, {**mine, "version": 2}).json()["version"] == 3
-    assert put(api, ring, mine).json()["field"] == "version"
+    assert put(api, ring, mine, **{"If-Match": '"1"'}).status_code == 412
+    unsaid = put(api, ring, mine)
+    assert (unsaid.status_code, unsaid.json()["field"]) == (428, "version")
 
 
 def test_an_earlier_version_comes_back_as_the_newest_with_how_it_was_made(api: APIClient, ring: dict) -> None:

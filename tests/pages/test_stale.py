@@ -149,7 +149,7 @@ def test_rest_refuses_what_was_read_before_somebody_changed_it(
         if_match = {"If-Match": f'"{mark}"'}
         assert olga.patch(address, first, headers=if_match, **sent).status_code == 200, address
         late = olga.patch(address, second, headers=if_match, **sent)
-        assert (late.status_code, late.json()["sentence"][:17]) == (409, "The stored values"), address
+        assert (late.status_code, late.json()["sentence"][:17]) == (412, "The stored values"), address
         assert olga.patch(address, second, headers={"If-Match": "*"}, **sent).status_code == 200, address
         assert olga.patch(address, first, **sent).status_code == 200, address
 

@@ -149,7 +149,7 @@ def test_rest_sets_nothing_but_the_thresholds(olga: Client, viktor: Client, swee
     assert sent(olga, {}).status_code == 400
     assert sent(viktor, {"thresholds": []}).status_code == 403
     mark = answer.json()["mark"]
-    assert sent(olga, {"thresholds": []}, **{"If-Match": '"other"'}).status_code == 409
+    assert sent(olga, {"thresholds": []}, **{"If-Match": '"other"'}).status_code == 412
     assert sent(olga, {"thresholds": []}, **{"If-Match": f'"{mark}"'}).json()["judged"] is None
 
 
