@@ -146,6 +146,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "drf_standardized_errors",
     "django_celery_beat",
+    "brokerweb.changelog",
     "brokerweb.accounts",
     "brokerweb.topologies",
     "brokerweb.networks",
@@ -162,6 +163,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "brokerweb.kit.origin.request_ids",
     "brokerweb.middleware.known_methods",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
