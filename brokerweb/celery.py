@@ -28,5 +28,7 @@ def _prepare(**_: object) -> None:
     """Runs in a worker's main process before its parts start: the worker of this host's queue also reconciles it."""
     django.setup()
     from brokerweb.control.reconciler import ReconcilerStep
+    from brokerweb.kit.origin import is_worker
 
+    is_worker()
     app.steps["worker"].add(ReconcilerStep)

@@ -152,6 +152,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "drf_standardized_errors",
     "django_celery_beat",
+    "brokerweb.changelog",
     "brokerweb.accounts",
     "brokerweb.topologies",
     "brokerweb.networks",
@@ -168,6 +169,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "brokerweb.kit.origin.request_ids",
     "brokerweb.middleware.known_methods",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

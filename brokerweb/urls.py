@@ -13,6 +13,7 @@ PAGES = (
     "live",
     "finder",
     "accounts",
+    "changelog",
     "topologies",
     "networks",
     "comparison",

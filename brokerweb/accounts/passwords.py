@@ -10,10 +10,13 @@ from typing import Any
 
 from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import AbstractBaseUser, User
+from django.db import transaction
 from django.db.models.signals import pre_save
 from django.dispatch import receiver
 
 from brokerweb.accounts.models import Token
+from brokerweb.accounts.services import revoke
+from brokerweb.changelog.recording import say
 
 
 class EndsTokens:
@@ -29,7 +32,15 @@ class EndsTokens:
         return "Changing the password ends the account’s other sessions and revokes its tokens."
 
     def password_changed(self, password: str, user: AbstractBaseUser) -> None:
-        Token.objects.filter(user=user.pk).delete()
+        _end_tokens(user, "change password")
+
+
+def _end_tokens(user: Any, action: str) -> None:
+    with transaction.atomic():
+        tokens = list(Token.objects.filter(user=user.pk))
+        for token in tokens:
+            revoke(token)
+        say("account", user.pk, user.get_username(), action, after={"tokens_revoked": len(tokens)}, by=user)
 
 
 @receiver(pre_save, sender=User)
@@ -42,4 +53,4 @@ def end_tokens_without_password(sender: type[User], instance: User, update_field
         return
     before = User.objects.filter(pk=instance.pk).values_list("password", flat=True).first()
     if before is not None and is_password_usable(before):
-        Token.objects.filter(user=instance.pk).delete()
+        _end_tokens(instance, "disable password")

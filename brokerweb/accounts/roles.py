@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from brokerweb.accounts.asking import role_of
 from brokerweb.accounts.models import Guest, NetworkRight, all_networks
 from brokerweb.accounts.rights import Level, Role
+from brokerweb.changelog.recording import logged, subject
 from brokerweb.kit.errors import NotPossible
 from overlay.core.errors import InvalidSetting, shown
 
@@ -25,7 +26,7 @@ def read_role(word: str) -> Role:
     return Role[word.upper()]
 
 
-@transaction.atomic  # IMMEDIATE: of two administrators who demote each other, the second is refused
+@logged("set role")  # IMMEDIATE: of two administrators who demote each other, the second is refused
 def set_role(user: User, role: Role) -> User:
     """Give an account a role. Raises ``NotPossible`` if no active administrator would be left."""
     user = User.objects.select_for_update().get(pk=user.pk)
@@ -58,7 +59,7 @@ def _others(user: User) -> bool:
     return active.exclude(pk=user.pk).exists()
 
 
-@transaction.atomic
+@logged("set rights")
 def set_rights(user: User, levels: Mapping[str, str]) -> None:
     """Replace an account's rights on single networks. Raises ``InvalidSetting``."""
     if len(levels) > MOST_RIGHTS:
@@ -72,6 +73,19 @@ def set_rights(user: User, levels: Mapping[str, str]) -> None:
     NetworkRight.objects.filter(user=user).exclude(network__in=found).delete()
     for network, level in levels.items():
         NetworkRight.objects.update_or_create(user=user, network_id=network, defaults={"level": level})
+
+
+def _state(user: User) -> dict[str, Any]:
+    fields = {name: getattr(user, name) for name in ("username", "email", "is_active")}
+    return {**fields, "role": stored_role(user).word, "networks": rights_of(user)}
+
+
+def _right(right: NetworkRight) -> dict[str, Any]:
+    return {"account": right.user.get_username(), "network": right.network_id, "level": right.level}
+
+
+subject(User, "account", state=_state)
+subject(NetworkRight, "right", state=_right)
 
 
 def rights_of(user: User) -> dict[str, str]:

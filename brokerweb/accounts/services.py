@@ -7,15 +7,16 @@ import secrets
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from brokerweb.accounts.asking import access_of, shown_networks
 from brokerweb.accounts.models import Scope, Token, all_networks
+from brokerweb.changelog.recording import CREATE, recorded, subject
 from brokerweb.secret import write_private
 from overlay.core.errors import InvalidSetting, shown
 
@@ -25,7 +26,16 @@ DAYS, MOST_DAYS = 90, 365
 """Days until a token expires, if its owner chooses none, and at most."""
 MOST_NETWORKS = 100
 """Networks that a token is limited to."""
+LOGGED = ("name", "token_key", "scope", "networks", "expiry")
+"""What the change log says of a token; its text and digest are secret."""
 OPERATOR = "operator"
+
+
+def _state(token: Token) -> dict[str, Any]:
+    return {**{name: getattr(token, name) for name in LOGGED}, "of": token.user.get_username()}
+
+
+subject(Token, "token", state=_state, key="id")
 
 
 def make_token(
@@ -48,11 +58,12 @@ def make_token(
     if not 1 <= days <= MOST_DAYS:
         raise InvalidSetting("days", f"must be a whole number from 1 to {MOST_DAYS}, not {shown(days, 40)}")
     limit = None if networks is None else _limit(user, networks)
-    with transaction.atomic():
+    with recorded(CREATE, by=user) as record:
         _make_room(user)
         token, text = Token.objects.create(
             user=user, name=name, scope=scope, networks=limit, expiry=timedelta(days=days)
         )
+        record.row = token
     return token, text
 
 
@@ -82,7 +93,8 @@ def tokens_of(user: User) -> QuerySet[Token]:
 
 def revoke(token: Token) -> None:
     """Revoke the token."""
-    token.delete()
+    with recorded("revoke", token):
+        token.delete()
 
 
 def make_operator() -> User:

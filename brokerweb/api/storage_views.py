@@ -29,6 +29,8 @@ class PolicySerializer(serializers.Serializer):
     least_free_gb = serializers.FloatField(help_text="Minimum free space to launch")
     include_simulated = serializers.BooleanField(help_text="Also delete cached simulations")
     include_reports = serializers.BooleanField(help_text="Also delete files of reports; their pages are kept")
+    change_days = serializers.IntegerField(help_text="Delete rows of the change log that are older")
+    most_changes = serializers.IntegerField(help_text="Maximum number of rows of the change log")
     mark = serializers.CharField(help_text=MARK_HELP)
 
 
@@ -38,6 +40,8 @@ class PolicyBody(Body):
     least_free_gb = serializers.FloatField(required=False)
     include_simulated = serializers.BooleanField(required=False)
     include_reports = serializers.BooleanField(required=False)
+    change_days = serializers.IntegerField(required=False)
+    most_changes = serializers.IntegerField(required=False)
 
 
 class StoragePartsSerializer(serializers.Serializer):
@@ -85,6 +89,8 @@ def _shown() -> Response:
             "least_free_gb": policy.least_free_bytes / services.GB,
             "include_simulated": policy.include_simulated,
             "include_reports": policy.include_reports,
+            "change_days": policy.change_days,
+            "most_changes": policy.most_changes,
             "mark": etags.mark(services.stored(policy)),
         },
     }

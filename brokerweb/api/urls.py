@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 from brokerweb.api import (
     account_views,
     calibration_views,
+    change_views,
     compare_views,
     experiment_views,
     label_views,
@@ -41,6 +42,7 @@ router.register("experiments", study_views.ExperimentClaims, basename="experimen
 router.register("studies", study_views.StudyViewSet, basename="study")
 router.register("systems", system_views.SystemViewSet, basename="system")
 router.register("hosts", network_views.HostViewSet)
+router.register("changes", change_views.ChangeViewSet)
 router.register("tokens", token_views.TokenViewSet)
 router.register("tags", label_views.TagViewSet)
 router.register("views", label_views.SavedViewViewSet, basename="view")

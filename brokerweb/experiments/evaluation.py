@@ -17,6 +17,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from brokerweb.changelog.recording import recorded
+from brokerweb.experiments import logged as declared  # noqa: F401 (what is compared)
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunQuerySet, RunState
 from brokerweb.kit import etags
 from brokerweb.kit.ids import in_chunks
@@ -115,8 +117,9 @@ def demand(experiment: Experiment, texts: Any, by: User | None = None, seen: str
         row = _locked(experiment.pk)
         etags.check(seen, stored(row))
         if (before := demands(row)) != wanted:
-            row.definition["thresholds"] = wanted
-            row.save(update_fields=["definition"])
+            with recorded("set thresholds", row, by):
+                row.definition["thresholds"] = wanted
+                row.save(update_fields=["definition"])
             _write_down(row, before, by)
     experiment.definition = row.definition
     change = f"{by.get_username() if by else 'A command'} set the thresholds {_said(wanted)}"

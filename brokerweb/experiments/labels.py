@@ -9,6 +9,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
 
+from brokerweb.changelog.recording import CHANGE, logged
+from brokerweb.experiments import logged as declared  # noqa: F401 (what is compared)
 from brokerweb.experiments.models import Run, Tag
 from brokerweb.kit import etags
 from brokerweb.kit.ids import in_chunks
@@ -65,6 +67,7 @@ def written(run: Run) -> dict[str, Any]:
     return {"tags": tags_of(run), "note": run.note}
 
 
+@logged(CHANGE)
 def change(run: Run, changes: Mapping[str, Any], seen: str = "") -> None:
     """Change ``note``, ``tags`` and ``kept`` where given; all of them or none.
 
@@ -80,6 +83,7 @@ def change(run: Run, changes: Mapping[str, Any], seen: str = "") -> None:
             set_kept(run, changes["kept"])
 
 
+@logged(CHANGE)
 def set_labels(run: Run, tags: str, note: str, seen: str = "") -> None:
     """Set tags and note from a form; if one is invalid, neither is changed.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from brokerweb.changelog.recording import say
 from brokerweb.experiments import launch_tasks
 from brokerweb.experiments.models import QueuePause
 from brokerweb.storage import free_space
@@ -18,12 +19,17 @@ def current() -> QueuePause | None:
 def pause(by: User | None = None) -> QueuePause:
     """Pause the queue. An existing pause is not changed."""
     with transaction.atomic():  # IMMEDIATE: two concurrent requests create one pause
-        return current() or QueuePause.objects.create(by=by)
+        if found := current():
+            return found
+        say("queue", "queue", "Queue of runs", "pause", by=by)
+        return QueuePause.objects.create(by=by)
 
 
 def resume() -> None:
     """Resume the queue. Idempotent."""
-    QueuePause.objects.all().delete()
+    with transaction.atomic():
+        if QueuePause.objects.all().delete()[0]:
+            say("queue", "queue", "Queue of runs", "resume")
     transaction.on_commit(launch_tasks.launch_next)
 
 

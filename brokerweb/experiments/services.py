@@ -12,8 +12,10 @@ from django.db import transaction
 from django.db.models import Count
 from django.utils import timezone
 
+from brokerweb.changelog.recording import CREATE, DELETE, logged, recorded, say, say_all
 from brokerweb.definitions.references import References
 from brokerweb.experiments import launch_tasks
+from brokerweb.experiments import logged as declared  # noqa: F401 (what is compared)
 from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.estimates import checked_body, references_of
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
@@ -52,7 +54,7 @@ def find_topology(topology_id: str) -> dict[str, Any] | None:
     return topologies.document(topology) if topology else None
 
 
-@transaction.atomic
+@logged(CREATE, by="owner")
 def create(
     body: Mapping[str, Any],
     owner: User | None = None,
@@ -82,7 +84,8 @@ def create_once(
     made, is_new = Experiment.objects.get_or_create(pk=token if is_id(token) else new_id(), defaults=row)
     if not is_new and (made.owner_id, made.definition) == (owner.pk, row["definition"]):
         return made, None
-    made = made if is_new else Experiment.objects.create(**row)
+    with recorded(CREATE, by=owner) as record:
+        made = record.row = made if is_new else Experiment.objects.create(**row)
     return made, launch(made, owner) if launches else None
 
 
@@ -138,6 +141,7 @@ def launch(
         for position, (configuration, replicate) in enumerate(pairs)
     ]
     Run.objects.bulk_create(runs)
+    say("experiment", experiment.pk, experiment.name, "launch", after={"runs": len(runs)}, by=owner)
     RunEvent.objects.bulk_create(RunEvent(run=run, name=RunState.QUEUED) for run in runs)
     transaction.on_commit(launch_tasks.launch_next)
     return Launch(runs, round(pace.all_s([run.estimated_s for run in runs]), 1), skipped)
@@ -152,6 +156,7 @@ def runs_by_state(experiments: Iterable[Experiment]) -> dict[str, dict[str, int]
     return found
 
 
+@logged("cancel")
 def cancel(run: Run) -> Run:
     """Cancel a run: a queued one at once, an active one soon. Data measured so far is kept.
 
@@ -180,6 +185,7 @@ def rerun(run: Run, owner: User | None = None) -> Run:
 def rerun_all(runs: Iterable[Run], owner: User | None = None) -> list[Run]:
     """``rerun`` each run, in order."""
     again = [_again(run, owner) for run in runs]
+    say_all((_named(run.rerun_of) for run in again if run.rerun_of), "rerun", by=owner)
     Run.objects.bulk_create(again, batch_size=500)
     RunEvent.objects.bulk_create(
         RunEvent(run=run, name=RunState.QUEUED, detail=f"Rerun of run {run.rerun_of_id} with the same seed.")
@@ -217,6 +223,10 @@ def _again(run: Run, owner: User | None) -> Run:
     )
 
 
+def _named(run: Run) -> tuple[str, str, str]:
+    return "run", run.pk, str(run)
+
+
 def retry_failed(experiment: Experiment, owner: User | None = None) -> Launch:
     """Rerun the failed runs of an experiment with their configurations and seeds, except those already retried.
 
@@ -236,7 +246,7 @@ def cancel_all(experiment: Experiment) -> int:
 
 def cancel_each(ids: Sequence[str]) -> int:
     """``cancel`` each run, queued ones first, so that none starts meanwhile. Returns the number of unfinished runs."""
-    queued = {pk for chunk in in_chunks(ids) for pk in cancel_queued(chunk)}
+    queued = {pk for chunk in in_chunks(ids) for pk in _cancel_queued(chunk)}
     cancelled = len(queued)
     for chunk in in_chunks([pk for pk in ids if pk not in queued]):
         for run in Run.objects.filter(pk__in=chunk).exclude(state__in=ENDED).defer("summary", "observed"):
@@ -248,6 +258,14 @@ def cancel_each(ids: Sequence[str]) -> int:
     return cancelled
 
 
+@transaction.atomic
+def _cancel_queued(ids: Sequence[str]) -> set[str]:
+    found = cancel_queued(ids)
+    states = ({"state": RunState.QUEUED}, {"state": RunState.CANCELLED})
+    say_all((("run", pk, f"Run {pk}") for pk in sorted(found)), "cancel", *states)
+    return found
+
+
 def delete(experiment: Experiment) -> None:
     """Delete an experiment, its runs and their files. Raises ``NotPossible`` while a run has not ended."""
     with transaction.atomic():
@@ -256,7 +274,9 @@ def delete(experiment: Experiment) -> None:
         if experiment.runs.filter(is_needed()).exists():
             raise NotPossible("A report of this experiment is in progress. Wait for it or cancel it first.")
         runs = list(experiment.runs.values_list("pk", flat=True))
-        experiment.delete()
+        with recorded(DELETE, experiment) as record:
+            record.said["runs"] = len(runs)
+            experiment.delete()
     for run in runs:  # delete rows first: files without a row are harmless, rows without files are not
         files.remove_whole_run(run)
 

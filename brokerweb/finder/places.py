@@ -39,6 +39,7 @@ PLACES = (
     Place("Schedules", "Scheduled reports and launches", "schedules:list", "cron beat"),
     Place("Hosts", "Machines and their workers", "hosts:list", "machines workers supervisor"),
     Place("Storage", "Disk usage and retention", "storage", "disk space delete"),
+    Place("Changes", "Who changed what", "changes", "log audit history who"),
     Place("Notifications", "E-mail and webhook targets", "notifications", "alerts webhook e-mail"),
     Place("Filter fields", "Filter syntax with examples", "runs:fields", "help documentation query"),
     Place("Calibration", "Accuracy of simulated times", "calibration", "help documentation simulator accuracy"),

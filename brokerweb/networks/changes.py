@@ -14,6 +14,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from brokerweb.changelog.recording import CHANGE, recorded
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks import deploy_tasks, drafts, naming, quotas
 from brokerweb.networks.drafts import Draft
@@ -69,7 +70,8 @@ def change(network: Network, edit: Callable[[Draft], object], how: How) -> Chang
             raise NotPossible(f"{split} To do it nevertheless, allow the split (allow_split: true).")
         found = Changed(network, network.version + 1, how.dry_run, steps, _remarks(network, after, steps, split), added)
         if not how.dry_run and after != before:
-            _store(network, before, after)
+            with recorded(CHANGE, network, how.by):
+                _store(network, before, after)
     return found
 
 
@@ -182,7 +184,7 @@ def roll_back(network: Network, how: How) -> Changed:
 
 def rename(network: Network, name: str) -> Network:
     """Raises ``InvalidSetting``."""
-    with transaction.atomic():
+    with recorded(CHANGE, network):
         if name.strip() != network.name:
             network.name = naming.free_name(name)
             network.save(update_fields=["name"])

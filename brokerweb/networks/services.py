@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
+from brokerweb.changelog.recording import DELETE, logged, recorded, subject
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.setting_forms import Profiles
 from brokerweb.networks import broker_index, changes, deploy_tasks, naming, quotas
@@ -26,6 +27,7 @@ from overlay.experiment.definition import default_topology, graph_of
 from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
+subject(Network, "network", "name", "topology_id", "system", "settings", "seed", "desired", "version", "members", "deployed")
 NOT_RESTARTED = ("starting", "restarting", "draining", "stopped", "away")
 """States in which a broker is already starting, or should not run."""
 
@@ -52,6 +54,7 @@ def profiles(system: str = FIRST) -> Profiles:
     return SYSTEMS[system].profiles
 
 
+@logged("deploy", by="owner")
 def deploy(
     *,
     name: str,
@@ -89,6 +92,7 @@ def deploy(
     return network
 
 
+@logged("start")
 def start(network: Network, *, new_addresses: bool = False) -> Network:
     """Start a stopped or failed network; a running one is not changed.
 
@@ -115,6 +119,7 @@ def start(network: Network, *, new_addresses: bool = False) -> Network:
     return network
 
 
+@logged("stop")
 def stop(network: Network) -> Network:
     """Stop a network; its brokers leave and exit. A stopped one is not changed.
 
@@ -154,7 +159,9 @@ def restart_broker(network: Network, index: int, by: User | None = None) -> Netw
     if index not in restartable(network):
         raise NotPossible(f"{_title(network, index)} is {row['state']}; wait until it is up or has failed.")
     order = {"restarts": row["restarts"], "by": by.username if by else ""}
-    RestartOrder.objects.get_or_create(network=network, broker=index, defaults=order)
+    with recorded("restart", network, by) as record:
+        RestartOrder.objects.get_or_create(network=network, broker=index, defaults=order)
+        record.said["broker"] = index
     network.refresh_from_db()
     return network
 
@@ -185,7 +192,8 @@ def delete(network: Network) -> None:
     if network.state != NetworkState.STOPPED:
         raise NotPossible(f"This network is {network.state}. Stop it first.")
     directory = Path(django_settings.VAR) / "networks" / network.pk
-    network.delete()
+    with recorded(DELETE, network):
+        network.delete()
     shutil.rmtree(directory, ignore_errors=True)
 
 

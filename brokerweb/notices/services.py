@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db import transaction
 from django.utils import timezone
 
+from brokerweb.changelog.recording import CHANGE, CREATE, DELETE, logged, recorded, subject
 from brokerweb.kit import etags
 from brokerweb.kit.ids import new_id
 from brokerweb.notices.models import Channel, Delivery, Notice, NoticeKind, Target
@@ -23,7 +23,7 @@ KINDS = tuple(kind for kind in NoticeKind.values if kind != NoticeKind.TEST)
 """Event kinds available to targets."""
 
 
-@transaction.atomic  # IMMEDIATE: of two concurrent requests, the second finds the name taken
+@logged(CREATE, by="owner")  # IMMEDIATE: of two concurrent requests, the second finds the name taken
 def create(
     *, name: str, channel: str, address: str, kinds: Sequence[str], secret: str = "", owner: User | None = None
 ) -> Target:
@@ -36,7 +36,7 @@ def create(
     return target
 
 
-@transaction.atomic
+@logged(CHANGE)
 def change(target: Target, changes: Mapping[str, Any], seen: str = "") -> Target:
     """Change fields: name, address, kinds, enabled, and the secret if given.
 
@@ -58,6 +58,13 @@ def stored(target: Target) -> dict[str, Any]:
     """The values shown in its form; only whether it has a secret."""
     fields = {"name": target.name, "channel": target.channel, "address": target.address, "kinds": target.kinds}
     return {**fields, "signed": bool(target.secret)}
+
+
+def _state(target: Target) -> dict[str, Any]:
+    return {**stored(target), "enabled": target.enabled}
+
+
+subject(Target, "notification", state=_state)
 
 
 def _set(target: Target, fields: Mapping[str, Any]) -> None:
@@ -112,7 +119,8 @@ def check_url(address: str) -> None:
 
 def delete(target: Target) -> None:
     """Delete the target and its deliveries."""
-    target.delete()
+    with recorded(DELETE, target):
+        target.delete()
 
 
 def test(target: Target) -> Delivery:

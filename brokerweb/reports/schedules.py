@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
+from brokerweb.changelog.recording import CHANGE, CREATE, DELETE, logged, recorded, say, subject
 from brokerweb.experiments import services as experiment_services
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.experiments.states import UNFINISHED
@@ -30,7 +31,7 @@ MOST_FIRINGS = 200
 """Maximum size of a schedule's history."""
 
 
-@transaction.atomic
+@logged(CREATE, by="owner")
 def create(
     *,
     name: str,
@@ -54,7 +55,7 @@ def create(
     return schedule
 
 
-@transaction.atomic
+@logged(CHANGE)
 def change(
     schedule: Schedule,
     *,
@@ -96,6 +97,13 @@ def stored(schedule: Schedule) -> dict[str, Any]:
     return {"name": schedule.name, "experiments": experiments, "crontab": cron, "every_s": every_s}
 
 
+def _state(schedule: Schedule) -> dict[str, Any]:
+    return {**stored(schedule), "kind": schedule.kind, "enabled": schedule.periodic_task.enabled}
+
+
+subject(Schedule, "schedule", state=_state)
+
+
 def _task_name(name: str) -> str:
     return f"report: {name}"
 
@@ -118,7 +126,8 @@ def _check_experiments(experiments: Sequence[Experiment]) -> None:
 
 def delete(schedule: Schedule) -> None:
     """Delete a schedule and its history. Its reports and runs are kept."""
-    schedule.periodic_task.delete()
+    with recorded(DELETE, schedule):
+        schedule.periodic_task.delete()
 
 
 def fire(schedule_id: str, by: User | None = None) -> Firing | None:
@@ -132,6 +141,8 @@ def fire(schedule_id: str, by: User | None = None) -> Firing | None:
         return None
     with transaction.atomic():
         firing = Firing.objects.create(schedule=schedule, by=by, outcome=FiringOutcome.DONE)
+        if by is not None:
+            say("schedule", schedule.pk, schedule.name, "run now", by=by)
         try:
             _carry_out(schedule, firing)
         except NotPossible as error:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from brokerweb.changelog.recording import CREATE, DELETE, logged, recorded, subject
 from brokerweb.experiments.models import Experiment, Run, RunState
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.ids import in_chunks
@@ -20,7 +21,18 @@ from overlay.core.errors import InvalidSetting, shown
 from overlay.experiment.whatif import in_words
 
 
-@transaction.atomic
+def _state(report: Report) -> dict[str, Any]:
+    experiments = sorted(one.pk for one in report.experiments.all())
+    cancelled = report.cancel_requested or report.reason == CANCELLED
+    runs = report.runs.count()
+    return {"kind": report.kind, "experiments": experiments, "runs": runs, "cancelled": cancelled}
+
+
+CANCELLED = "Cancelled."
+subject(Report, "report", state=_state)
+
+
+@logged(CREATE, by="owner")
 def create(
     *,
     kind: str = ReportKind.COMPARISON,
@@ -113,10 +125,11 @@ def title(report: Report) -> str:
     return "; ".join(names) or f"Comparison of {report.runs.count()} runs"
 
 
+@logged("cancel")
 def cancel(report: Report) -> Report:
     """Cancel a report. Raises ``NotPossible`` if it has ended."""
     queued = Report.objects.filter(pk=report.pk, state=ReportState.QUEUED)
-    if queued.update(state=ReportState.FAILED, reason="Cancelled.", progress="", ended_at=timezone.now()):
+    if queued.update(state=ReportState.FAILED, reason=CANCELLED, progress="", ended_at=timezone.now()):
         report.refresh_from_db()
         return report
     if not Report.objects.filter(pk=report.pk, state=ReportState.RUNNING).update(cancel_requested=True):
@@ -129,8 +142,9 @@ def cancel(report: Report) -> Report:
 def delete(report: Report) -> None:
     """Delete a report and its files. Its runs are kept. Raises ``NotPossible`` until it has ended."""
     ended = Report.objects.filter(pk=report.pk, state__in=ENDED)
-    if not ended.delete()[0] and Report.objects.filter(pk=report.pk).exists():
-        raise NotPossible("This report is not finished. Cancel it first.")
+    with recorded(DELETE, report):
+        if not ended.delete()[0] and Report.objects.filter(pk=report.pk).exists():
+            raise NotPossible("This report is not finished. Cancel it first.")
     shutil.rmtree(directory(report), ignore_errors=True)  # rows first: files without a row are harmless
 
 

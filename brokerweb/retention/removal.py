@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
+from brokerweb.changelog import services as changes
 from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED, note
@@ -185,4 +186,6 @@ def turn(now: datetime | None = None) -> Plan:
     for run in Footprint.objects.filter(removing=True).values_list("pk", flat=True)[:A_TURN]:
         _finish(run)
     policy = Policy.objects.filter(pk=Policy.ONLY).first()
+    limits = policy or Policy()
+    changes.thin(now - timedelta(days=limits.change_days), limits.most_changes)
     return apply(policy, now) if policy and policy.is_on else Plan([])

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 
+from brokerweb.changelog.recording import CHANGE, recorded, subject
 from brokerweb.experiments.models import Run
 from brokerweb.kit import etags
 from brokerweb.kit.disk import Disk, disk
@@ -26,6 +27,8 @@ SUGGESTED_SHARE = 0.5
 """Suggested share of the disk for files of runs."""
 GB = 1_000_000_000
 MOST_DAYS, MOST_GB = 36_500, 1_000_000.0
+OF_CHANGES = {"change_days": (1, MOST_DAYS), "most_changes": (1_000, 10_000_000)}
+"""Limits of the change log, and from where to where they may be set."""
 BOOLEANS = ("include_simulated", "include_reports")
 
 
@@ -61,7 +64,8 @@ def usage() -> Usage:
 
 
 def read(body: Mapping[str, Any], before: Policy) -> Policy:
-    """``before`` with the changes in ``body``: max_days, max_gb, least_free_gb, include_simulated, include_reports.
+    """``before`` with the changes in ``body``: max_days, max_gb, least_free_gb, include_simulated, include_reports,
+    change_days, most_changes.
 
     Numbers may be strings, as in forms; ``None`` or an empty string means no limit. Raises ``InvalidSetting``.
     """
@@ -71,6 +75,8 @@ def read(body: Mapping[str, Any], before: Policy) -> Policy:
         max_bytes=before.max_bytes,
         include_simulated=before.include_simulated,
         include_reports=before.include_reports,
+        change_days=before.change_days,
+        most_changes=before.most_changes,
         least_free_bytes=before.least_free_bytes,
     )
     if "max_days" in body:
@@ -85,6 +91,12 @@ def read(body: Mapping[str, Any], before: Policy) -> Policy:
         if least is None:
             raise InvalidSetting("least_free_gb", "is required: runs on a full disk lose data")
         after.least_free_bytes = least
+    for name, (low, high) in OF_CHANGES.items():
+        if name in body:
+            number = _number(name, body[name], low, high)
+            if number is None or number != int(number):
+                raise InvalidSetting(name, f"must be a whole number from {low:,} to {high:,}")
+            setattr(after, name, int(number))
     for name in BOOLEANS:
         if name in body:
             if not isinstance(body[name], bool):
@@ -112,7 +124,12 @@ def _number(field: str, value: Any, low: float, high: float) -> float | None:
 
 def stored(limits: Policy) -> dict[str, Any]:
     """The values shown in the policy's form."""
-    return {name: getattr(limits, name) for name in ("max_days", "max_bytes", "least_free_bytes", *BOOLEANS)}
+    return {
+        name: getattr(limits, name) for name in ("max_days", "max_bytes", "least_free_bytes", *OF_CHANGES, *BOOLEANS)
+    }
+
+
+subject(Policy, "storage", state=stored)
 
 
 @transaction.atomic  # IMMEDIATE: the policy cannot change between check and update
@@ -124,7 +141,8 @@ def change(body: Mapping[str, Any], by: User | None = None, seen: str = "") -> P
     etags.check(seen, stored(before := policy()))
     after = read(body, before)
     after.changed, after.changed_by = timezone.now(), by
-    after.save()
+    with recorded(CHANGE, before, by):
+        after.save()
     return after
 
 

@@ -73,14 +73,16 @@ def _values(policy: Policy) -> dict[str, str]:
         "max_days": "" if policy.max_days is None else str(policy.max_days),
         "max_gb": "" if policy.max_bytes is None else _gigabytes(policy.max_bytes),
         "least_free_gb": _gigabytes(policy.least_free_bytes),
+        **{name: str(getattr(policy, name)) for name in services.OF_CHANGES},
     }
 
 
 def _newer(policy: Policy, sent: QueryDict) -> dict[str, str]:
     """Stored values of fields with other input."""
     ticked = {True: "ticked", False: "not ticked"}
-    stored = _values(policy) | {name: ticked[value] for name, value in _chosen(policy).items()}
-    typed = {name: sent.get(name, "") for name in _values(policy)}
+    values = {name: value for name, value in _values(policy).items() if name in sent}
+    stored = values | {name: ticked[value] for name, value in _chosen(policy).items()}
+    typed = {name: sent.get(name, "") for name in values}
     return etags.newer(stored, typed | {name: ticked[value] for name, value in _booleans(sent).items()})
 
 
@@ -97,7 +99,9 @@ def _booleans(sent: QueryDict) -> dict[str, bool]:
 
 
 def _body(sent: QueryDict) -> dict[str, Any]:
-    return {**{name: sent.get(name, "") for name in ("max_days", "max_gb", "least_free_gb")}, **_booleans(sent)}
+    of_changes = {name: sent[name] for name in services.OF_CHANGES if name in sent}
+    files = {name: sent.get(name, "") for name in ("max_days", "max_gb", "least_free_gb")}
+    return {**files, **of_changes, **_booleans(sent)}
 
 
 @changes

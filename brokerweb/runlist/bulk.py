@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
+from brokerweb.changelog.recording import say_all
 from brokerweb.experiments import labels, services
 from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.models import Run
@@ -202,6 +203,7 @@ def _delete(ids: Sequence[str]) -> None:
         with transaction.atomic():
             free = Run.objects.filter(pk__in=chunk, state__in=ENDED, kept=False).exclude(is_needed())
             going = list(free.values_list("pk", flat=True))
+            say_all((("run", pk, f"Run {pk}") for pk in going), "delete")
             Run.objects.filter(pk__in=going).delete()
         for run in going:
             files.remove_whole_run(run)

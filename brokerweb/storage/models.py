@@ -23,6 +23,8 @@ class Policy(models.Model):
     least_free_bytes = models.PositiveBigIntegerField(
         default=LEAST_FREE_BYTES, help_text="Minimum free bytes to launch"
     )
+    change_days = models.PositiveIntegerField(default=365, help_text="Maximum age of the change log's rows, in days")
+    most_changes = models.PositiveIntegerField(default=100_000, help_text="Maximum number of rows of the change log")
     changed = models.DateTimeField(default=timezone.now, editable=False)
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from brokerweb.changelog.recording import CHANGE, CREATE, DELETE, logged, recorded, subject
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.etags import Outdated
 from brokerweb.topologies import pictures, versions
@@ -26,6 +27,7 @@ from overlay.topologies import Graph, Kind, Limits, parts
 from overlay.topologies.files import NUMBERS
 
 CUSTOM = "custom"
+subject(Topology, "topology", "name", "kind", "brokers", "params", "seed", "version")
 GRAPHML, JSON, CSV = "graphml", "json", "csv"
 
 
@@ -44,6 +46,7 @@ def create(
     return _save_new(name, Topology(kind=kind, params=dict(params or {}), seed=seed, owner=owner), graph)
 
 
+@logged(CHANGE)
 def update(
     topology: Topology,
     *,
@@ -145,14 +148,16 @@ def delete(topology: Topology) -> None:
     """Delete a topology. Raises ``NotPossible`` while a network uses it."""
     if topology.networks.exists():
         raise NotPossible("A network uses this topology. Delete the network first.")
-    topology.delete()
+    with recorded(DELETE, topology):
+        topology.delete()
 
 
-@transaction.atomic  # IMMEDIATE: of two concurrent requests, the second finds the name taken
 def _save_new(name: str, topology: Topology, graph: Graph) -> Topology:
     """Store a new topology; its name must be free. Raises ``InvalidSetting``."""
-    topology.name = free_name(name)
-    return save_graph(topology, graph, topology.owner)
+    with recorded(CREATE, by=topology.owner) as record:  # IMMEDIATE: of two concurrent requests, one finds it taken
+        topology.name = free_name(name)
+        record.row = topology
+        return save_graph(topology, graph, topology.owner)
 
 
 @transaction.atomic

@@ -8,8 +8,8 @@ from threading import Semaphore
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
+from brokerweb.changelog.recording import CHANGE, CREATE, recorded
 from brokerweb.kit.errors import NotPossible
 from brokerweb.topologies import services, versions
 from brokerweb.topologies.models import Topology, TopologyVersion
@@ -110,7 +110,6 @@ def advise(graph: Graph, k: int, goal: str) -> dict[str, Any]:
         _advising.release()
 
 
-@transaction.atomic
 def save(topology_id: str, graph: Graph, *, since: int, by: User, name: str | None = None, note: str = "") -> Topology:
     """Save the drawing as a new version, if it has changes; ``since`` is the edited version.
 
@@ -118,6 +117,11 @@ def save(topology_id: str, graph: Graph, *, since: int, by: User, name: str | No
     """
     if len(note) > MAX_NOTE or not note.isprintable():
         raise InvalidSetting("note", f"must be at most {MAX_NOTE} printable characters")
+    with recorded(CHANGE, Topology.objects.get(pk=topology_id), by):
+        return _save(topology_id, graph, since, by, name, note)
+
+
+def _save(topology_id: str, graph: Graph, since: int, by: User, name: str | None, note: str) -> Topology:
     topology = Topology.objects.select_for_update().get(pk=topology_id)
     services.check_newest(topology, since)
     if name is not None and name.strip() != topology.name:
@@ -136,9 +140,13 @@ def _pairs(graph: Graph) -> set[tuple[int, int]]:
     return {link.ends for link in graph.links}
 
 
-@transaction.atomic
 def restore(version: TopologyVersion, by: User) -> Topology:
     """Restore an earlier version as the latest. Raises ``NotPossible`` if nothing would change."""
+    with recorded("restore", version.topology, by):
+        return _restore(version, by)
+
+
+def _restore(version: TopologyVersion, by: User) -> Topology:
     topology = Topology.objects.select_for_update().get(pk=version.topology_id)
     graph = versions.graph_of(version.document)
     topology.kind, topology.params, topology.seed = (version.document[field] for field in ("kind", "params", "seed"))
@@ -149,9 +157,14 @@ def restore(version: TopologyVersion, by: User) -> Topology:
     return topology
 
 
-@transaction.atomic  # IMMEDIATE: of two concurrent copies, the second finds the name taken
 def clone(topology: Topology, owner: User) -> Topology:
     """Copy the topology under a new name, without earlier versions."""
+    with recorded(CREATE, by=owner) as record:  # IMMEDIATE: of two concurrent copies, the second finds the name taken
+        record.row = _clone(topology, owner)
+        return record.row
+
+
+def _clone(topology: Topology, owner: User) -> Topology:
     taken = set(Topology.objects.filter(name__startswith=topology.name[:80]).values_list("name", flat=True))
     names = (f"{topology.name[:80]}, copy{f' {count}' if count > 1 else ''}" for count in range(1, len(taken) + 2))
     fields = {field: getattr(topology, field) for field in ("kind", "params", "seed")}
