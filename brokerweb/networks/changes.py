@@ -17,7 +17,7 @@ from django.db import transaction
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks import deploy_tasks, drafts, naming, quotas
 from brokerweb.networks.drafts import Draft
-from brokerweb.networks.models import UP, Desired, Network, NetworkState
+from brokerweb.networks.models import DOWN, UP, Desired, Network, NetworkState
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
@@ -35,6 +35,8 @@ class Changed:
     is_dry: bool
     steps: list[Step]
     remarks: list[str]
+    split: str
+    """A sentence if some brokers can no longer reach each other; empty otherwise."""
     added: tuple[int, ...] = ()
     """Indices of new brokers."""
 
@@ -61,16 +63,28 @@ def change(network: Network, edit: Callable[[Draft], object], how: How) -> Chang
         before, after = _draft(network), _draft(network)
         edit(after)
         after.check()
+        _check_shared(network, before, after)
         added = tuple(range(before.deployed["brokers"], after.deployed["brokers"]))
         quotas.check_brokers(network.host, len(after.running) - len(before.running), "links")
         steps = drafts.steps(before, after, network.brokers) if network.state in UP else []
         split = _separated(before, after)
         if split and not how.allow_split and not how.dry_run:
             raise NotPossible(f"{split} To do it nevertheless, allow the split (allow_split: true).")
-        found = Changed(network, network.version + 1, how.dry_run, steps, _remarks(network, after, steps, split), added)
+        remarks = _remarks(network, after, steps, split)
+        found = Changed(network, network.version + 1, how.dry_run, steps, remarks, split, added)
         if not how.dry_run and after != before:
             _store(network, before, after)
     return found
+
+
+def _check_shared(network: Network, before: Draft, after: Draft) -> None:
+    """Raises ``InvalidSetting`` for settings that all brokers of a running network must have in common."""
+    if network.state in DOWN:
+        return
+    for name in sorted(after.system.shared_settings):
+        if before.settings.get(name) != after.settings.get(name):
+            sentence = "must be equal in all servers, so it cannot change one by one; stop the network first"
+            raise InvalidSetting(f"settings.{name}", sentence)
 
 
 def _store(network: Network, before: Draft, after: Draft) -> None:
@@ -199,7 +213,7 @@ def progress(network: Network) -> dict[str, Any]:
         state = "stopped"
     elif refused:
         state = "refused"
-    elif seen.get("is_done"):
+    elif seen.get("is_done") or not (seen or network.version):
         state = "done"
     else:
         state = "paused" if "has failed" in waits or "does not answer" in waits else "rolling"

@@ -14,8 +14,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from brokerweb.brokers import overlay
 from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.view_guards import changes, form_page, page_of, person, sought
-from brokerweb.networks import broker_index, history, live_data, services
+from brokerweb.kit.view_guards import changes as changing
+from brokerweb.kit.view_guards import form_page, page_of, person, sought
+from brokerweb.networks import broker_index, changes, history, live_data, services
 from brokerweb.networks.answering import trouble
 from brokerweb.networks.models import Host, Network
 from brokerweb.systems.registry import web_of
@@ -124,6 +125,7 @@ def _shown(network: Network) -> dict[str, Any]:
         "frame": shown,
         "rows": rows,
         "servers": servers,
+        "progress": changes.progress(network),
         "reports_counters": bool(SYSTEMS[network.system].statistics_request(0)),
     }
 
@@ -153,20 +155,20 @@ def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     return render(request, part, live_data.panel_of(network, found))
 
 
-@changes
+@changing
 def start(request: HttpRequest, network_id: str) -> HttpResponse:
     moves = bool(request.POST.get("new_addresses"))
     services.start(get_object_or_404(Network, pk=network_id), new_addresses=moves)
     return redirect("networks:detail", network_id)
 
 
-@changes
+@changing
 def stop(request: HttpRequest, network_id: str) -> HttpResponse:
     services.stop(get_object_or_404(Network, pk=network_id))
     return redirect("networks:detail", network_id)
 
 
-@changes
+@changing
 def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     try:
@@ -182,7 +184,7 @@ def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpRes
     return redirect("networks:detail", network_id)
 
 
-@changes
+@changing
 def delete(request: HttpRequest, network_id: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     try:

@@ -93,6 +93,8 @@ def test_what_cannot_be_changed_is_named_and_nothing_is_stored(api: APIClient, n
         ("delete", "brokers/1/?dry_run=perhaps", None, "dry_run"),
         ("patch", "", {"settings": {"walk_tll": 9}}, "settings.walk_tll"),
         ("patch", "", {"settings": {"walk_ttl": -1}}, "settings.walk_ttl"),
+        ("patch", "", {"settings": {"membership": "greedy"}}, "settings.membership"),
+        ("patch", "", {"settings": {"profile": "structured"}}, "settings.arm"),
         ("patch", "", {"colour": "red"}, "colour"),
         ("post", "topology/", {"topology": "none"}, "topology"),
     ):
