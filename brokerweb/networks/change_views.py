@@ -48,7 +48,8 @@ def _settings(network: Network, sent: QueryDict, how: How) -> Changed:
     for one in inputs.inputs:
         if one.wrong:
             raise InvalidSetting(f"settings.{one.info.name}", one.wrong)
-    changed = {name: value for name, value in inputs.values.items() if value != network.settings.get(name)}
+    present = SYSTEMS[network.system].whole(network.settings)
+    changed = {name: value for name, value in inputs.values.items() if value != present.get(name)}
     return changes.set_settings(network, changed, how)
 
 

@@ -25,6 +25,9 @@ from overlay.deployment import rollout
 from overlay.deployment.rollout import DRAINED, Step
 from overlay.systems.registry import system_of
 
+NAMED = 12
+"""Maximum brokers that a remark names."""
+
 
 @dataclass(frozen=True)
 class Changed:
@@ -103,7 +106,8 @@ def _store(network: Network, before: Draft, after: Draft) -> None:
 
 
 def _draft(network: Network) -> Draft:
-    return Draft.of(system_of(network.system), network.deployed, network.settings, network.members)
+    system = system_of(network.system)
+    return Draft.of(system, network.deployed, system.whole(network.settings), network.members)
 
 
 def _separated(before: Draft, after: Draft) -> str:
@@ -118,7 +122,16 @@ def _separated(before: Draft, after: Draft) -> str:
 def _remarks(network: Network, after: Draft, steps: Sequence[Step], split: str) -> list[str]:
     leaves = any(step.verb in (rollout.DRAIN, rollout.REPLACE) for step in steps)
     later = "" if network.state in UP else f"The network is {network.state}; the change takes effect when it runs."
-    return [sentence for sentence in (split, later, after.system.draining_help if leaves else "") if sentence]
+    alone = drafts.indispensable(after, [step.brokers[0] for step in steps if step.verb == rollout.REPLACE])
+    meanwhile = f"While broker {_list(alone)} restarts, others cannot reach each other." if alone else ""
+    help = after.system.draining_help if leaves else ""
+    return [sentence for sentence in (split, later, meanwhile, help) if sentence]
+
+
+def _list(indices: Sequence[int]) -> str:
+    """``3``, ``3 or 5``."""
+    named = [str(index) for index in indices[:NAMED]]
+    return " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 # ---- the changes
