@@ -61,7 +61,7 @@ MAX_BROKERS = 1_000
 MAX_NETWORKS = int(number(os.environ, "WAXWING_NETWORKS", 50))
 """Networks of one account, running or stopped. More fill the disk with their histories; fewer refuse new ones."""
 MAX_HOST_BROKERS = int(number(os.environ, "WAXWING_BROKERS", 2_000))
-"""Brokers that the networks of one host may run, about 6 MB each. More exhaust its memory; fewer refuse networks."""
+"""Brokers that the networks of one host may run. More exhaust its memory; fewer refuse networks."""
 MAX_UPLOAD_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
 """Maximum request body including files: a document in a form or in JSON, where escaped quotes take more space."""

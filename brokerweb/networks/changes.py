@@ -18,13 +18,16 @@ from brokerweb.changelog.recording import CHANGE, recorded
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks import deploy_tasks, drafts, naming, quotas
 from brokerweb.networks.drafts import Draft
-from brokerweb.networks.models import UP, Desired, Network, NetworkState
+from brokerweb.networks.models import DOWN, UP, Desired, Network, NetworkState
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.deployment import rollout
 from overlay.deployment.rollout import DRAINED, Step
 from overlay.systems.registry import system_of
+
+NAMED = 12
+"""Maximum brokers that a remark names."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Changed:
     is_dry: bool
     steps: list[Step]
     remarks: list[str]
+    split: str
+    """A sentence if some brokers can no longer reach each other; empty otherwise."""
     added: tuple[int, ...] = ()
     """Indices of new brokers."""
 
@@ -62,17 +67,29 @@ def change(network: Network, edit: Callable[[Draft], object], how: How) -> Chang
         before, after = _draft(network), _draft(network)
         edit(after)
         after.check()
+        _check_shared(network, before, after)
         added = tuple(range(before.deployed["brokers"], after.deployed["brokers"]))
         quotas.check_brokers(network.host, len(after.running) - len(before.running), "links")
         steps = drafts.steps(before, after, network.brokers) if network.state in UP else []
         split = _separated(before, after)
         if split and not how.allow_split and not how.dry_run:
             raise NotPossible(f"{split} To do it nevertheless, allow the split (allow_split: true).")
-        found = Changed(network, network.version + 1, how.dry_run, steps, _remarks(network, after, steps, split), added)
+        remarks = _remarks(network, after, steps, split)
+        found = Changed(network, network.version + 1, how.dry_run, steps, remarks, split, added)
         if not how.dry_run and after != before:
             with recorded(CHANGE, network, how.by):
                 _store(network, before, after)
     return found
+
+
+def _check_shared(network: Network, before: Draft, after: Draft) -> None:
+    """Raises ``InvalidSetting`` for settings that all brokers of a running network must have in common."""
+    if network.state in DOWN:
+        return
+    for name in sorted(after.system.shared_settings):
+        if before.settings.get(name) != after.settings.get(name):
+            sentence = "must be equal in all servers, so it cannot change one by one; stop the network first"
+            raise InvalidSetting(f"settings.{name}", sentence)
 
 
 def _store(network: Network, before: Draft, after: Draft) -> None:
@@ -91,7 +108,8 @@ def _store(network: Network, before: Draft, after: Draft) -> None:
 
 
 def _draft(network: Network) -> Draft:
-    return Draft.of(system_of(network.system), network.deployed, network.settings, network.members)
+    system = system_of(network.system)
+    return Draft.of(system, network.deployed, system.whole(network.settings), network.members)
 
 
 def _separated(before: Draft, after: Draft) -> str:
@@ -106,7 +124,16 @@ def _separated(before: Draft, after: Draft) -> str:
 def _remarks(network: Network, after: Draft, steps: Sequence[Step], split: str) -> list[str]:
     leaves = any(step.verb in (rollout.DRAIN, rollout.REPLACE) for step in steps)
     later = "" if network.state in UP else f"The network is {network.state}; the change takes effect when it runs."
-    return [sentence for sentence in (split, later, after.system.draining_help if leaves else "") if sentence]
+    alone = drafts.indispensable(after, [step.brokers[0] for step in steps if step.verb == rollout.REPLACE])
+    meanwhile = f"While broker {_list(alone)} restarts, others cannot reach each other." if alone else ""
+    help = after.system.draining_help if leaves else ""
+    return [sentence for sentence in (split, later, meanwhile, help) if sentence]
+
+
+def _list(indices: Sequence[int]) -> str:
+    """``3``, ``3 or 5``."""
+    named = [str(index) for index in indices[:NAMED]]
+    return " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 # ---- the changes
@@ -201,7 +228,7 @@ def progress(network: Network) -> dict[str, Any]:
         state = "stopped"
     elif refused:
         state = "refused"
-    elif seen.get("is_done"):
+    elif seen.get("is_done") or not (seen or network.version):
         state = "done"
     else:
         state = "paused" if "has failed" in waits or "does not answer" in waits else "rolling"

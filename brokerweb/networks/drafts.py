@@ -10,6 +10,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+import networkx as nx
+
 from overlay.core.engines import ENGINES, LIVE
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import Link
@@ -184,6 +186,16 @@ def steps(before: Draft, after: Draft, rows: Iterable[Mapping[str, Any]]) -> lis
 def parts(draft: Draft) -> list[list[int]]:
     """The parts of the network that cannot reach each other, the largest first."""
     return rollout.separated(draft.running, draft.links)
+
+
+def indispensable(draft: Draft, indices: Sequence[int]) -> list[int]:
+    """Those of ``indices`` without which others cannot reach each other."""
+    if not indices:
+        return []
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(draft.running)
+    graph.add_edges_from(ends for ends in draft.links if draft.running.issuperset(ends))
+    return sorted(set(nx.articulation_points(graph)).intersection(indices))
 
 
 def _state(shown: str) -> str:

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from brokerweb.live import hosts as live_hosts
-from brokerweb.networks import views
+from brokerweb.networks import change_views, views
 
 networks = [
     path("", views.index, name="list"),
@@ -15,6 +15,8 @@ networks = [
     path("<str:network_id>/events/", views.events, name="events"),
     path("<str:network_id>/start/", views.start, name="start"),
     path("<str:network_id>/stop/", views.stop, name="stop"),
+    path("<str:network_id>/change/", change_views.change, name="change"),
+    path("<str:network_id>/resume/", change_views.resume, name="resume"),
     path("<str:network_id>/delete/", views.delete, name="delete"),
 ]
 hosts = [path("", live_hosts.index, name="list")]

@@ -16,8 +16,9 @@ from brokerweb.accounts.rights import ANY
 from brokerweb.brokers import overlay
 from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.errors import NotPossible
-from brokerweb.kit.view_guards import changes, form_page, needs, page_of, person, sought
-from brokerweb.networks import broker_index, history, live_data, services
+from brokerweb.kit.view_guards import changes as changing
+from brokerweb.kit.view_guards import form_page, needs, page_of, person, sought
+from brokerweb.networks import broker_index, changes, history, live_data, services
 from brokerweb.networks.answering import trouble
 from brokerweb.networks.models import Host, Network
 from brokerweb.systems.registry import web_of
@@ -127,6 +128,7 @@ def _shown(network: Network) -> dict[str, Any]:
         "frame": shown,
         "rows": rows,
         "servers": servers,
+        "progress": changes.progress(network),
         "reports_counters": bool(SYSTEMS[network.system].statistics_request(0)),
     }
 
@@ -156,20 +158,20 @@ def broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     return render(request, part, live_data.panel_of(network, found))
 
 
-@changes
+@changing
 def start(request: HttpRequest, network_id: str) -> HttpResponse:
     moves = bool(request.POST.get("new_addresses"))
     services.start(get_object_or_404(Network, pk=network_id), new_addresses=moves)
     return redirect("networks:detail", network_id)
 
 
-@changes
+@changing
 def stop(request: HttpRequest, network_id: str) -> HttpResponse:
     services.stop(get_object_or_404(Network, pk=network_id))
     return redirect("networks:detail", network_id)
 
 
-@changes
+@changing
 def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     try:
@@ -185,7 +187,7 @@ def restart_broker(request: HttpRequest, network_id: str, index: str) -> HttpRes
     return redirect("networks:detail", network_id)
 
 
-@changes
+@changing
 def delete(request: HttpRequest, network_id: str) -> HttpResponse:
     network = get_object_or_404(Network, pk=network_id)
     try:

@@ -15,7 +15,7 @@ while another one is down: a rolling change therefore pauses at the first broker
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 RUNNING, DRAINED, REMOVED = "running", "drained", "removed"
@@ -23,6 +23,7 @@ RUNNING, DRAINED, REMOVED = "running", "drained", "removed"
 GONE, BUSY, UP, FAILED = "gone", "busy", "up", "failed"
 """The observed states: without a process; starting, restarting or leaving; up; given up on, or not answering."""
 START, JOIN, CUT, DRAIN, REPLACE = "start", "join", "cut", "drain", "replace"
+MOST_WALKS = 64
 AT_ONCE = (START, JOIN)
 """Steps of these kinds begin together; they take nothing away."""
 
@@ -63,23 +64,20 @@ class Step:
     """Whether brokers that stay cannot reach each other afterwards, and could before."""
 
 
-def remaining(desired: Desired, seen: Observed) -> list[Step]:
-    """All steps that are left, in their order; empty if the desired state is reached or only waits for brokers."""
+def remaining(desired: Desired, seen: Observed, *, tells_splits: bool = True) -> list[Step]:
+    """All steps that are left, in their order; empty if the desired state is reached or only waits for brokers.
+
+    ``tells_splits``: whether ``Step.splits`` is found out, for which the network is walked once for each step. Beyond
+    ``MOST_WALKS`` of them, the last one says it for all.
+    """
     stay = desired.brokers
     steps = [Step(START, (broker,)) for broker in sorted(stay) if seen.state(broker) == GONE]
     steps += [Step(JOIN, ends) for ends in sorted(desired.links - seen.links) if stay.issuperset(ends)]
-    ways = {*seen.links, *desired.links}
-    for ends in sorted(seen.links - desired.links):
-        if stay.issuperset(ends):
-            before, ways = _parts(stay, ways), ways - {ends}
-            steps.append(Step(CUT, ends, splits=_parts(stay, ways) > before))
-    here = {broker for broker, state in seen.states.items() if state != GONE}
-    leaving = sorted(here - stay, key=lambda broker: (seen.state(broker) == UP, broker))  # what is lost anyway first
-    for broker in leaving:
-        here.discard(broker)
-        around = {*stay, *here}
-        before = _parts_of(stay, {*around, broker}, ways)
-        steps.append(Step(DRAIN, (broker,), splits=_parts_of(stay, around, ways) > before))
+    cuts = [Step(CUT, ends) for ends in sorted(seen.links - desired.links) if stay.issuperset(ends)]
+    leaving = [broker for broker, state in seen.states.items() if state != GONE and broker not in stay]
+    leaving.sort(key=lambda broker: (seen.state(broker) == UP, broker))  # what is lost anyway first
+    losses = cuts + [Step(DRAIN, (broker,)) for broker in leaving]
+    steps += _with_splits(losses, desired, seen) if tells_splits else losses
     old = [broker for broker in sorted(stay) if seen.state(broker) != GONE and _is_old(broker, desired, seen)]
     old.sort(key=lambda broker: (seen.state(broker) != FAILED, broker))  # what is down comes back first
     return steps + [Step(REPLACE, (broker,)) for broker in old]
@@ -121,8 +119,23 @@ def _is_old(broker: int, desired: Desired, seen: Observed) -> bool:
     return seen.revisions.get(broker) != desired.revisions.get(broker)
 
 
-def _parts(brokers: Iterable[int], links: Iterable[Ends]) -> int:
-    return len(_components(set(brokers), links))
+def _with_splits(steps: Sequence[Step], desired: Desired, seen: Observed) -> list[Step]:
+    """The cuts and drains with whether each of them splits the network."""
+    ways = {*seen.links, *desired.links}
+    brokers = {*desired.brokers, *(broker for broker, state in seen.states.items() if state != GONE)}
+    parts, told = _parts_of(desired.brokers, set(brokers), ways), []
+    walked = steps if len(steps) <= MOST_WALKS else steps[-1:]
+    for step in steps:
+        if step.verb == CUT:
+            ways.discard((step.brokers[0], step.brokers[1]))
+        else:
+            brokers.difference_update(step.brokers)
+        if step in walked:
+            before, parts = parts, _parts_of(desired.brokers, set(brokers), ways)
+            told.append(replace(step, splits=parts > before))
+        else:
+            told.append(step)
+    return told
 
 
 def _parts_of(stay: frozenset[int], brokers: set[int], links: Iterable[Ends]) -> int:

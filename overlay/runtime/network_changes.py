@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from overlay.core.links import Link
+from overlay.core.node import MILLISECOND
 from overlay.deployment import fleet, rollout
 from overlay.deployment.deployment import Deployment
 from overlay.deployment.rollout import BUSY, FAILED, Ends, Step
@@ -19,6 +20,8 @@ from overlay.systems.cores import Assembly
 SETTINGS_CHANGED = "restarted with changed settings"
 STATES = {fleet.UP: rollout.UP, fleet.GIVEN_UP: FAILED}
 """Of processes that should run; all others are ``BUSY``."""
+LOOK = 50 * MILLISECOND
+"""Between two looks at a network that changes: in a large one, each takes a while."""
 Tell = Callable[[str, dict[str, Any]], None]
 
 
@@ -41,6 +44,8 @@ class NetworkChanges:
         self.older = dict(older)
         self._processes, self._assembly, self._tell = processes, assembly, tell
         self._links: dict[Ends, Link] = {link.ends: link for link in deployment.graph.links}
+        self._desired_links = dict(self._links)
+        self._shaped = _shaped(deployment)
         self._started: dict[int, Any] = {}
         """What each server was started with."""
         self._moving: set[int] = set()
@@ -49,6 +54,7 @@ class NetworkChanges:
         self._count = 0
         """How many steps this version of the network had."""
         self._is_open = bool(older)
+        self._next_look = 0
         if self.away:
             self._reshape()
 
@@ -60,17 +66,19 @@ class NetworkChanges:
             self.older = {**{i: settings for i in range(known) if i not in self.away}, **self.older}
             self.older = {i: old for i, old in self.older.items() if old != deployment.setup.settings}
         self.deployment = deployment
+        self._desired_links = {link.ends: link for link in deployment.graph.links}
+        self._shaped = _shaped(deployment)
         for index in range(known, len(deployment.server_names)):
             self.away.add(index)
             self._processes.states[deployment.server_names[index]] = fleet.Process(since=now)
         self._reshape()
-        self._is_open, self._steps = True, []
+        self._is_open, self._steps, self._next_look = True, [], now
         self._count = 0
 
     def settings_of(self, index: int) -> Any:
         """The settings to start a server with, which is noted."""
         settings = self.older.get(index, self.deployment.setup.settings)
-        self._started[index] = settings, self._shapes(index)
+        self._started[index] = settings, self._shaped[index]
         return settings
 
     def excused(self) -> set[str]:
@@ -82,23 +90,31 @@ class NetworkChanges:
         for index in list(self._moving):
             if self._state(index) in (fleet.UP, fleet.GIVEN_UP):
                 self._moving.discard(index)
-        if not self._is_open:
+        if not self._is_open or now < self._next_look:
             return
+        self._next_look = now + LOOK
         desired, seen = self._desired(), self._observed(up, silent)
-        for step in rollout.due(rollout.remaining(desired, seen), desired, seen):
+        begun = rollout.due(self._remaining(desired, seen), desired, seen)
+        for step in begun:
             self._take(step, now)
-        seen = self._observed(up, silent)
-        self._steps = rollout.remaining(desired, seen)
+        if begun:
+            self._reshape()
+            seen = self._observed(up, silent)
+        self._steps = self._remaining(desired, seen)
         self._count = max(self._count, len(self._steps))
         self._is_open = bool(self._steps) or not {BUSY, FAILED}.isdisjoint(seen.states.values()) or not seen.is_settled
         if not self._is_open:
             self._tell("changed", {"reason": str(self.deployment.version)})
 
+    @staticmethod
+    def _remaining(desired: rollout.Desired, seen: rollout.Observed) -> list[Step]:
+        return rollout.remaining(desired, seen, tells_splits=False)  # which the preview did; here it would take time
+
     def _desired(self) -> rollout.Desired:
         indices = frozenset(range(len(self.deployment.server_names))) - self.deployment.absent
-        links = frozenset(link.ends for link in self.deployment.graph.links)
+        links = frozenset(self._desired_links)
         settings = self.deployment.setup.settings
-        return rollout.Desired(indices, links, {index: (settings, self._shapes(index)) for index in indices})
+        return rollout.Desired(indices, links, {index: (settings, self._shaped[index]) for index in indices})
 
     def _observed(self, up: Mapping[int, int], silent: frozenset[str]) -> rollout.Observed:
         states = {}
@@ -112,12 +128,6 @@ class NetworkChanges:
     def _state(self, index: int) -> str:
         return self._processes.states[self.deployment.server_names[index]].state
 
-    def _shapes(self, index: int) -> frozenset[Link]:
-        """The links of a server that delay or lose datagrams, which a process learns at its start."""
-        return frozenset(
-            link for link in self.deployment.graph.links if index in link.ends and not link.shape().is_clear
-        )
-
     # --- steps ---
 
     def _take(self, step: Step, now: int) -> None:
@@ -130,7 +140,8 @@ class NetworkChanges:
                 self._moving.add(step.brokers[0])
                 self.older.pop(step.brokers[0], None)
             case rollout.JOIN:
-                self._links |= {link.ends: link for link in self.deployment.graph.links if link.ends == step.brokers}
+                a, b = step.brokers
+                self._links[a, b] = self._desired_links[a, b]
             case rollout.CUT:
                 self._links = {ends: link for ends, link in self._links.items() if ends != step.brokers}
             case rollout.DRAIN:
@@ -139,7 +150,6 @@ class NetworkChanges:
                 self.older.pop(step.brokers[0], None)
                 self._moving.add(step.brokers[0])
                 self._processes.replace(names[0], SETTINGS_CHANGED, now)
-        self._reshape()
 
     def _send_away(self, index: int, name: str, now: int) -> None:
         self.away.add(index)
@@ -181,3 +191,13 @@ class NetworkChanges:
         if name in silent:
             return f"{name} does not answer"
         return f"{name} has failed: {self._processes.states[name].reason}"
+
+
+def _shaped(deployment: Deployment) -> dict[int, frozenset[Link]]:
+    """The links of each server that delay or lose datagrams, which a process learns at its start."""
+    found: dict[int, set[Link]] = {index: set() for index in range(len(deployment.server_names))}
+    for link in deployment.graph.links:
+        if not link.shape().is_clear:
+            for end in link.ends:
+                found[end].add(link)
+    return {index: frozenset(links) for index, links in found.items()}

@@ -112,6 +112,9 @@ class System(ABC):
     can_grow: ClassVar[bool] = False
     """Whether servers and links can be added to a running network and taken from it. Its assembly then follows
     (``Assembly.reshape``). Settings can change, and servers restart, in networks of every system."""
+    shared_settings: ClassVar[frozenset[str]] = frozenset()
+    """Settings that all servers of a network must have in common, or that its assembly uses: they cannot change while
+    it runs, since servers restart with changed settings one at a time."""
     draining_help: ClassVar[str] = ""
     """What becomes of the entries of a server that leaves a network that goes on, as a sentence."""
     has_fixed_topology: ClassVar[bool] = False

@@ -53,6 +53,7 @@ def test_a_preview_lists_the_steps_and_changes_nothing(api: APIClient, network: 
     rolled = api.patch(url(network), {"settings": {"walk_ttl": 9}, "dry_run": True}, format="json")
     assert words(rolled)[1] == "Restart broker 1 with the changed settings, after it gave its entries away"
     assert len(words(rolled)) == 4
+    assert not any("While broker" in remark for remark in rolled.json()["remarks"]), "a ring has another way"
     assert words(api.delete(url(network, "brokers/3/?dry_run=true")))[0].startswith("Drain broker 3")
     network.refresh_from_db()
     assert (network.version, network.deployed["brokers"], network.members) == (0, 4, {})
@@ -73,6 +74,8 @@ def test_an_index_is_not_used_again_and_a_removed_broker_is_not_there(api: APICl
 
 def test_the_last_way_between_brokers_is_cut_on_demand_only(api: APIClient, network: Network) -> None:
     assert api.delete(url(network, "links/?a=0&b=1")).status_code == 200
+    rolled = api.patch(url(network), {"settings": {"walk_ttl": 9}, "dry_run": True}, format="json").json()
+    assert "While broker 2 or 3 restarts, others cannot reach each other." in rolled["remarks"]
     refused = api.delete(url(network, "links/?a=2&b=3"))
     assert refused.status_code == 409
     assert "in 2 parts: the others cannot reach broker 1, 2" in refused.json()["sentence"]
@@ -93,6 +96,8 @@ def test_what_cannot_be_changed_is_named_and_nothing_is_stored(api: APIClient, n
         ("delete", "brokers/1/?dry_run=perhaps", None, "dry_run"),
         ("patch", "", {"settings": {"walk_tll": 9}}, "settings.walk_tll"),
         ("patch", "", {"settings": {"walk_ttl": -1}}, "settings.walk_ttl"),
+        ("patch", "", {"settings": {"membership": "greedy"}}, "settings.membership"),
+        ("patch", "", {"settings": {"profile": "structured"}}, "settings.arm"),
         ("patch", "", {"colour": "red"}, "colour"),
         ("post", "topology/", {"topology": "none"}, "topology"),
     ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from overlay.core.addresses import parse_address
+from overlay.core.node import SECOND
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import Deployment
 from overlay.programs.context_broker.client import ContextClient
@@ -51,14 +52,13 @@ class Stage:
 
     def settle(self):
         """What happened until nothing does."""
-        before, self.log = None, []
-        while before != (before := (dict(self.states), len(self.log))) or self.now < 20:
-            self.now += 1
+        before, self.log, begun = None, [], self.now
+        while before != (before := (dict(self.states), len(self.log))) or self.now < begun + 20 * SECOND:
+            self.now += SECOND
             self.changes.turn(self.up(), frozenset(), self.now)
             self.run()
-            if self.now > 2_000:
+            if self.now > begun + 2_000 * SECOND:
                 raise AssertionError(self.log)
-        self.now = 0
         return self.log
 
     def run(self):

@@ -106,6 +106,7 @@ class ContextBroker(System):
     )
     table_gauge = "bytes"
     can_grow = True
+    shared_settings = frozenset(("arm", "membership", MONITORING.name))
     draining_help = (
         "Its valid entries are given to its neighbours, or to their next keepers in a structured network; entries that "
         "fit into no neighbour's table are lost."

@@ -107,7 +107,7 @@ class Giving:
         self._go_on(now)
 
     def _go_on(self, now: int) -> None:
-        """Offer what is left to neighbours that are free. What nobody may take any more is lost."""
+        """Offer what is left to neighbours that are free. What no neighbour may take any more is lost."""
         wall_ms = self._station.wall_ms(now)
         for _ in range(len(self._offers)):
             offer = self._offers.popleft()
