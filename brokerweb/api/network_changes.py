@@ -31,7 +31,7 @@ _YES_OR_NO = {"": False, "true": True, "false": False}
 
 
 class NetworkChanges(Resource):
-    @extend_schema(request=shapes.NetworkPatch, responses=shapes.ChangeSerializer, parameters=[IF_MATCH])
+    @extend_schema(request=shapes.NetworkPatch, responses=shapes.NetworkChangeSerializer, parameters=[IF_MATCH])
     def partial_update(self, request: Request, pk: str) -> Response:
         """Change the name, or settings.
 
@@ -48,7 +48,7 @@ class NetworkChanges(Resource):
     @extend_schema(
         operation_id="networks_broker_drain",
         request=shapes.ChangeBody,
-        responses=shapes.ChangeSerializer,
+        responses=shapes.NetworkChangeSerializer,
         filters=False,
     )
     @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/drain")
@@ -61,7 +61,7 @@ class NetworkChanges(Resource):
     @extend_schema(
         operation_id="networks_links_create",
         request=shapes.LinkBody,
-        responses={201: shapes.ChangeSerializer},
+        responses={201: shapes.NetworkChangeSerializer},
         filters=False,
     )
     @action(detail=True, methods=["post"])
@@ -74,7 +74,7 @@ class NetworkChanges(Resource):
     @extend_schema(
         operation_id="networks_links_destroy",
         request=None,
-        responses=shapes.ChangeSerializer,
+        responses=shapes.NetworkChangeSerializer,
         parameters=[OpenApiParameter("a", int, required=True), OpenApiParameter("b", int, required=True), *HOW],
         filters=False,
     )
@@ -88,7 +88,7 @@ class NetworkChanges(Resource):
     @extend_schema(
         operation_id="networks_topology_apply",
         request=shapes.NewTopologyBody,
-        responses=shapes.ChangeSerializer,
+        responses=shapes.NetworkChangeSerializer,
         filters=False,
     )
     @action(detail=True, methods=["post"], url_path="topology", url_name="topology-apply")
@@ -117,7 +117,7 @@ class NetworkChanges(Resource):
     @extend_schema(
         operation_id="networks_rollout_rollback",
         request=shapes.ChangeBody,
-        responses=shapes.ChangeSerializer,
+        responses=shapes.NetworkChangeSerializer,
         filters=False,
     )
     @action(detail=True, methods=["post"], url_path="rollout/rollback", url_name="rollout-rollback")
@@ -144,7 +144,7 @@ class NetworkChanges(Resource):
 
 
 def shown(found: Changed, code: int = 200) -> Response:
-    return Response(shapes.ChangeSerializer(found).data, 200 if found.is_dry else code)
+    return Response(shapes.NetworkChangeSerializer(found).data, 200 if found.is_dry else code)
 
 
 def broker_of(network: Network, text: str) -> int:

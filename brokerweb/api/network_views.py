@@ -84,7 +84,7 @@ class NetworkViewSet(NetworkChanges):
     @extend_schema(
         operation_id="networks_brokers_create",
         request=change_shapes.AddBrokerBody,
-        responses={201: change_shapes.ChangeSerializer},
+        responses={201: change_shapes.NetworkChangeSerializer},
         filters=False,
     )
     @brokers.mapping.post
@@ -104,7 +104,7 @@ class NetworkViewSet(NetworkChanges):
         operation_id="networks_broker_destroy",
         request=None,
         parameters=HOW,
-        responses=change_shapes.ChangeSerializer,
+        responses=change_shapes.NetworkChangeSerializer,
         filters=False,
     )
     @broker.mapping.delete

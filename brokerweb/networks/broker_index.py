@@ -42,11 +42,6 @@ def below(count: int, index: int, field: str = "broker") -> int:
     return index
 
 
-def number(text: str) -> int | None:
-    """A version in a form; ``None`` for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else None
-
-
 def read(network: Network, text: str) -> int:
     """The broker index in ``text``. Raises ``InvalidSetting``."""
     return known(network, number(text))

@@ -91,7 +91,7 @@ def change(request: HttpRequest, network_id: str) -> HttpResponse:
             raise InvalidSetting("do", "select a change")
         if not sent.get("apply"):
             return _page(request, network, preview=edit(network, sent, How(dry_run=True, by=person(request))))
-        version = broker_index.number(sent.get("version", ""))
+        version = _version(sent.get("version", ""))
         how = How(allow_split=bool(sent.get("allow_split")), version=version, by=person(request))
         found = edit(network, sent, how)
     except (InvalidSetting, NotPossible) as error:
@@ -155,3 +155,8 @@ def _page(
         "sections": setting_sections.of_settings(system, inputs.inputs),
     }
     return render(request, "networks/change.html", context, status=400 if error else 200)
+
+
+def _version(text: str) -> int | None:
+    """The version that the form was made from; ``None`` for anything that is no number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= broker_index.DIGITS else None

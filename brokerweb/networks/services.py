@@ -27,7 +27,9 @@ from overlay.experiment.definition import default_topology, graph_of
 from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
-subject(Network, "network", "name", "topology_id", "system", "settings", "seed", "desired", "version", "members", "deployed")
+subject(
+    Network, "network", "name", "topology_id", "system", "settings", "seed", "desired", "version", "members", "deployed"
+)
 NOT_RESTARTED = ("starting", "restarting", "draining", "stopped", "away")
 """States in which a broker is already starting, or should not run."""
 

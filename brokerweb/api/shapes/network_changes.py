@@ -57,7 +57,7 @@ class StepSerializer(serializers.Serializer):
         return changes.words(step)
 
 
-class ChangeSerializer(serializers.Serializer):
+class NetworkChangeSerializer(serializers.Serializer):
     version = serializers.IntegerField(help_text="That of the network with this change")
     dry_run = serializers.BooleanField(source="is_dry")
     steps = StepSerializer(many=True, help_text="From the network as last observed; empty while it does not run")
