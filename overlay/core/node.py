@@ -6,7 +6,7 @@ clients in ``overlay.systems`` implement it. The rules:
 - ``now`` is in integer monotonic nanoseconds. The wall clock is an offset set by the driver (``set_wall_clock``), so a
   clock step affects validity, but never time-outs.
 - A driver passes a batch of datagrams, calls ``handle_timer`` when ``next_timer() <= now``, then calls
-  ``datagrams_to_send()`` and ``events()`` once each. Both return and clear a queue.
+  ``datagrams_to_send()`` and ``events()`` once each. Both return and clear a queue, and leave the timer as it is.
 - A core never raises an exception because of data from a peer. It raises exceptions for bugs in our own code.
 """
 

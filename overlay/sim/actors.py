@@ -15,13 +15,15 @@ from overlay.systems.cores import ORDERS_AT_ONCE, Assembly, Client, Exchange, Or
 class NodeActor(Actor):
     """A ``Node`` at one address. ``history`` contains its events, with their times."""
 
-    __slots__ = ("address", "history", "node")
+    __slots__ = ("_timer", "address", "history", "node")
 
     def __init__(self, address: Address, node: Node) -> None:
         super().__init__()
         self.address = address
         self.node = node
         self.history: list[tuple[int, NodeEvent]] = []
+        self._timer: int | None = None
+        """The node's timer after the last step."""
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> int | None:
         self.node.receive_datagrams(((data, source),), now)
@@ -32,6 +34,8 @@ class NodeActor(Actor):
         timer = node.next_timer()
         if timer is not None and timer <= now:
             node.handle_timer(now)
+            timer = node.next_timer()
+        self._timer = timer
         events = node.events()
         if events:
             self.history += [(now, event) for event in events]
@@ -39,7 +43,7 @@ class NodeActor(Actor):
         return [(data, address, to) for data, to in node.datagrams_to_send()]
 
     def next_timer(self) -> int | None:
-        return self.node.next_timer()
+        return self._timer
 
     def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
         """A fault of its system begins or ends. Wake it afterwards."""
@@ -84,6 +88,7 @@ class CheckedActor(NodeActor):
         outgoing = super().step(now)
         server: Any = self.node
         server.check_invariants()
+        assert self._timer == server.next_timer(), "its output was taken, which must not change its timer"
         return outgoing
 
 

@@ -12,7 +12,8 @@ class Timers:
     """At most one deadline (ns) per key. Replaced deadlines stay in the heap until they are popped or swept."""
 
     def __init__(self) -> None:
-        self._at: dict[Hashable, tuple[int, int]] = {}
+        self._at: dict[Hashable, tuple[int, int, Any]] = {}
+        """The entry of each key in the heap."""
         self._heap: list[tuple[int, int, Any]] = []
         self._order = count()
 
@@ -26,11 +27,10 @@ class Timers:
         return iter(self._at)
 
     def set(self, key: Hashable, at: int) -> None:
-        entry = (at, next(self._order))
-        self._at[key] = entry
-        heappush(self._heap, (*entry, key))
+        entry = self._at[key] = at, next(self._order), key
+        heappush(self._heap, entry)
         if len(self._heap) > 64 + 4 * len(self._at):
-            self._heap = [(*entry, key) for key, entry in self._at.items()]
+            self._heap = list(self._at.values())
             heapify(self._heap)
 
     def cancel(self, key: Hashable) -> None:
@@ -38,9 +38,12 @@ class Timers:
 
     def next_timer(self) -> int | None:
         heap = self._heap
-        while heap and self._at.get(heap[0][2]) != heap[0][:2]:
+        while heap:
+            entry = heap[0]
+            if self._at.get(entry[2]) is entry:
+                return entry[0]
             heappop(heap)
-        return heap[0][0] if heap else None
+        return None
 
     def due(self, now: int) -> Iterator[Any]:
         """Keys whose deadline has come, in order; each is removed before it is given."""

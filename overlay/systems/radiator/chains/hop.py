@@ -202,12 +202,13 @@ class Hop:
             self._seen.popitem(last=False)
 
     def next_timer(self) -> int | None:
-        others = self._transfers.next_timer(), self._reports.next_timer(), self._arrivals.next_timer()
-        return earliest(*others, self._forgets_at())
+        transfers, reports, arrivals = self._transfers, self._reports, self._arrivals
+        return earliest(transfers.next_timer(), reports.next_timer(), arrivals.next_timer(), self._forgets_at())
 
     def _forgets_at(self) -> int | None:
-        seen = next(iter(self._seen.values()), None)
-        return None if seen is None else seen.heard_at + self._remembers
+        for seen in self._seen.values():
+            return seen.heard_at + self._remembers
+        return None
 
     # ---- output
 

@@ -59,6 +59,8 @@ class Uplink:
         self.handle_timer(now)
 
     def handle_timer(self, now: int) -> None:
+        if self._current is not None and self._current[0] > now:
+            return
         if not self._is_advancing:  # a push that may not leave is replaced by others, which are put meanwhile
             self._is_advancing = True
             self._advance(now)
