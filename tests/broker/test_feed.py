@@ -264,7 +264,7 @@ def test_the_last_writer_wins_in_any_order(orders, kind):
 
 
 class Follower:
-    """A broker with small bounds that starts anew now and then, and a reader behind a bad link."""
+    """A broker with small bounds that restarts now and then, and a reader behind a bad link."""
 
     def __init__(self, kind):
         self.config = BrokerConfig(

@@ -11,6 +11,7 @@ Which invariant is held by whom:
 - no answer without a matching request; no broker answers an answer   ``answers``
 - answered data were written once, are valid, and not overwritten     ``tests.sim.witness``
 - what was acknowledged is kept, what has expired is not              ``keeping``
+- whoever follows a table's feed has what the table holds             ``following``
 - datagrams go to known addresses only; strangers get 3x              ``tests.sim.witness``
 - requests go to neighbours; who is one changes for a reason          ``causes``
 - counters add up: received = handled + dropped by reason             ``books``

@@ -34,10 +34,11 @@ class Books(Watcher):
         sent = sum(counters[name] for name in OUT) - waiting
         assert sent == self._sent[actor], f"{broker.address} sent {self._sent[actor]} datagrams and counts {sent}"
         if not self._is_structured:
-            fates = ("stored", "outdated", "table_full", "over_share", "rejected_stamp")
+            fates = ("stored", "withdrawals", "outdated", "table_full", "over_share", "rejected_stamp")
             updates = sum(counters[name] for name in fates)
             notices = counters["in_17"]  # whose stamp may be refused, too
-            assert counters["in_2"] <= updates <= counters["in_2"] + notices, f"{broker.address}: {counters}"
+            told = counters["in_2"] + counters["in_37"]
+            assert told <= updates <= told + notices, f"{broker.address}: {counters}"
         if self._is_trusting:
             withheld = counters["withheld"]  # what a stranger asked
             for asked, answered in ((1, 9), (18, 19), (20, 21)):

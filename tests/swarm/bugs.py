@@ -13,6 +13,7 @@ from overlay.core.node import SECOND
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.departures import Departures
 from overlay.systems.context_broker.broker.entries import Stored
+from overlay.systems.context_broker.broker.feed import Feed
 from overlay.systems.context_broker.broker.hops import Delivery, Window
 from overlay.systems.context_broker.broker.members import Members
 from overlay.systems.context_broker.broker.mutual import Mutual
@@ -173,6 +174,27 @@ def older_overwrites_newer(real: Function) -> Function:
         return real(self, entry, wall_ms)
 
     return store
+
+
+@plant(Feed, "drop", seed=11)
+def dropped_without_a_word(real: Function) -> Function:
+    """A reader is not told of a replica that was evicted or has lapsed."""
+
+    def drop(self, entry):
+        self._at.pop(entry).what = None
+
+    return drop
+
+
+@plant(Feed, "expire", seed=2)
+def shorter_data_leave_longer_ones(real: Function) -> Function:
+    """A reader that missed an update with an earlier ValidEnd is not told when it expires."""
+
+    def expire(self, entry):
+        self._at.pop(entry).what = None
+        self._tidy()
+
+    return expire
 
 
 # ---- neighbours

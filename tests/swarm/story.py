@@ -21,6 +21,7 @@ from tests.swarm.answers import Answers
 from tests.swarm.books import Books
 from tests.swarm.causes import Causes
 from tests.swarm.faults import STORM, Storm
+from tests.swarm.following import Following
 from tests.swarm.keeping import Keeping
 from tests.swarm.plan import Plan, draw
 from tests.swarm.served import Processors
@@ -76,7 +77,7 @@ def watched(plan: Plan) -> Overlay:
     )
     Witness(overlay, readers, honest=plan.is_honest)
     Answers(overlay, readers, is_honest=plan.is_honest)
-    for watcher in (Books, Keeping, Causes):
+    for watcher in (Books, Keeping, Causes, Following):
         watcher(overlay, readers)
     return overlay
 

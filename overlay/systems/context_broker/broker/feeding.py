@@ -1,7 +1,7 @@
 """Answers those who follow the table (35): at once, or when there is a change.
 
 Counterparts: ``feed`` numbers the changes; ``clients.feed_reader`` follows them. Readers ask, and nothing is sent
-unasked, so a lost datagram costs one repetition. The feed begins with the first question and ends when nobody has
+unasked, so a lost datagram costs one repetition. The feed begins with the first question and ends when no reader has
 asked for ``IDLE``: until then, and from then on, it costs the table nothing.
 """
 

@@ -113,7 +113,7 @@ class FeedReader:
         return changes
 
     def expire(self, wall_ms: int) -> None:
-        """Forget what has expired. ``read`` does it, too; the broker tells nobody."""
+        """Forget what has expired. ``read`` does it, too; the broker reports no expiry."""
         while self._ends and self._ends[0][0] <= wall_ms:
             _, name = heappop(self._ends)
             record = self.records.get(name)
