@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
 from brokerweb.front import door
+from brokerweb.front.visitors import barred
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.moments import moment
 from brokerweb.kit.view_guards import may_change, posted
@@ -34,7 +36,9 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
     try:
         if request.POST.get("do") == "provide":
             may_change(request)
+            _admit(request, network, is_write=True)
             return render(request, ANSWER, {"provided": _provide(network, request.POST)})
+        _admit(request, network, is_write=False)
         asked = _ask(network, request.POST)
     except InvalidSetting as error:
         return render(request, ANSWER, {"problem": f"{words(error.field)}: {error.sentence}"})
@@ -45,6 +49,12 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
         missing = {"problem": sentence, "problem_kind": "not-found", "trace": absent.trace}
         return render(request, ANSWER, {**where, **missing})
     return render(request, ANSWER, {**where, "trace": asked.trace, "answer": _shown(asked)})
+
+
+def _admit(request: HttpRequest, network: Network, *, is_write: bool) -> None:
+    """Raises ``PermissionDenied``."""
+    if why := barred(request.user, None, str(network.pk), is_write=is_write):
+        raise PermissionDenied(why)
 
 
 def _ask(network: Network, data: QueryDict) -> Asked:
