@@ -48,15 +48,17 @@ def admit(shown: Credentials) -> Visitor | None:
     if found is None:
         return None
     user, token = found
-    if not may_use(user, token, shown.network, is_write=shown.is_write):
+    if barred(user, token, shown.network, is_write=shown.is_write):
         return None
     return Visitor(f"user:{user.pk}" if token is None else f"token:{token.id}", token is None)
 
 
-def may_use(user: Any, token: Any, network: str, *, is_write: bool) -> bool:
-    """Whether this active account, with this token or (``None``) in a session, may read or write this network."""
+def barred(user: Any, token: Any, network: str, *, is_write: bool) -> str:
+    """Why this active account, with this token or (``None``) in a session, may not read or write the context of this
+    network; empty if it may. REST, with and without Django, and the page of a network ask here.
+    """
     operation = Operation.PROVIDE if is_write else Operation.READ
-    return not rights.refusal(access_of(user, token), operation, network, is_safe=not is_write)
+    return rights.refusal(access_of(user, token), operation, network, is_safe=not is_write)
 
 
 def _account(shown: Credentials) -> tuple[Any, Any] | None:

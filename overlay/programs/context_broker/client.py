@@ -1,4 +1,4 @@
-"""A blocking client for programs, the command line and REST.
+"""A blocking client for programs and the command line. REST has one for whole networks, ``pool``.
 
 Counterpart: ``overlay.systems.context_broker.clients.exchange`` decides about retransmission and the end of an
 exchange; this module adds sockets. Each exchange has a new port, so several threads can share one ``ContextClient``.
@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WaxwingError
@@ -19,7 +18,7 @@ from overlay.core.node import SECOND
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.context_broker.clients import questions
-from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
 from overlay.systems.context_broker.clients.feed_reader import FeedReader, Record
 from overlay.systems.context_broker.clients.payload import parse_pairs
 from overlay.systems.context_broker.clients.questions import Question
@@ -43,7 +42,8 @@ class QueryName:
 
 
 class Unanswered(WaxwingError):
-    """Base of errors without an answer. ``query`` identifies the query, if a single broker was asked."""
+    """Base of errors without an answer. ``query`` identifies the query if ``overlay.programs.context_broker.pool`` sent
+    it."""
 
     query: QueryName | None = None
 
@@ -80,7 +80,6 @@ class Answer:
     """When the provider sent it."""
     valid_begin: int
     valid_end: int
-    query: QueryName | None = None
 
     @property
     def payload(self) -> dict[str, str] | None:
@@ -95,8 +94,7 @@ class Answer:
 class ContextClient:
     """Talks to the first of ``addresses`` that answers, all within ``deadline_s`` seconds."""
 
-    def __init__(self, addresses: Sequence[Address], deadline_s: float = 10.0, trace_one_in: int = 0) -> None:
-        """With ``trace_one_in``, the brokers' setting, ``ask`` sends only queries that brokers trace; 0: any query."""
+    def __init__(self, addresses: Sequence[Address], deadline_s: float = 10.0) -> None:
         if not addresses:
             raise ValueError("a client needs the address of a broker")
         self.addresses = tuple(addresses)
@@ -105,7 +103,6 @@ class ContextClient:
         self._wall = WallClock()
         self._timestamps = Timestamps(self._wall)
         self._lock = threading.Lock()
-        self._trace_one_in = trace_one_in
 
     def provide(
         self, provider: str, key: tuple[str, str, str], payload: bytes, valid_ms: int, *, flag: str = "A"
@@ -115,12 +112,12 @@ class ContextClient:
 
     def ask(self, key: tuple[str, str, str]) -> Answer:
         """Valid data about (type, id, scope). Raises ``NotFound``, ``Refused``, ``NoAnswer``."""
-        exchange, query = self._ask_any(questions.request(key), self._trace_one_in)
+        exchange = self._ask_any(questions.request(key))
         reply = exchange.reply
         assert isinstance(reply, ContextResponse)
         text = reply.payload.decode()
         times = reply.timestamp, reply.valid_begin, reply.valid_end
-        return Answer(exchange.broker, reply.provider_id, text, *times, query)
+        return Answer(exchange.broker, reply.provider_id, text, *times)
 
     def withdraw(self, provider: str, key: tuple[str, str, str], until: int = 0) -> Address:
         """Let a broker no longer serve this provider's data. ``until``: their latest ValidEnd, if known (Unix ms).
@@ -190,32 +187,28 @@ class ContextClient:
 
     def _ask(self, question: Question) -> tuple[Address, AnyMessage]:
         """The broker that answered, and its answer."""
-        exchange, _ = self._ask_any(question)
+        exchange = self._ask_any(question)
         assert exchange.reply is not None
         return exchange.broker, exchange.reply
 
-    def _ask_any(self, question: Question, trace_one_in: int = 0) -> tuple[Exchange, QueryName]:
+    def _ask_any(self, question: Question) -> Exchange:
         """The answered exchange. Each address gets an equal share of the remaining time."""
-        query = None
         deadline = time.monotonic_ns() + round(self.deadline_s * SECOND)
         for position, broker in enumerate(self.addresses):
             left = len(self.addresses) - position
             until = time.monotonic_ns() + (deadline - time.monotonic_ns()) // left
-            exchange, query = self._exchange(question, broker, until, trace_one_in, is_last=left == 1)
+            exchange = self._exchange(question, broker, until, is_last=left == 1)
             if exchange.outcome == "answered" and exchange.reply is not None:
-                return exchange, query
+                return exchange
             if exchange.outcome == "not_found":
-                raise _named(NotFound(f"{format_address(broker)} found no valid data"), query)
+                raise NotFound(f"{format_address(broker)} found no valid data")
             if isinstance(exchange.reply, Nack):
                 sentence = REFUSALS.get(exchange.status, "no reason given")
-                raise _named(Refused(broker, exchange.status, sentence), query)
+                raise Refused(broker, exchange.status, sentence)
         asked = ", ".join(map(format_address, self.addresses))
-        silent = NoAnswer(f"no answer from {asked} within {self.deadline_s:g} s")
-        raise _named(silent, query if len(self.addresses) == 1 else None)
+        raise NoAnswer(f"no answer from {asked} within {self.deadline_s:g} s")
 
-    def _exchange(
-        self, question: Question, broker: Address, until: int, trace_one_in: int, *, is_last: bool
-    ) -> tuple[Exchange, QueryName]:
+    def _exchange(self, question: Question, broker: Address, until: int, *, is_last: bool) -> Exchange:
         """Ask one broker on a new port until it answers, until ``until``, or until its host reports a closed port."""
         with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
             has_route = True
@@ -223,11 +216,10 @@ class ContextClient:
                 sock.connect(broker)
             except OSError:  # no route
                 has_route = False
-            own = sock.getsockname()[:2]
             now = time.monotonic_ns()
             with self._lock:
                 self._wall.offset_ns = wall_offset_ns()
-                exchange = Exchange(question, broker, now, self._timestamps_of(own[1], trace_one_in), self._retry)
+                exchange = Exchange(question, broker, now, self._timestamps, self._retry)
             while has_route and not exchange.outcome and now < until:
                 is_there = self._turn(exchange, sock, min(exchange.next_timer() or until, until) - now)
                 if not is_there and not is_last:
@@ -235,10 +227,7 @@ class ContextClient:
                 now = time.monotonic_ns()
                 with self._lock:
                     exchange.handle_timer(now)
-            return exchange, QueryName(own, exchange.last_stamp)
-
-    def _timestamps_of(self, port: int, trace_one_in: int) -> Timestamps:
-        return TracedTimestamps(self._wall, port, trace_one_in) if trace_one_in else self._timestamps
+            return exchange
 
     @staticmethod
     def _turn(exchange: Exchange, sock: socket.socket, wait_ns: int) -> bool:
@@ -256,11 +245,3 @@ class ContextClient:
             return False
         exchange.receive_datagram(data, exchange.broker, time.monotonic_ns())
         return True
-
-
-Why = TypeVar("Why", bound=Unanswered)
-
-
-def _named(error: Why, query: QueryName | None) -> Why:
-    error.query = query
-    return error
