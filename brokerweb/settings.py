@@ -17,6 +17,8 @@
 ``WAXWING_NETWORKS``   networks that an account may have (50)
 ``WAXWING_BROKERS``    brokers that a host may run for networks (2000)
 ``WAXWING_BODY_S``     timeout of a request body in seconds (60; 1 to 600)
+``WAXWING_OIDC_ISSUER`` an OpenID provider that may log in, with ``…_CLIENT_ID``, ``…_CLIENT_SECRET``, ``…_SCOPE`` and
+                       ``…_ROLES``: ``groups: lab-admins=administrator, lab=operator, *=viewer``; default none
 ``EMAIL_URL``          ``smtp://user:password@host:587?tls=1&from=waxwing@example.org``; or ``EMAIL_HOST`` and
                        ``EMAIL_PORT``, ``EMAIL_USER``, ``EMAIL_PASSWORD``, ``EMAIL_TLS``, ``EMAIL_FROM``
 ===================== =======================================================================================
@@ -314,6 +316,12 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ] + [{"NAME": "brokerweb.accounts.passwords.EndsTokens"}]
+OIDC_ISSUER = os.environ.get("WAXWING_OIDC_ISSUER", "")
+OIDC_CLIENT_ID = os.environ.get("WAXWING_OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = os.environ.get("WAXWING_OIDC_CLIENT_SECRET", "")
+OIDC_SCOPE = os.environ.get("WAXWING_OIDC_SCOPE", "openid profile email")
+OIDC_ROLES = os.environ.get("WAXWING_OIDC_ROLES", "groups: *=viewer")
+"""Log-in by an OpenID provider; without an issuer there is none."""
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"

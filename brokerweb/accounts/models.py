@@ -29,6 +29,20 @@ class Guest(models.Model):
         return str(self.user)
 
 
+class Identity(models.Model):
+    """Who an account is at an OpenID provider."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identity")
+    issuer = models.CharField(max_length=300)
+    subject = models.CharField(max_length=255)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_a_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
+
+
 class NetworkRight(models.Model):
     """What an account may do on one network beyond its role."""
 

@@ -1,13 +1,15 @@
 """URLs of login, logout and the account page."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from brokerweb.accounts import views
+from brokerweb.accounts import oidc_views, views
 from brokerweb.kit.view_guards import needs
 
 urlpatterns = [
-    path("login/", needs(None)(LoginView.as_view(redirect_authenticated_user=True)), name="login"),
+    path("login/", needs(None)(views.LogIn.as_view(redirect_authenticated_user=True)), name="login"),
+    path("login/oidc/", oidc_views.begin, name="oidc"),
+    path("login/oidc/callback/", oidc_views.callback, name="oidc-callback"),
     path("logout/", needs(None)(LogoutView.as_view()), name="logout"),
     path("account/", views.account, name="account"),
     path("account/password/", needs("own")(views.Password.as_view()), name="password"),

@@ -1,8 +1,11 @@
 """The account page: user, password and REST API tokens."""
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import PasswordChangeView
+from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.contrib.messages.views import SuccessMessageMixin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -84,6 +87,13 @@ def revoke_token(request: HttpRequest, token_id: str) -> HttpResponse:
     services.revoke(get_object_or_404(services.tokens_of(person(request)), id=token_id))
     messages.success(request, "Token revoked. Programs that use it no longer have access.")
     return redirect("account")
+
+
+class LogIn(LoginView):
+    """With a link to the OpenID provider, if there is one."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), "has_oidc": bool(settings.OIDC_ISSUER)}
 
 
 class Password(SuccessMessageMixin, PasswordChangeView):
