@@ -106,7 +106,9 @@ class NetworkChanges(Resource):
     @action(detail=True, pagination_class=None)
     def rollout(self, request: Request, pk: str) -> Response:
         """How far the newest version has been applied."""
-        return Response(shapes.RolloutSerializer(changes.progress(self.get_object())).data)
+        network = self.get_object()
+        found = changes.progress(network, services.worker_missing(network.host))
+        return Response(shapes.RolloutSerializer(found).data)
 
     @extend_schema(operation_id="networks_rollout_resume", request=None, responses=NetworkSerializer, filters=False)
     @action(detail=True, methods=["post"], url_path="rollout/resume", url_name="rollout-resume")

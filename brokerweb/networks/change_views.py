@@ -149,7 +149,7 @@ def _page(
             }
             for index, full in names.all
         ],
-        "progress": changes.progress(network),
+        "progress": changes.progress(network, services.worker_missing(network.host)),
         "topologies": Topology.objects.all(),
         "main_settings": setting_sections.main(system, inputs.inputs),
         "sections": setting_sections.of_settings(system, inputs.inputs),

@@ -218,8 +218,9 @@ def rename(network: Network, name: str) -> Network:
     return network
 
 
-def progress(network: Network) -> dict[str, Any]:
-    """How far the newest version has been applied."""
+def progress(network: Network, worker_missing: str = "") -> dict[str, Any]:
+    """How far the newest version has been applied. ``worker_missing`` is a sentence if its host has no worker, which
+    the steps then wait for."""
     seen = network.rollout if network.rollout.get("version") == network.version else {}
     runs = network.desired == Desired.RUNNING and network.state in (*UP, NetworkState.STARTING)
     left = seen.get("left") or []
@@ -237,7 +238,7 @@ def progress(network: Network) -> dict[str, Any]:
         "state": state,
         "steps": seen.get("steps", 0),
         "left": [{**step, "words": words(Step(step["step"], tuple(step["brokers"])))} for step in left],
-        "waits_for": refused or waits,
+        "waits_for": refused or waits or (worker_missing.rstrip(".") if state == "rolling" else ""),
         "previous": network.previous.get("version") if network.previous else None,
     }
 

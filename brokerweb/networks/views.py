@@ -128,7 +128,7 @@ def _shown(network: Network) -> dict[str, Any]:
         "frame": shown,
         "rows": rows,
         "servers": servers,
-        "progress": changes.progress(network),
+        "progress": changes.progress(network, services.worker_missing(network.host)),
         "reports_counters": bool(SYSTEMS[network.system].statistics_request(0)),
     }
 

@@ -20,18 +20,16 @@ from overlay.core.node import SECOND
 from overlay.core.silence import Silence
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
-from overlay.faults.churn import UP
-from overlay.faults.faults import Course
 from overlay.journal.facts import Event
 from overlay.journal.journal import JournalWriter
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.deployment_processes import DeploymentProcesses, Forked
 from overlay.runtime.deployment_status import Observed
-from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.network_changes import NetworkChanges
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import DISK_FULL, Work
 from overlay.runtime.reporting import ForgivingJournal, open_journal
+from overlay.runtime.run_course import RunCourse
 from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
 
@@ -66,9 +64,6 @@ class DeploymentRunner:
         self._times: dict[str, int | None] = dict.fromkeys(TIMES)
         self._stop_reason: str | None = None
         self._workload_start: int | None = None
-        ramp_s = deployment.schedule.ramp_s if deployment.kind == RUN else 0.0
-        self._course = Course(deployment.churn(), deployment.faults, ramp_s)
-        self._faults = SharedFaults(deployment.faults) if deployment.faults else None
         self._assembly = deployment.system.make_assembly(deployment.setup)
         self._orders = orders
         self._lifeline = lifeline
@@ -76,6 +71,7 @@ class DeploymentRunner:
         states = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
         words = self._directory / "words"
         self._processes = DeploymentProcesses(words, lifeline, self._work, forked, self._tell, states)
+        self._course = RunCourse(deployment, self._processes, self._tell)
         self.changes = NetworkChanges(deployment, self._processes, self._assembly, self._tell, older or {})
         self._journal = self._open_journal()
         self._flushed = now
@@ -239,20 +235,8 @@ class DeploymentRunner:
             self.changes.turn(self._up(), self._watch.silent, now)
 
     def _follow_course(self, now: int) -> int:
-        """Apply due churn and faults. Returns the time of the next one."""
-        start = self._workload_start
-        if start is None or not phases.is_alive(self.deployment, self.phase):
-            return now + SECOND
-        due = self._course.due((now - start) / SECOND)
-        for name, detail in due.events:
-            self._tell(name, detail)
-        for change in due.changes:
-            if change.what != UP:
-                self._processes.send_away(self.deployment.server_names[change.broker], change.what, now)
-        if (due.links_changed or due.of_system) and self._faults is not None:
-            self._faults.tell(self._course.active)
-        next_s = self._course.next_s()
-        return now + SECOND if next_s is None else start + round(next_s * SECOND)
+        start = self._workload_start if phases.is_alive(self.deployment, self.phase) else None
+        return self._course.follow(start, self.deployment.server_names, now)
 
     def _run_processes(self, now: int) -> int:
         away = self._course.away | self.changes.away
@@ -263,7 +247,7 @@ class DeploymentRunner:
         deployment, names = self.deployment, self.deployment.server_names
         if name in names and (older := self.changes.settings_of(names.index(name))) != deployment.setup.settings:
             deployment = replace(deployment, setup=replace(deployment.setup, settings=older))
-        job = Job(deployment, self.addresses, name, self._zero, journal, self._lifeline, self._faults)
+        job = Job(deployment, self.addresses, name, self._zero, journal, self._lifeline, self._course.shared)
         if name in names:
             return job.server(incarnation=process.launches)
         assert self._workload_start is not None
@@ -281,8 +265,7 @@ class DeploymentRunner:
 
     def close(self) -> None:
         """Release everything. Remaining processes are ended by the lifeline."""
-        if self._faults is not None:
-            self._faults.close()
+        self._course.close()
         if self._pings is not None:
             self._pings.close()
         with suppress(OSError):  # the status already reports a full disk

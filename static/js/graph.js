@@ -3,8 +3,8 @@ import { colour } from "./format.js";
 import { addTools } from "./overlay-tools.js";
 
 const STATE_TONES = { up: "state-green", running: "state-green", starting: "state-blue", restarting: "state-violet",
-  failed: "state-red", "not answering": "state-amber", stopped: "state-grey", away: "state-grey" };
-const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double", "not answering": "dashed", stopped: "dashed", away: "dashed" };
+  failed: "state-red", "not answering": "state-amber", stopped: "state-grey", away: "state-grey", draining: "state-amber" };
+const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double", "not answering": "dashed", stopped: "dashed", away: "dashed", draining: "dotted" };
 
 const EDGE = 28; // padding in pixels
 const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // zoom limits, and maximum scale of a few brokers

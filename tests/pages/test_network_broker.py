@@ -123,7 +123,7 @@ def test_actions_follow_the_state_of_the_network(olga: Client, viktor: Client, h
     Network.objects.filter(pk=network).update(state="stopped", desired="stopped", brokers=[])
     part = olga.get(poll).content.decode()
     assert 'id="network-actions" hx-swap-oob="true"' in part
-    assert re.findall(r'id="(\w+)-network"', part) == ["start", "delete"]
+    assert re.findall(r'id="(\w+)-network"', part) == ["change", "start", "delete"]
     assert "network-actions" not in viktor.get(poll).content.decode(), "an account that is read-only has none"
 
 

@@ -9,6 +9,7 @@ from overlay.core.node import SECOND
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import Deployment
 from overlay.programs.context_broker.client import ContextClient
+from overlay.runtime.kept_networks import Kept, KeptNetworks
 from overlay.runtime.network_changes import NetworkChanges
 from overlay.systems.cores import NoOrders
 from tests.waiting import BOUND_S, wait_for
@@ -173,3 +174,11 @@ def test_a_live_network_keeps_its_data_while_a_broker_is_replaced_a_link_cut_and
     rows = changed(desired | {"members": {"1": "removed"}, "settings": settings, "version": 2})["brokers"]
     assert [(row["state"], row["restarts"], row["is_old"]) for row in rows] == [("up", 1, False)] * 4
     assert [ask(rows[-1]).ask(name).text for name in names] == ["degC=21.5"] * 8
+
+
+def test_what_a_rolling_change_has_not_reached_is_kept_on_disk(tmp_path):
+    deployment = Deployment.from_json(document(version=2, members={"3": "drained"}, walk_ttl=9))
+    older = Deployment.from_json(document()).setup.settings
+    kept = Kept(deployment, tuple(("127.0.0.1", 20_000 + index) for index in range(4)), {2: older})
+    KeptNetworks(tmp_path).write([kept])
+    assert KeptNetworks(tmp_path).read() == ([kept], "")
