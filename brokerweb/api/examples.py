@@ -152,6 +152,8 @@ EXAMPLES = {
             "token_key": "9f32b558aa5b86e",
             "created": CREATED,
             "expiry": "2027-02-26T11:09:12.426492Z",
+            "last_used": None,
+            "networks": None,
             "token": "9f32b558aa5b86eba2774af35ec1a38746aaf4be537c557a75e47a08b1125321",
         },
         {"username": "olga"},

@@ -79,7 +79,10 @@ def _takes_key(request: HttpRequest) -> bool:
     if request.method != "POST" or not request.path_info.startswith("/api/"):
         return False
     with suppress(Resolver404):
-        operation = operation_of(resolve(request.path_info).func, "post")
+        view = resolve(request.path_info).func
+        if getattr(getattr(view, "cls", None), "keeps_answers", False):
+            return False
+        operation = operation_of(view, "post")
         return operation is not None and HEADER in operation.headers
     return False
 

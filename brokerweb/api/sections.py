@@ -24,6 +24,8 @@ SECTIONS = {
     "notifications": "Webhooks and e-mail addresses that are notified, and their deliveries.",
     "storage": "Disk usage and the retention policy.",
     "tokens": "Your own access tokens.",
+    "accounts": "Accounts, their roles, and their rights on single networks.",
+    "changes": "The change log: who changed what and when, before and after.",
 }
 """By the first part of its path below ``/api/``. ``GET`` of that path answers."""
 ROOT = "root"

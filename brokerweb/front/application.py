@@ -18,6 +18,7 @@ from django.http.request import split_domain_port, validate_host
 from rest_framework.exceptions import APIException, ParseError
 
 from brokerweb.api import errors
+from brokerweb.api.answers import VERSION, VERSION_HEADER
 from brokerweb.front import door
 from brokerweb.front.batch import Batch
 from brokerweb.front.budgets import Budgets
@@ -45,6 +46,7 @@ MOST_VISITORS = 10_000
 MOST_NETWORKS = 1_000
 ALWAYS = [
     (b"content-type", b"application/json"),
+    (VERSION_HEADER.lower().encode(), VERSION.encode()),
     (b"cache-control", b"no-cache"),
     (b"vary", b"Authorization, Cookie"),
     (b"x-content-type-options", b"nosniff"),
@@ -53,7 +55,14 @@ ALWAYS = [
 SERVICE = Service()
 
 _URL = re.compile(rb"/api/networks/([A-Za-z0-9_-]{1,20})/context/(?:(batch)|([^/]+)/([^/]+)/([^/]+))/")
-_WANTED = {name.encode() for name in HEADERS} | {b"authorization", b"cookie", b"host", b"content-type"}
+_WANTED = {name.encode() for name in HEADERS} | {
+    b"authorization",
+    b"cookie",
+    b"host",
+    b"content-type",
+    b"accept",
+    b"api-version",
+}
 _COOKIE = re.compile(r"(?:^|;)\s*" + re.escape(settings.SESSION_COOKIE_NAME) + r"=([^;]*)")
 
 
@@ -185,6 +194,8 @@ def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bo
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
     if is_write and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
+        return False
+    if headers.get("api-version", VERSION) != VERSION or error_body.wants_problem(headers.get("accept", "")):
         return False
     return _is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
 

@@ -111,7 +111,7 @@ class Service:
             return result
         kept = self.answers.begin(asked.who, key, _fingerprint(asked), time.monotonic())
         if kept is not None:
-            return Reply(kept.status, kept.body, {**kept.headers, "Idempotency-Replayed": "true"})
+            return Reply(kept.status, kept.body, {**kept.headers, "Idempotent-Replayed": "true"})
         done: Reply | None = None
         try:
             done = await carry_out(asked)

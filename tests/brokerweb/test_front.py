@@ -143,7 +143,7 @@ async def test_a_request_that_is_sent_again_gets_the_answer_that_it_got(site: Si
     first = await site.put("i", "1", **{"Idempotency-Key": "k1"})
     await site.put("i", "2")
     again = await site.put("i", "1", **{"Idempotency-Key": "k1"})
-    assert (again.content, again.headers["idempotency-replayed"]) == (first.content, "true")
+    assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
     assert (await site.get("i")).json()["payload"] == {"n": "2"}
     other = await site.put("i", "3", **{"Idempotency-Key": "k1"})
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")

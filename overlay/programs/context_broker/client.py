@@ -150,7 +150,7 @@ class ContextClient:
 
     def _read_on(self, reader: FeedReader) -> tuple[list[Record], ContextClient]:
         """What the reader learns next, and a client for the broker that it is about."""
-        exchange, _ = self._ask_any(questions.changes(reader))
+        exchange = self._ask_any(questions.changes(reader))
         changes = reader.read(exchange.reply_data, time.time_ns() // 1_000_000)
         one = self if len(self.addresses) == 1 else ContextClient([exchange.broker], self.deadline_s)
         return changes, one

@@ -82,6 +82,7 @@ class SlashedContextView(ContextView):
 class ContextBatchView(APIView):
     """Many operations on the context of one network."""
 
+    keeps_answers = True  # the service does, without a transaction that would last as long as brokers take
     network_in = "pk"
     operations = {"post": Operation.PROVIDE}
 
