@@ -166,8 +166,20 @@ def test_chains_are_of_one_transport_and_of_one_gateway():
 
 
 def test_blobs_that_are_too_long_are_not_cached():
-    before = blobs._open_short.cache_info().currsize
-    long = deflate(b" " * (blobs.MOST_CACHED_BYTES + 1), GZIP)
-    assert len(open_blob(long, GZIP, m.DIRECT, 1 << 20).body) == blobs.MOST_CACHED_BYTES + 1
-    assert blobs._open_short.cache_info().currsize == before
-    assert blobs._open_short.cache_info().maxsize == 16
+    def cached():
+        return [opened.cache_info().currsize for _, _, opened in blobs.CACHES]
+
+    before, most = cached(), blobs.CACHES[-1][1]
+    long = deflate(b" " * (most + 1), GZIP)
+    assert len(open_blob(long, GZIP, m.DIRECT, 1 << 20).body) == most + 1
+    assert cached() == before
+    assert [opened.cache_info().maxsize for _, _, opened in blobs.CACHES] == [256, 16]
+
+
+def test_the_hops_of_hundreds_of_chains_open_each_blob_once():
+    many = [deflate(b"%d" % number * 1000, GZIP) for number in range(200)]
+    before = blobs.CACHES[0][2].cache_info().misses
+    for _ in range(3):
+        for blob in many:
+            open_blob(blob, GZIP, m.DIRECT, 1 << 20)
+    assert blobs.CACHES[0][2].cache_info().misses == before + 200

@@ -17,8 +17,6 @@ from overlay.systems.radiator.wire.compression import TooLarge, inflate
 from overlay.systems.radiator.wire.messages import DIRECT
 
 _DECODER = JSONDecoder()
-MOST_CACHED_BYTES = 512 << 10
-"""Of a blob and of its contents; longer ones are not cached."""
 
 
 class Place(NamedTuple):
@@ -51,11 +49,12 @@ def chain_blob(members: Iterable[Place], server: Address, body: bytes) -> bytes:
 
 def open_blob(blob: bytes, codec: int, chain: int, most: int) -> Opened:
     """Inflate and read the blob of a push. Raises ``WireError``."""
-    if len(blob) <= MOST_CACHED_BYTES:
-        try:
-            return _open_short(blob, codec, chain, min(most, MOST_CACHED_BYTES))
-        except TooLarge:
-            pass
+    for most_bytes, most_content_bytes, opened in CACHES:
+        if len(blob) <= most_bytes:
+            try:
+                return opened(blob, codec, chain, min(most, most_content_bytes))
+            except TooLarge:
+                pass
     return _open(blob, codec, chain, most)
 
 
@@ -64,8 +63,12 @@ def _open(blob: bytes, codec: int, chain: int, most: int) -> Opened:
     return Opened([], ("", 0), data) if chain == DIRECT else _read(data)
 
 
-_open_short = lru_cache(maxsize=16)(_open)
-"""The hops of a chain that are in one process open the same blob, one after the other."""
+CACHES = (
+    (8 << 10, 32 << 10, lru_cache(maxsize=256)(_open)),
+    (512 << 10, 512 << 10, lru_cache(maxsize=16)(_open)),
+)
+"""Each with the most bytes of a blob and of its contents; longer ones are not cached. The hops of a chain that are in
+one process open the same blob, one after the other, and hundreds of chains (600 members are 28 kB) are on their way."""
 
 
 def _read(data: bytes) -> Opened:
