@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -115,7 +115,10 @@ class Feed:
         return Page(after, self.last, tuple(records))
 
     def _behind(self, after: int) -> Iterator[Place]:
-        return islice(self._places, bisect_right(self._places, after, key=_number), None)
+        begin = bisect_right(self._places, after, key=_number)
+        return map(
+            self._places.__getitem__, range(begin, len(self._places))
+        )  # ``islice`` would go through those before
 
     def _take_gone(self, entry: Entry) -> Place | None:
         return self._gone.pop((entry.key, entry.provider), None)
