@@ -129,17 +129,19 @@ def _figures(found: Values, around: Mapping[str, list[float]], connections: int)
         is_goal = name == "front, ask"
         what = f"{name}, {connections} connections" if connections > 1 else f"{name}, one connection"
         if connections > 1:
-            a_core = [1e6 / one.processor_us for one in bursts]
+            # Of a burst that is shorter than the kernel's tick there may be no processor time.
+            a_core = [1e6 / one.processor_us for one in bursts if one.processor_us]
             goal = GOAL_ASKS_A_SECOND if is_goal else None
             yield figure("front", what, "1/s", [one.rate for one in bursts], "higher")
-            yield figure("front", f"{what}, per core in use", "1/s", a_core, "higher", at_least=goal)
+            if a_core:
+                yield figure("front", f"{what}, per core in use", "1/s", a_core, "higher", at_least=goal)
         else:
             goal = GOAL_P50_US if is_goal else None
             yield figure("front", f"{what}, p50", "us", [one.p50_us for one in bursts], "lower", at_most=goal)
             yield figure("front", f"{what}, p95", "us", [one.p95_us for one in bursts], "lower")
         yield figure("front", f"{what}, processor", "us", [one.processor_us for one in bursts], "lower")
-        if around[name]:
-            ratios = [one.processor_us / other for one, other in zip(bursts, around[name], strict=True)]
+        ratios = [one.processor_us / other for one, other in zip(bursts, around[name], strict=False) if other]
+        if ratios:
             yield figure("front", f"{what}, processor / {REFERENCE}", RATIO, ratios, "lower")
 
 

@@ -25,7 +25,7 @@ from django.urls import (
 )
 
 LEADS = re.compile(r'(?:href|action|hx-get|hx-post|formaction|data-href|data-url)="(/[^"#]*)')
-NOT_OURS = ("/api/", "/admin/", "/static/")
+NOT_OURS = ("/api/", "/admin/", "/static/", "/login/oidc/")
 
 
 @dataclass

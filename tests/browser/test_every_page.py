@@ -14,8 +14,8 @@ from tests.browser.conftest import Shown
 from tests.browser.looking import SCREEN, Look, look
 from tests.thorough import PART, THOROUGH
 
-NO_PAGE_LEADS_THERE: set[str] = set()
-"""Names of addresses that are reached by scripts alone."""
+NO_PAGE_LEADS_THERE = {"oidc", "oidc-callback"}
+"""Names of addresses that are reached by scripts alone, or where an OpenID provider is set."""
 STATES = ("run-queued", "run-measuring", "run-failed", "varied", "topology-waxman")
 """Pages that look different in another state."""
 REFUSED = {"/nowhere/": 404, "/account/tokens/": 405}

@@ -26,6 +26,7 @@ WORDS = r"(provider|consumer|strateg(y|ies)|replica|replication|entity|entities)
 """The vocabulary of the first system, also in names such as ``providers_of``."""
 NOT_ITS_WORDS = re.compile(
     r"websocket|RunConsumer|live\.consumers|consumers import|Nowhere|^brokerweb/live/"  # Django's channels
+    r"|OpenID provider|^brokerweb/accounts/oidc"
     r"|REQUEST_ENTITY_TOO_LARGE|DTD or entities|actions and commands parse|deploy: \{replicas"
 )
 ALLOWED = {

@@ -40,7 +40,7 @@ def test_the_file_of_a_report_has_the_verdicts_values_and_chart_of_its_study() -
     result = {"title": "", "configurations": [], "notes": [], "provenance": {"runs": []}}
     file = render({**result, "charts": study_part.charts(found), "studies": study_part.documents(found)})
     assert "<h2>Study 4.7:" in file
-    assert f'<td class="nowrap">{REPRODUCED}</td>' in file
+    assert f'">{REPRODUCED}</span></td>' in file
     assert 'data-report-chart="study-4.7-response"' in file
 
 
