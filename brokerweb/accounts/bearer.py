@@ -12,6 +12,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from brokerweb.accounts.models import Token
+from brokerweb.kit.no_wait import no_wait
 
 EVERY = timedelta(minutes=1)
 
@@ -34,8 +35,8 @@ class BearerAuthentication(TokenAuthentication):
 
 
 def _used(token: Token, now: datetime) -> None:
-    """Note the use, at most once a minute. A request does not fail because this could not be written."""
+    """Note the use, at most once a minute, without waiting for another transaction. No request fails because of it."""
     if token.last_used is not None and now - token.last_used < EVERY:
         return
-    with suppress(DatabaseError, OSError):
+    with suppress(DatabaseError, OSError), no_wait():
         Token.objects.filter(pk=token.pk).update(last_used=now)
