@@ -114,7 +114,8 @@ class Front:
             visitor, seen = await self._visitor(target, headers, is_write), await self._sights.get(target.network)
         except DatabaseError:
             return None
-        if visitor is None or seen is None or (visitor.is_session and is_write):
+        # One that was down may have been started since it was looked at: Django looks now.
+        if visitor is None or seen is None or not seen.is_up or (visitor.is_session and is_write):
             return None
         door.use(asyncio.get_running_loop())
         left_s = self._budgets.wait_s(visitor.who, settings.REST_RATE, time.time())
