@@ -41,10 +41,11 @@ class Conflict(APIException):
 
 
 class PreconditionFailed(APIException):
-    """The object is not the one that ``If-Match`` names (RFC 9110)."""
+    """What is stored does not meet the request's conditions (RFC 9110)."""
 
     status_code = status.HTTP_412_PRECONDITION_FAILED
     default_code = "precondition_failed"
+    default_detail = "What is stored now does not meet the conditions of this request. Nothing was changed."
 
 
 class PreconditionRequired(ValidationError):

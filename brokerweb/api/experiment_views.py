@@ -107,7 +107,10 @@ class ExperimentViewSet(Resource):
         name = f"configurations-{experiment.pk}{'-simulated' if experiment.definition['engine'] == SIMULATED else ''}"
         return download(written(results.table(experiment, sort), form), form, name)
 
-    @extend_schema(request=shapes.LaunchBody, responses={201: shapes.LaunchSerializer, 200: shapes.LaunchSerializer})
+    @extend_schema(
+        request=shapes.LaunchBody,
+        responses={201: shapes.SkippingLaunchSerializer, 200: shapes.SkippingLaunchSerializer},
+    )
     @action(detail=True, methods=["post"])
     def launch(self, request: Request, pk: str) -> Response:
         """Create the runs and queue them in random order.

@@ -82,7 +82,7 @@ class NetworkChanges(Resource):
     def cut_link(self, request: Request, pk: str) -> Response:
         """Cut the link between the brokers `a` and `b`. Both keep their data."""
         network = self.get_object()
-        a, b = (_index_of(request, end) for end in ("a", "b"))
+        a, b = (broker_index.number(request.query_params.get(end, ""), end) for end in ("a", "b"))
         return shown(changes.cut_link(network, a, b, self._how_of_query()))
 
     @extend_schema(
@@ -162,11 +162,4 @@ def _version(text: str, field: str) -> int | None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise InvalidSetting(field, f"must be a version of the network, not {quoted(text, 40)}")
-    return int(text)
-
-
-def _index_of(request: Request, end: str) -> int:
-    text = request.query_params.get(end, "")
-    if not (text.isascii() and text.isdigit() and len(text) <= broker_index.DIGITS):
-        raise InvalidSetting(end, f"must be the index of a broker, not {quoted(text, 40)}")
     return int(text)

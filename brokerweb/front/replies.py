@@ -25,14 +25,6 @@ def reply(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | Non
     return Reply(status, ENCODER.encode(body).encode(), headers or {})
 
 
-class PreconditionFailed(APIException):
-    """What is stored does not meet the request's conditions."""
-
-    status_code = 412
-    default_code = "precondition_failed"
-    default_detail = "What is stored now does not meet the conditions of this request. Nothing was changed."
-
-
 class KeyReused(APIException):
     """An idempotency key came with another request."""
 

@@ -11,11 +11,12 @@ from typing import Any
 from django.conf import settings
 from rest_framework.exceptions import NotFound
 
+from brokerweb.api.errors import PreconditionFailed
 from brokerweb.front import conditions
 from brokerweb.front.idempotency import Answers
 from brokerweb.front.locks import Locks
 from brokerweb.front.preferences import wait_s
-from brokerweb.front.replies import PreconditionFailed, Reply, reply
+from brokerweb.front.replies import Reply, reply
 from brokerweb.front.waiting import Waiters
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks import broker_index

@@ -48,17 +48,10 @@ def admit(shown: Credentials) -> Visitor | None:
     if found is None:
         return None
     user, token = found
-    if barred(user, token, shown.network, is_write=shown.is_write):
+    operation = Operation.PROVIDE if shown.is_write else Operation.READ
+    if rights.refusal(access_of(user, token), operation, shown.network, is_safe=not shown.is_write):
         return None
     return Visitor(f"user:{user.pk}" if token is None else f"token:{token.id}", token is None)
-
-
-def barred(user: Any, token: Any, network: str, *, is_write: bool) -> str:
-    """Why this active account, with this token or (``None``) in a session, may not read or write the context of this
-    network; empty if it may. REST, with and without Django, and the page of a network ask here.
-    """
-    operation = Operation.PROVIDE if is_write else Operation.READ
-    return rights.refusal(access_of(user, token), operation, network, is_safe=not is_write)
 
 
 def _account(shown: Credentials) -> tuple[Any, Any] | None:

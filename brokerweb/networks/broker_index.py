@@ -47,10 +47,10 @@ def read(network: Network, text: str) -> int:
     return known(network, number(text))
 
 
-def number(text: str) -> int:
+def number(text: str, field: str = "broker") -> int:
     """The number in ``text``. Raises ``InvalidSetting``."""
     if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
-        raise InvalidSetting("broker", f"must be the index of a broker, not {text[:40]!r}")
+        raise InvalidSetting(field, f"must be the index of a broker, not {text[:40]!r}")
     return int(text)
 
 

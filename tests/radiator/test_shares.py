@@ -130,7 +130,7 @@ def test_who_leaves_the_servers_machine_and_registers_again_gains_nothing():
 
 
 def test_a_newcomer_takes_over_one_part_and_the_next_one_has_its_own():
-    """Until what was left behind is sent: then nobody is charged for it."""
+    """Until what was left behind is sent: then no client is charged for it."""
     shares = Shares(100)
     fill(shares, of(1, 1))
     shares.leave(1)

@@ -82,7 +82,7 @@ class Thrower(Actor):
         self._balls = sorted(balls)
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> None:
-        raise AssertionError("nobody throws to it")
+        raise AssertionError("no actor throws to it")
 
     def step(self, now: int) -> Sequence[Outgoing]:
         due = [ball for ball in self._balls if ball.at <= now]

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -18,7 +18,6 @@ from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
 from brokerweb.front.application import answered
 from brokerweb.front.service import HEADERS, Asked
-from brokerweb.front.visitors import barred
 from brokerweb.networks.sight import Sight, look
 from brokerweb.systems.context_broker.context import shapes
 from brokerweb.systems.contract import Key
@@ -102,8 +101,6 @@ def _answer(request: Request, sight: Sight, key: Key | None) -> HttpResponse:
     """That of the service, which also answers what did not come through Django."""
     is_read = request.method in ("GET", "HEAD")
     token = request.auth if isinstance(request.auth, Token) else None
-    if why := barred(request.user, token, sight.network, is_write=not is_read):
-        raise PermissionDenied(why)
     raw = b"" if is_read else request._request.body
     asked = Asked(
         method="GET" if is_read else str(request.method),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
+from brokerweb.accounts.asking import asked
 from brokerweb.front import door
-from brokerweb.front.visitors import barred
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.moments import moment
 from brokerweb.kit.view_guards import posted
@@ -35,9 +34,8 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
     where: dict[str, Any] = {"network": network, "traced_one_in": traced_one_in(network)}
     try:
         if request.POST.get("do") == "provide":
-            _admit(request, network, is_write=True)
+            asked(request).require("provide", network_id)
             return render(request, ANSWER, {"provided": _provide(network, request.POST)})
-        _admit(request, network, is_write=False)
         found = _ask(network, request.POST)
     except InvalidSetting as error:
         return render(request, ANSWER, {"problem": f"{words(error.field)}: {error.sentence}"})
@@ -48,12 +46,6 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
         missing = {"problem": sentence, "problem_kind": "not-found", "trace": absent.trace}
         return render(request, ANSWER, {**where, **missing})
     return render(request, ANSWER, {**where, "trace": found.trace, "answer": _shown(found)})
-
-
-def _admit(request: HttpRequest, network: Network, *, is_write: bool) -> None:
-    """Raises ``PermissionDenied``."""
-    if why := barred(request.user, None, str(network.pk), is_write=is_write):
-        raise PermissionDenied(why)
 
 
 def _ask(network: Network, data: QueryDict) -> Asked:
