@@ -84,6 +84,7 @@ def outcomes(exchanges: list[Exchange]) -> Counter:
     return Counter(exchange.outcome for exchange in exchanges)
 
 
+@thoroughly
 def test_a_hundred_brokers_find_all_and_again_when_a_third_has_crashed() -> None:
     network, keys = Network(100, seed=3, monitoring=False), rooms(KEYS)  # contacts are looked after without it
     bound = 0.5 * log2(100) + 2
