@@ -248,7 +248,7 @@ _WORDS = {
     rollout.JOIN: "Link brokers {0} and {1}",
     rollout.CUT: "Cut the link between brokers {0} and {1}",
     rollout.DRAIN: "Drain broker {0}: it gives its entries away, leaves and stops",
-    rollout.REPLACE: "Restart broker {0} with the changed settings, after it gave its entries away",
+    rollout.REPLACE: "Restart broker {0} with the changed settings",
 }
 
 
