@@ -77,6 +77,7 @@ def _example(path: str, network: str) -> str:
     numbers = r"\(\?P<(index|number)>[^)]*\)|<int:[^>]*>|\(\?P<pk>\[0-9\][^)]*\)"
     path = re.sub(numbers, "1", path)
     path = re.sub(r"\(\?P<trace>[^)]*\)", "0" * 16, path)
+    path = re.sub(r"\(\?P<message>[^)]*\)", "0" * 16 + "-1", path)
     return "/" + re.sub(r"<\w+:\w+>|\(\?P<\w+>[^)]*\)", ONE, path)
 
 
