@@ -144,6 +144,11 @@ def add_broker(network: Network, links: Sequence[int], how: How) -> Changed:
     return change(network, lambda draft: draft.add_broker(links), how)
 
 
+def move_broker(network: Network, index: int, how: How) -> Changed:
+    """Start a broker with the same links at another address, then drain and remove this one."""
+    return change(network, lambda draft: draft.move(index), how)
+
+
 def remove_broker(network: Network, index: int, how: How) -> Changed:
     """Drain a broker and remove it; its index is not used again."""
     return change(network, lambda draft: draft.remove(index), how)
