@@ -88,7 +88,7 @@ class Draft:
         of the new one."""
         links = [link for link in self.deployed["links"] if self.known(index, "broker") in (link["a"], link["b"])]
         if not links:
-            raise InvalidSetting("broker", "has no links, so it could give its entries to nobody")
+            raise InvalidSetting("broker", "has no links, so there is no broker to give its entries to")
         count = len(self.deployed["links"])
         new = self.add_broker([link["a"] + link["b"] - index for link in links])
         self.deployed["links"][count:] = [_renumbered(link, _Moved(index, new)) for link in links]
