@@ -17,7 +17,8 @@ from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
 from brokerweb.networks.sight import sight_of
 from brokerweb.systems.context_broker.context import bodies
-from brokerweb.systems.context_broker.context.plane import MISSING, PLANE, Asked, NotThere, age_ms
+from brokerweb.systems.context_broker.context.answers import MISSING, Asked, NotThere, age_ms
+from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import How, Key
 from overlay.core.addresses import format_address
