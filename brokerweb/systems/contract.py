@@ -124,6 +124,8 @@ class Context(Protocol):
     """Of ``get`` and ``put``."""
     names: tuple[str, str, str]
     """Of the three parts of a key, in documents."""
+    longest_valid_ms: int
+    """How long what is put may be valid."""
 
     def key(self, first: str, second: str, third: str) -> Key:
         """The key of these names. Raises ``InvalidSetting``."""

@@ -19,6 +19,7 @@ from brokerweb.networks.sight import Sight
 from brokerweb.systems.context_broker.context import bodies
 from brokerweb.systems.context_broker.context.bodies import Change
 from brokerweb.systems.context_broker.context.holders import Holder, Holders
+from brokerweb.systems.context_broker.context.shapes import LONGEST_VALID_MS
 from brokerweb.systems.context_broker.queries.of_networks import is_traced, trace_of, traced_one_in
 from brokerweb.systems.contract import Absent, Held, How, Key, Taken
 from overlay.core.addresses import Address, format_address
@@ -69,6 +70,7 @@ class ContextPlane:
 
     operations = frozenset({"get", "put"})
     names = ("type", "entity", "scope")
+    longest_valid_ms = LONGEST_VALID_MS
 
     def __init__(self) -> None:
         self._wall = WallClock()
