@@ -30,6 +30,7 @@ from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
 from brokerweb.networks.sight import Sight
+from brokerweb.operationlog.recording import recorded
 from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
 from overlay.core.untrusted import Unreadable, read_json
@@ -148,6 +149,7 @@ async def _written(asked: Asked, raw: bytes) -> Reply:
     return await answered(replace(asked, data=_parsed(raw), raw=raw))
 
 
+@recorded
 async def answered(asked: Asked) -> Reply:
     """The answer of the service of this process. Raises errors of services and of REST."""
     if asked.method == "GET":

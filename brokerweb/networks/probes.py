@@ -134,18 +134,26 @@ class Probes:
 
         A step is written up to a second after its end, so that before the last one counts if that is missing.
         """
+        records = self._newest(tier, brokers, now_s)
+        return {broker: (int(one["asked"]), int(one["answered"])) for broker, one in records.items()}
+
+    def last(self, tier: Tier, brokers: Iterable[int], figure: str, now_s: float) -> dict[int, float]:
+        """One of ``FIGURES`` in the same step of each broker of which it is known."""
+        records = self._newest(tier, brokers, now_s)
+        return {broker: float(one[figure]) for broker, one in records.items() if one[figure] == one[figure]}
+
+    def _newest(self, tier: Tier, brokers: Iterable[int], now_s: float) -> dict[int, Any]:
         begins = [int(now_s) // tier.step_s * tier.step_s - steps * tier.step_s for steps in (1, 2)]
-        found: dict[int, tuple[int, int]] = {}
+        found: dict[int, Any] = {}
         try:
             with _opened(self._path, os.O_RDONLY) as file:
                 for broker in brokers:
                     for at_s in begins:
                         place = self._place(tier, broker, at_s // tier.step_s % tier.slots)
-                        record = np.frombuffer(
-                            os.pread(file, RECORD.itemsize, place).ljust(RECORD.itemsize, b"\0"), RECORD
-                        )
-                        if record["at_s"][0] == at_s and record["asked"][0]:
-                            found[broker] = int(record["asked"][0]), int(record["answered"][0])
+                        data = os.pread(file, RECORD.itemsize, place).ljust(RECORD.itemsize, b"\0")
+                        record = np.frombuffer(data, RECORD)[0]
+                        if record["at_s"] == at_s and record["asked"]:
+                            found[broker] = record
                             break
         except FileNotFoundError:
             return {}

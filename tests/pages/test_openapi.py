@@ -24,6 +24,7 @@ from schemathesis.specs.openapi import checks as conformance
 from brokerweb.accounts.services import make_token
 from tests.fuzz import FRESH
 from tests.pages.furniture import House
+from tests.thorough import THOROUGH
 
 pytestmark = [pytest.mark.django_db, pytest.mark.hypothesis]
 
@@ -60,7 +61,7 @@ def one_connection(settings: Any) -> Iterator[None]:
 
 @pytest.fixture
 def for_operators(house: House, one_connection: None) -> Any:
-    return document(3)
+    return document(3 if THOROUGH else 1)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
 from django.http import Http404, HttpResponse
@@ -19,6 +19,8 @@ from brokerweb.front import door
 from brokerweb.front.application import answered
 from brokerweb.front.service import HEADERS, Asked
 from brokerweb.networks.sight import Sight, look
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import REST
 from brokerweb.systems.context_broker.context import shapes
 from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
@@ -45,7 +47,17 @@ ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again ge
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
-class ContextView(APIView):
+class RecordsRefusals(APIView):
+    """What an account may not do is in the operation log as well."""
+
+    def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
+        if request.user.is_authenticated:
+            names = [str(value) for name, value in self.kwargs.items() if name != "pk"]
+            recording.forbidden(str(self.kwargs["pk"]), _who(request), REST, str(request.method), names, message or "")
+        super().permission_denied(request, message, code)
+
+
+class ContextView(RecordsRefusals):
     """Context of one entity and scope, through any broker of a running network."""
 
     network_in = "pk"
@@ -78,7 +90,7 @@ class SlashedContextView(ContextView):
     schema = None
 
 
-class ContextBatchView(APIView):
+class ContextBatchView(RecordsRefusals):
     """Many operations on the context of one network."""
 
     keeps_answers = True  # the service does, without a transaction that would last as long as brokers take
@@ -100,12 +112,11 @@ class ContextBatchView(APIView):
 def _answer(request: Request, sight: Sight, key: Key | None) -> HttpResponse:
     """That of the service, which also answers what did not come through Django."""
     is_read = request.method in ("GET", "HEAD")
-    token = request.auth if isinstance(request.auth, Token) else None
     raw = b"" if is_read else request._request.body
     asked = Asked(
         method="GET" if is_read else str(request.method),
         sight=sight,
-        who=f"user:{request.user.pk}" if token is None else f"token:{token.id}",
+        who=_who(request),
         key=key,
         parameters=request.query_params.dict(),
         headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
@@ -114,6 +125,11 @@ def _answer(request: Request, sight: Sight, key: Key | None) -> HttpResponse:
     )
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
+
+
+def _who(request: Request) -> str:
+    token = request.auth if isinstance(request.auth, Token) else None
+    return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
 
 
 def _sight(pk: str) -> Sight:
