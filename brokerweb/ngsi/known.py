@@ -1,4 +1,5 @@
-"""Where entities were stored through this process: so they are found before the network's feeds report them. Pure."""
+"""Where entities were stored through this process lately: they are found there before the network's feeds report them.
+Pure."""
 
 from __future__ import annotations
 
@@ -30,6 +31,11 @@ class Known:
         self._keys.move_to_end(place)
         if len(self._keys) > self._most:
             self._keys.popitem(last=False)
+
+    def discard(self, network: str, key: Key) -> None:
+        keys = self._keys.get((network, key[1]))
+        if keys is not None and keys.pop(key, key) is None and not keys:
+            del self._keys[network, key[1]]
 
     def of(self, network: str, id: str) -> Collection[Key]:
         return self._keys.get((network, id), ())

@@ -34,13 +34,16 @@ class Scopes:
         return scope in self.exact or (isinstance(scope, str) and scope.startswith(self.below or "\n"))
 
 
+EVERYWHERE = Scopes()
+
+
 def scopes_of(header: str, *, is_write: bool) -> Scopes:
     """Raises ``Problem``."""
     paths = [one.strip() for one in header.split(",")]
     if len(paths) > (1 if is_write else MOST_PATHS):
         raise wrong(f"Fiware-ServicePath: at most {1 if is_write else MOST_PATHS} paths here, not {len(paths)}.")
     if any(path in ROOTS for path in paths):
-        return Scopes()
+        return EVERYWHERE
     exact, below = set(), []
     for path in paths:
         scope = path.removesuffix("/#").removesuffix("/")

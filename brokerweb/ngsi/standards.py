@@ -14,11 +14,14 @@ from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.ld import errors as ld_errors
 from brokerweb.ngsi.ld import routes as ld_routes
+from brokerweb.ngsi.ld import subscriptions as ld_subscriptions
 from brokerweb.ngsi.problems import Problem
 from brokerweb.ngsi.requests import Request
+from brokerweb.ngsi.subscriptions.notifier import NOTIFIER
 from brokerweb.ngsi.translated import problem_of
 from brokerweb.ngsi.v2 import errors as v2_errors
 from brokerweb.ngsi.v2 import routes as v2_routes
+from brokerweb.ngsi.v2 import subscriptions as v2_subscriptions
 from overlay.core.errors import InvalidSetting
 
 log = logging.getLogger(__name__)
@@ -41,6 +44,7 @@ STANDARDS: Mapping[bytes, Standard] = {
     b"v2": Standard(v2_routes.respond, v2_errors.refusal, v2_errors.refused, v2_routes.QUERIES),
     b"ngsi-ld/v1": Standard(ld_routes.respond, ld_errors.refusal, ld_errors.refused, ld_routes.QUERIES),
 }
+NOTIFIER.rule_of |= {"v2": v2_subscriptions.rule_of, "ld": ld_subscriptions.rule_of}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,24 @@ from django.conf import settings
 
 from brokerweb.front.application import SERVICE
 from brokerweb.front.service import context_of
-from brokerweb.networks.sight import Sight
+from brokerweb.kit.errors import NotAnswered
 from brokerweb.ngsi.entries import Entry, Put, Step, Withdraw, entity_of
 from brokerweb.ngsi.known import Known
+from brokerweb.ngsi.mirror import MIRRORS, Mirror, key_of
 from brokerweb.ngsi.model import Entity
 from brokerweb.ngsi.pairs import pairs_of
-from brokerweb.ngsi.problems import Kind, Problem, unsupported, wrong
+from brokerweb.ngsi.problems import Kind, Problem, wrong
+from brokerweb.ngsi.requests import Request
 from brokerweb.ngsi.scopes import Scopes
 from brokerweb.ngsi.times import read_time
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import DELETE, GET, PUT
 from brokerweb.systems.contract import Absent, Held, How, Key
 
 PROVIDER = "ngsi"
 """The provider of what is stored through either standard."""
+VIA = "NGSI"
+"""In the operation log."""
 AT_ONCE = 16
 KNOWN = Known()
 
@@ -41,10 +47,11 @@ class Place(NamedTuple):
 class Store:
     """The context of one network, for one request."""
 
-    def __init__(self, sight: Sight, scopes: Scopes) -> None:
+    def __init__(self, request: Request, scopes: Scopes, mirror: Mirror) -> None:
         self.scopes = scopes
-        self._sight = sight
-        self._context = context_of(sight, "get")
+        self._sight, self._who = request.sight, request.who
+        self._context = context_of(request.sight, "get")
+        self._mirror = mirror
 
     @property
     def longest_valid_ms(self) -> int:
@@ -63,9 +70,9 @@ class Store:
         found = await self._all(self._keys(place))
         return [entry for entry in found if entry is not None]
 
-    async def all(self, includes: Callable[[str, str], bool]) -> list[Entry]:
+    def all(self, includes: Callable[[str, str], bool]) -> list[Entry]:
         """Those of all entities that ``includes(type, id)``."""
-        raise unsupported("This network cannot list its context.")
+        return [entry for entry in self._mirror.all(includes) if entry.scope in self.scopes]
 
     async def delete(self, *places: Place) -> None:
         """Raises ``Problem`` if there is none."""
@@ -77,36 +84,51 @@ class Store:
     @asynccontextmanager
     async def alone(self, *places: Place) -> AsyncIterator[None]:
         """While no other change of these entities is made through this process."""
-        keys = {key for place in places for key in self._keys(place)}
+        keys = {key for place in places for key in self._keys(place, with_home=True)}
         async with AsyncExitStack() as stack:
             for key in sorted(keys):
                 await stack.enter_async_context(SERVICE.locks.of((self._sight.network, key)))
             yield
 
     async def carry_out(self, id: str, type: str, steps: Iterable[Step]) -> None:
-        """Store and withdraw. Raises what the system raises; what was stored by then stays stored."""
+        """Store and withdraw. Raises what the system raises; what was done by then stays so."""
         for step in steps:
-            key = (type, id, step.scope)
-            if not isinstance(step, Put):
-                raise unsupported("This network cannot delete context.")
-            await self._put(key, step)
+            key = self._context.key(type, id, step.scope)
+            if isinstance(step, Put):
+                await self._put(key, step)
+            else:
+                await self._withdraw(key)
 
     async def _put(self, key: Key, step: Put) -> None:
-        now_ms = time.time_ns() // 1_000_000
-        longest_ms = self._context.longest_valid_ms
+        now_ms, longest_ms = time.time_ns() // 1_000_000, self._context.longest_valid_ms
         valid_ms = longest_ms if step.until_ms is None else min(longest_ms, max(1, step.until_ms - now_ms))
         body = {"provider": PROVIDER, "payload": pairs_of(step.attributes), "valid_ms": valid_ms}
-        change = self._context.read(self._context.key(*key), body)
-        await self._context.put(self._sight, change, _how())
+        with recording.noted(self._sight.network, self._who, VIA, PUT, key, PROVIDER) as said:
+            taken = await self._context.put(self._sight, self._context.read(key, body), _how())
+            said["broker_index"] = taken.body.get("broker_index")
         KNOWN.add(self._sight.network, key)
         SERVICE.waiters.stored((self._sight.network, key))
 
-    def _keys(self, place: Place) -> set[Key]:
-        """Where its entities may be."""
-        known = KNOWN.of(self._sight.network, place.id)
-        found = {key for key in known if place.type in (None, key[0]) and key[2] in self.scopes}
+    async def _withdraw(self, key: Key) -> None:
+        """What all providers stored there: an earlier one would come to light."""
+        context_of(self._sight, "delete")
+        KNOWN.discard(self._sight.network, key)
+        found = {entry.provider for entry in self._mirror.of(key[1], key[0]) if entry.scope == key[2]}
+        for provider in sorted(found | {PROVIDER}):
+            try:
+                with recording.noted(self._sight.network, self._who, VIA, DELETE, key, provider):
+                    await self._context.delete(self._sight, key, provider, _how(), _any)
+            except Absent:
+                continue
+
+    def _keys(self, place: Place, *, with_home: bool = False) -> set[Key]:
+        """Where its entities are. Of one that is not known where data may be missing, where it is likely to be;
+        ``with_home``: that in any case."""
+        keys = [key_of(entry) for entry in self._mirror.of(place.id, place.type)]
+        keys += [key for key in KNOWN.of(self._sight.network, place.id) if place.type in (None, key[0])]
+        found = {key for key in keys if key[2] in self.scopes}
         likely = place.type or place.likely
-        if likely is not None:
+        if likely is not None and (with_home or not (found or self._mirror.is_complete)):
             found.add((likely, place.id, self.scopes.home))
         return found
 
@@ -120,13 +142,28 @@ class Store:
         return await asyncio.gather(*map(one, sorted(keys)))
 
     async def _entry(self, key: Key) -> Entry | None:
+        """As a server says it; if none answers, as it was last known."""
         try:
-            return entry_of(key, await self._context.get(self._sight, self._context.key(*key), _how()))
+            with recording.noted(self._sight.network, self._who, VIA, GET, key) as said:
+                held = await self._context.get(self._sight, self._context.key(*key), _how())
+                said |= {name: held.body.get(name) for name in ("broker_index", "hops", "strategy")}
         except Absent:
             return None
+        except NotAnswered:
+            known = [entry for entry in self._mirror.of(key[1], key[0]) if entry.scope == key[2]]
+            if not known:
+                raise
+            return max(known, key=lambda entry: entry.stored_ms)
+        return held_entry(key, held)
 
 
-def entry_of(key: Key, held: Held) -> Entry:
+async def open_store(request: Request, scopes: Scopes) -> Store:
+    """Raises ``NotPossible`` and ``NotAnswered``."""
+    context = context_of(request.sight, "list")
+    return Store(request, scopes, await MIRRORS.get(request.sight, context))
+
+
+def held_entry(key: Key, held: Held) -> Entry:
     """From an answer of the system."""
     body = held.body
     end_ms = read_time(body["valid_end"]) or 0
@@ -162,3 +199,7 @@ def until_of(field: str, value: object, longest_ms: int, now_ms: int) -> int:
 
 def _how() -> How:
     return How(settings.CONTEXT_DEADLINE_SECONDS)
+
+
+def _any(version: str | None, changed_ms: int) -> None:
+    """No condition."""

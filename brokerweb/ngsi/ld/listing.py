@@ -51,7 +51,7 @@ async def listed(request: Request, store: Store) -> Answer:
 async def page(request: Request, store: Store, selection: Selection, attrs: frozenset[str] | None = None) -> Answer:
     """The entities that are selected, as the request wants them shown."""
     shape, (offset, limit) = shape_of(request, "count"), request.page(least=0)
-    entities = list(entities_of(await store.all(selection.includes), selection, view))
+    entities = list(entities_of(store.all(selection.includes), selection, view))
     if attrs:
         shape = type(shape)(shape.is_short, attrs, shape.has_times, shape.context)
     is_counted = request.parameters.get("count", "false") == "true" or "count" in request.names("options")
@@ -140,4 +140,4 @@ def shown_attributes(entity: Entity) -> list[str]:
 
 
 async def _all(store: Store, selection: Selection) -> list[Entity]:
-    return list(entities_of(await store.all(selection.includes), selection, view))
+    return list(entities_of(store.all(selection.includes), selection, view))

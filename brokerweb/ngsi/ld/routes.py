@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from brokerweb.ngsi.answers import Answer
-from brokerweb.ngsi.ld import batch, entities, listing
+from brokerweb.ngsi.ld import batch, entities, listing, subscriptions
 from brokerweb.ngsi.ld.asked import check_media
 from brokerweb.ngsi.problems import Kind, Problem, unsupported
 from brokerweb.ngsi.requests import Request
 from brokerweb.ngsi.scopes import scopes_of
-from brokerweb.ngsi.store import Store
+from brokerweb.ngsi.store import Store, open_store
 from overlay.core.errors import shown
 
 Handler = Callable[[Request, Store], Awaitable[Answer]]
@@ -42,7 +42,7 @@ async def respond(request: Request) -> Answer:
     check_media(request)
     is_write = method != "GET" and request.path not in QUERIES
     scopes = scopes_of(request.headers.get("fiware-servicepath", ""), is_write=is_write)
-    return await handler(request, Store(request.sight, scopes))
+    return await handler(request, await open_store(request, scopes))
 
 
 def handlers(path: tuple[str, ...]) -> Mapping[str, Handler] | None:
@@ -65,6 +65,10 @@ def handlers(path: tuple[str, ...]) -> Mapping[str, Handler] | None:
             return {method: partial(handler, id=id, name=name) for method, handler in methods.items()}
         case ("entityOperations", name) if name in OPERATIONS:
             return {"POST": OPERATIONS[name]}
+        case ("subscriptions",):
+            return {"GET": subscriptions.listed, "POST": subscriptions.create}
+        case ("subscriptions", id):
+            return _about(id=id, GET=subscriptions.retrieve, PATCH=subscriptions.update, DELETE=subscriptions.delete)
         case ("types",):
             return {"GET": listing.types}
         case ("types", name):

@@ -44,7 +44,7 @@ async def page(
     order = request.names("orderBy")
     if any(name.removeprefix("!") == "geo:distance" for name in order):
         raise Problem(Kind.UNSUPPORTED_QUERY, "orderBy: geo:distance is not supported.")
-    found: Iterable[Entity] = entities_of(await store.all(selection.includes), selection, with_builtin)
+    found: Iterable[Entity] = entities_of(store.all(selection.includes), selection, with_builtin)
     entities = ordered(found, order)
     headers = {TOTAL: str(len(entities))} if "count" in options else {}
     return answer(200, _shown(entities[offset : offset + limit], shape), headers)
@@ -123,7 +123,7 @@ async def type_named(request: Request, store: Store, type: str) -> Answer:
 
 async def _types(store: Store, selection: Selection) -> dict[str, list[Entity]]:
     found: dict[str, list[Entity]] = {}
-    for entity in entities_of(await store.all(selection.includes), selection, with_builtin):
+    for entity in entities_of(store.all(selection.includes), selection, with_builtin):
         found.setdefault(entity.type, []).append(entity)
     return found
 

@@ -10,8 +10,8 @@ from brokerweb.ngsi.answers import JSON, TEXT, Answer, answer
 from brokerweb.ngsi.problems import Kind, Problem, unsupported
 from brokerweb.ngsi.requests import Request
 from brokerweb.ngsi.scopes import scopes_of
-from brokerweb.ngsi.store import Store
-from brokerweb.ngsi.v2 import batch, entities, listing
+from brokerweb.ngsi.store import Store, open_store
+from brokerweb.ngsi.v2 import batch, entities, listing, subscriptions
 from overlay.core.errors import shown
 
 Handler = Callable[[Request, Store], Awaitable[Answer]]
@@ -34,7 +34,7 @@ async def respond(request: Request) -> Answer:
     _check_media(request)
     is_write = method != "GET" and request.path not in QUERIES
     scopes = scopes_of(request.headers.get("fiware-servicepath", ""), is_write=is_write)
-    return await handler(request, Store(request.sight, scopes))
+    return await handler(request, await open_store(request, scopes))
 
 
 def handlers(path: tuple[str, ...]) -> Mapping[str, Handler] | None:
@@ -56,6 +56,10 @@ def handlers(path: tuple[str, ...]) -> Mapping[str, Handler] | None:
         case ("entities", id, "attrs", name, "value"):
             both = {"GET": entities.value, "PUT": entities.put_value}
             return {method: partial(handler, id=id, name=name) for method, handler in both.items()}
+        case ("subscriptions",):
+            return {"GET": subscriptions.listed, "POST": subscriptions.create}
+        case ("subscriptions", id):
+            return _about(id=id, GET=subscriptions.retrieve, PATCH=subscriptions.update, DELETE=subscriptions.delete)
         case ("types",):
             return {"GET": listing.types}
         case ("types", type):
