@@ -155,7 +155,7 @@ class Following(Protocol):
         """As ``Listed.missing``."""
         ...
 
-    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
         """Call it after changes, in the event loop. Returns how to stop; the network is followed until then."""
         ...
 
@@ -177,6 +177,8 @@ class Context(Protocol):
     """Parameters of lists and streams in REST."""
     of_delete: frozenset[str]
     """Parameters of ``delete`` in REST, which are fields in a batch."""
+    longest_valid_ms: int
+    """How long what is put may be valid."""
 
     def key(self, first: str, second: str, third: str) -> Key:
         """The key of these names. Raises ``InvalidSetting``."""

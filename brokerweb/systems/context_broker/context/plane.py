@@ -31,6 +31,7 @@ from brokerweb.systems.context_broker.context.following import Followings, Netwo
 from brokerweb.systems.context_broker.context.holders import Holder, Holders
 from brokerweb.systems.context_broker.context.rows import version
 from brokerweb.systems.context_broker.context.selection import FILTERS, Selection, selection_of
+from brokerweb.systems.context_broker.context.shapes import LONGEST_VALID_MS
 from brokerweb.systems.context_broker.context.withdrawing import Withdrawal, Withdrawing
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import Absent, Held, How, Key, Listed, Taken
@@ -65,6 +66,7 @@ class ContextPlane:
     fields = rows.FIELDS
     filters = FILTERS
     of_delete = frozenset({"provider"})
+    longest_valid_ms = LONGEST_VALID_MS
 
     def __init__(self) -> None:
         self._wall = WallClock()
