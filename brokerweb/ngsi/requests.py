@@ -1,4 +1,4 @@
-"""A request of either standard that is permitted, and the parts of it that both read alike."""
+"""A request of either standard that is permitted, and the parts of it that both have in common."""
 
 from __future__ import annotations
 
