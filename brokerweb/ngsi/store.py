@@ -117,7 +117,7 @@ class Store:
         for provider in sorted(found | {PROVIDER}):
             try:
                 with recording.noted(self._sight.network, self._who, VIA, DELETE, key, provider):
-                    await self._context.delete(self._sight, key, provider, _how(), _any)
+                    await self._context.delete(self._sight, key, {"provider": provider}, _how(), _any)
             except Absent:
                 continue
 

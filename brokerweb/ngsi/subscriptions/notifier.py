@@ -147,7 +147,7 @@ class Notifier:
         if sight is None or not sight.is_up:
             return
         try:
-            mirror = await MIRRORS.get(sight, context_of(sight, "stream"))
+            mirror = await MIRRORS.get(sight, context_of(sight, "list"))
         except (NotPossible, NotAnswered) as error:
             log.warning("network %s cannot be followed yet: %s", network, error)
             return
