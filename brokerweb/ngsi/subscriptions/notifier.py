@@ -162,8 +162,12 @@ class Notifier:
         def changed(type: str, id: str, before: Sequence[Entry], after: Sequence[Entry]) -> None:
             self._changed(network, type, id, before, after)
 
+        def apply() -> None:
+            if not mirror.apply():
+                self.wake()  # what was missed is read again
+
         mirror.watchers.append(changed)
-        stop = mirror.following.listen(mirror.apply)
+        stop = mirror.following.listen(apply)
 
         def end() -> None:
             stop()
