@@ -44,6 +44,7 @@ IF_NONE_MATCH = _header("If-None-Match", "Tags of `ETag`, or `*`: status 304 for
 IF_MATCH = _header("If-Match", "Tags, or `*`: status 412 if the stored value has none of them")
 IF_UNMODIFIED = _header("If-Unmodified-Since", "Status 412 if the stored value is later")
 ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again gets the answer of the first")
+SEGMENTS = len("/api/networks/ID/context/TYPE/ENTITY/SCOPE/".split("/"))
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
@@ -146,7 +147,7 @@ def _key(request: Request) -> Key:
     """
     scope: Mapping[str, Any] = getattr(request._request, "scope", {})
     raw = (scope.get("raw_path") or quote(request.path).encode()).split(b"/")
-    if raw[-5:-4] != [b"context"] or raw[-1]:
+    if len(raw) != SEGMENTS or raw[4] != b"context" or raw[-1]:
         raise NotFound("The URL must end in context/TYPE/ENTITY/SCOPE/; encode slashes in names as %2F.")
     try:
         type, entity, scope_name = (unquote_to_bytes(part).decode() for part in raw[-4:-1])
