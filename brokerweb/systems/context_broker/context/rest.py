@@ -68,7 +68,7 @@ RESUMED = [
     OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
     _header("Last-Event-ID", "Continue behind this event"),
 ]
-SEGMENTS = len("/api/networks/ID/context/TYPE/ENTITY/SCOPE/".split("/"))
+SEGMENTS = "/api/networks/ID/context/TYPE/ENTITY/SCOPE/".count("/") + 1
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
