@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from brokerweb.accounts.asking import access_of, shown_networks
+from brokerweb.api.bootstrap_views import NetworkDiscovery
 from brokerweb.api.network_changes import HOW, NetworkChanges, broker_of
 from brokerweb.api.network_changes import shown as change_shown
 from brokerweb.api.paging import links, part_of, whole
@@ -34,7 +35,7 @@ PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, descr
 _YES_OR_NO = {"": None, "true": True, "false": False}
 
 
-class NetworkViewSet(NetworkChanges):
+class NetworkViewSet(NetworkDiscovery, NetworkChanges):
     queryset = Network.objects.select_related("owner").prefetch_related("restart_orders")
     serializer_class = shapes.NetworkSerializer
     network_in = "pk"

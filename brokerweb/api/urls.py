@@ -60,6 +60,11 @@ urlpatterns = [
     path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),
     path("compare/", compare_views.CompareView.as_view(), name="compare"),
     path("compare/distribution/", compare_views.DistributionView.as_view(), name="compare-distribution"),
+    path(
+        "networks/<str:pk>/bootstrap.txt",
+        network_views.NetworkViewSet.as_view({"get": "bootstrap_text"}),
+        name="network-bootstrap-text",
+    ),
     path("queue/", queue_views.QueueView.as_view(), name="queue"),
     path("queue/pause/", queue_views.QueuePauseView.as_view(), name="queue-pause"),
     path("queue/resume/", queue_views.QueueResumeView.as_view(), name="queue-resume"),
@@ -74,6 +79,7 @@ urlpatterns = [
     path("systems/<str:system>/wire/compose/", wire_views.ComposeView.as_view(), name="systems-wire-compose"),
     path("systems/<str:system>/wire/send/", wire_views.SendView.as_view(), name="systems-wire-send"),
     *(path("", include(web.rest_urls)) for web in webs() if web.rest_urls),
+    path("", include("brokerweb.ngsi.urls")),
     path("", include(router.urls)),
     re_path("^", missing),
 ]

@@ -115,10 +115,19 @@ class Probes:
 
         A step is written up to a second after its end, so that before the last one counts if that is missing.
         """
+        newest = self._newest(tier, brokers, now_s)
+        return {broker: (int(row["asked"]), int(row["answered"])) for broker, row in newest.items()}
+
+    def last(self, tier: Tier, brokers: Iterable[int], figure: str, now_s: float) -> dict[int, float]:
+        """One of ``FIGURES`` in the same step of each broker of which it is known."""
+        newest = self._newest(tier, brokers, now_s)
+        return {broker: float(row[figure]) for broker, row in newest.items() if row[figure] == row[figure]}
+
+    def _newest(self, tier: Tier, brokers: Iterable[int], now_s: float) -> dict[int, Any]:
         begin_s = int(now_s) // tier.step_s * tier.step_s
         found = self.records(tier, brokers, begin_s - 2 * tier.step_s, begin_s)
-        last = {broker: rows[rows["asked"] > 0][-1:] for broker, rows in found.items() if broker is not None}
-        return {broker: (int(row["asked"][0]), int(row["answered"][0])) for broker, row in last.items() if row.size}
+        asked = {broker: rows[rows["asked"] > 0] for broker, rows in found.items() if broker is not None}
+        return {broker: rows[-1] for broker, rows in asked.items() if rows.size}
 
 
 def records_of(at_s: int, found: Iterable[Mapping[str, float]]) -> Records:
