@@ -110,7 +110,7 @@ def test_experiments_and_runs(operator: User) -> None:
         bulk.KEEP,
         bulk.UNKEEP,
         bulk.UNTAG,
-    )::
+    ):
         bulk.carry_out(bulk.plan(action, Run.objects.filter(pk=second), "odd"), operator)
     bulk.carry_out(bulk.plan(bulk.DELETE, Run.objects.filter(pk=second)), operator)
     client.patch(f"/api/experiments/{made}/", {"thresholds": ["p95 < 1s"]}, format="json")
