@@ -178,6 +178,7 @@ INSTALLED_APPS = [
     "brokerweb.topologies",
     "brokerweb.networks",
     "brokerweb.operationlog",
+    "brokerweb.alarms",
     "brokerweb.experiments",
     "brokerweb.comparison",
     "brokerweb.reports",
@@ -428,6 +429,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "ENUM_NAME_OVERRIDES": {
         "RunState": "brokerweb.experiments.models.RunState",
+        "AlarmState": "brokerweb.alarms.models.STATES",
         "NetworkState": "brokerweb.networks.models.NetworkState",
         "ReportState": "brokerweb.reports.models.ReportState",
         "ReportKind": "brokerweb.reports.models.ReportKind",
