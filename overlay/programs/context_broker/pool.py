@@ -18,7 +18,7 @@ from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.fast.replies import read_response
 from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.pool import Pool
-from overlay.systems.context_broker.pool.stamps import EntryStamps
+from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp
 from overlay.systems.context_broker.wire.messages import Key
 
 
@@ -110,19 +110,41 @@ class PoolClient:
         *,
         holder: Address | None = None,
         is_alone: bool = False,
+        given: GivenStamp | None = None,
     ) -> Stored:
-        """Store data at one of ``brokers``. Raises ``Refused``, ``NoAnswer``; ``TooMany`` and ``WireError`` before
-        anything is sent."""
+        """Store data at one of ``brokers``; ``given``: with these times, not those of the clock.
+
+        Raises ``Refused``, ``NoAnswer``; ``TooMany`` and ``WireError`` before anything is sent.
+        """
         now = self._now()
         deadline = now + round(deadline_s * SECOND)
         errand = self._pool.provide(
-            provider, key, payload, valid_ms, brokers, now, deadline, holder=holder, is_alone=is_alone
+            provider, key, payload, valid_ms, brokers, now, deadline, holder=holder, is_alone=is_alone, given=given
         )
         await self._end_of(errand)
         if errand.outcome != "answered" or errand.answered is None:
             raise _unanswered(errand, deadline_s)
         exchange = errand.answered.exchange
         return Stored(exchange.broker, exchange.first_stamp, exchange.last_stamp, errand.strategy)
+
+    async def withdraw(
+        self, provider: str, key: Key, until: int, stamp: int, broker: Address, deadline_s: float
+    ) -> None:
+        """Let one broker no longer serve a provider's data that are not newer than ``stamp``; ``until`` is their latest
+        ValidEnd, 0 if unknown. All brokers get the same ``stamp``, from ``EntryStamps.next``.
+
+        Raises ``Refused``, ``NoAnswer``; ``TooMany`` and ``WireError`` before anything is sent.
+        """
+        now = self._now()
+        deadline = now + round(deadline_s * SECOND)
+        errand = self._pool.withdraw(provider, key, until, stamp, broker, now, deadline)
+        await self._end_of(errand)
+        if errand.outcome != "answered":
+            raise _unanswered(errand, deadline_s)
+
+    def stamp(self, provider: str, key: Key, least: int) -> int:
+        """The timestamp of a withdrawal: later than every update of this process, and not before ``least``."""
+        return self._pool.stamps.next((provider, key), self._now(), least)
 
     def keep(self, brokers: Collection[Address]) -> None:
         """These are the network's brokers now."""
