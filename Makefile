@@ -80,4 +80,4 @@ runtime-environment: python
 	@$(PYTHON) brokerweb/up/environment.py --accelerator requirements.txt
 
 test-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator --browser --postgresql requirements.txt requirements-dev.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --browser --postgresql --mosquitto requirements.txt requirements-dev.txt
