@@ -17,7 +17,7 @@ RETRY_S = 1
 class KeyReused(ValidationError):
     """The key came with another request before."""
 
-    status_code = status.HTTP_422_UNPROCESSABLE_ENTITY
+    status_code = 422
 
     def __init__(self) -> None:
         sentence = "This key was sent with another request. Use a new one."

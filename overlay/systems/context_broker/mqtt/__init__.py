@@ -17,6 +17,6 @@ The driver is ``overlay.programs.context_broker.mqtt``. Both sides are registers
 - ``telling``   what changes of the network lead to
 - ``bridge``    all of it, as the driver uses it
 
-Loops end because values are never made anew: a value keeps its timestamp, its end of validity and its provider through
+Loops end because no value is made twice: a value keeps its timestamp, its end of validity and its provider through
 any number of bridges, and moves only to where an older or no value is known.
 """
