@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paho.mqtt.client import Client
 
 from brokerweb.up.environment import find_mosquitto
 from overlay.programs.context_broker.client import NotFound
@@ -61,7 +62,7 @@ async def test_data_in_and_out_and_a_restart_of_the_server(server: Mosquitto, pr
     reader.on_message = lambda client, data, message: shown.update({message.topic: message.payload})
     reader.subscribe("#", qos=1)
 
-    async def publish(topic: str, payload: str) -> None:
+    async def publish(topic: str, payload: str, sensor: Client = sensor) -> None:
         info = sensor.publish(topic, payload, qos=1)
         await loop.run_in_executor(None, info.wait_for_publish, BOUND_S)
 
@@ -95,14 +96,14 @@ async def test_data_in_and_out_and_a_restart_of_the_server(server: Mosquitto, pr
         late.subscribe("#", qos=1)
         await until(lambda: {"c/t/r%2F2/s", "c/t/r3/s"} <= shown.keys(), "both are retained")
         async with asyncio.timeout(BOUND_S):
-            await publish("c/t/r4/s", "7")
+            await publish("c/t/r4/s", "7", late)
             assert await ask("r4") == ("mqtt", b"value=7")
         assert json.loads(shown["status"])["state"] == "online"
 
         process.stop()
         await running
         await until(lambda: json.loads(shown["status"])["state"] == "offline", "it says goodbye")
-        await publish("c/t/r5/s", '{"v": "while it was away"}')
+        await publish("c/t/r5/s", '{"v": "while it was away"}', late)
         again = process_for(server, broker, said, protocol=protocol)
         running = asyncio.create_task(again.run())
         async with asyncio.timeout(BOUND_S):
