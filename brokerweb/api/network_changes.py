@@ -59,6 +59,19 @@ class NetworkChanges(Resource):
         return shown(changes.drain_broker(network, broker_of(network, index), self._how_of(shapes.ChangeBody)))
 
     @extend_schema(
+        operation_id="networks_broker_move",
+        request=shapes.ChangeBody,
+        responses=shapes.NetworkChangeSerializer,
+        filters=False,
+    )
+    @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/move")
+    def move(self, request: Request, pk: str, index: str) -> Response:
+        """Move a broker to another address: one with the same links starts there (`added` has its index), then this one
+        gives its entries away and is removed."""
+        network = self.get_object()
+        return shown(changes.move_broker(network, broker_of(network, index), self._how_of(shapes.ChangeBody)))
+
+    @extend_schema(
         operation_id="networks_links_create",
         request=shapes.LinkBody,
         responses={201: shapes.NetworkChangeSerializer},

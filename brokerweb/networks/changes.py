@@ -144,6 +144,11 @@ def add_broker(network: Network, links: Sequence[int], how: How) -> Changed:
     return change(network, lambda draft: draft.add_broker(links), how)
 
 
+def move_broker(network: Network, index: int, how: How) -> Changed:
+    """Start a broker with the same links at another address, then drain and remove this one."""
+    return change(network, lambda draft: draft.move(index), how)
+
+
 def remove_broker(network: Network, index: int, how: How) -> Changed:
     """Drain a broker and remove it; its index is not used again."""
     return change(network, lambda draft: draft.remove(index), how)
@@ -248,7 +253,7 @@ _WORDS = {
     rollout.JOIN: "Link brokers {0} and {1}",
     rollout.CUT: "Cut the link between brokers {0} and {1}",
     rollout.DRAIN: "Drain broker {0}: it gives its entries away, leaves and stops",
-    rollout.REPLACE: "Restart broker {0} with the changed settings, after it gave its entries away",
+    rollout.REPLACE: "Restart broker {0} with the changed settings",
 }
 
 

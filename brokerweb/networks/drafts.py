@@ -83,6 +83,20 @@ class Draft:
             self.link(other, index)
         return index
 
+    def move(self, index: int) -> int:
+        """A new broker with the same links and place, at an address of its own; this one is removed. Returns the index
+        of the new one."""
+        links = [link for link in self.deployed["links"] if self.known(index, "broker") in (link["a"], link["b"])]
+        if not links:
+            raise InvalidSetting("broker", "has no links, so there is no broker to give its entries to")
+        count = len(self.deployed["links"])
+        new = self.add_broker([link["a"] + link["b"] - index for link in links])
+        self.deployed["links"][count:] = [_renumbered(link, _Moved(index, new)) for link in links]
+        if places := self.deployed.get("positions"):
+            places[new] = list(places[index])
+        self.remove(index)
+        return new
+
     def remove(self, index: int) -> None:
         self._require_growth("brokers cannot be removed")
         self.known(index, "broker")
@@ -202,6 +216,16 @@ def _state(shown: str) -> str:
     if shown in FAILED_STATES:
         return rollout.FAILED
     return rollout.UP if shown == "up" else rollout.BUSY
+
+
+class _Moved(dict[int, int]):
+    """One index that became another; all others stay."""
+
+    def __init__(self, old: int, new: int) -> None:
+        super().__init__({old: new})
+
+    def __missing__(self, index: int) -> int:
+        return index
 
 
 def _renumbered(link: Mapping[str, Any], index_of: Mapping[int, int]) -> dict[str, Any]:

@@ -51,7 +51,8 @@ def test_a_preview_lists_the_steps_and_changes_nothing(api: APIClient, network: 
     assert words(answer) == ["Start broker 4", "Link brokers 0 and 4", "Link brokers 2 and 4"]
     assert (answer.status_code, answer.json()["version"], answer.json()["added"]) == (200, 1, [4])
     rolled = api.patch(url(network), {"settings": {"walk_ttl": 9}, "dry_run": True}, format="json")
-    assert words(rolled)[1] == "Restart broker 1 with the changed settings, after it gave its entries away"
+    assert words(rolled)[1] == "Restart broker 1 with the changed settings"
+    assert any("entries are given to its neighbours" in remark for remark in rolled.json()["remarks"])
     assert len(words(rolled)) == 4
     assert not any("While broker" in remark for remark in rolled.json()["remarks"]), "a ring has another way"
     assert words(api.delete(url(network, "brokers/3/?dry_run=true")))[0].startswith("Drain broker 3")
@@ -70,6 +71,24 @@ def test_an_index_is_not_used_again_and_a_removed_broker_is_not_there(api: APICl
     refused = api.post(url(network, "links/"), {"a": 3, "b": 0}, format="json")
     assert (refused.status_code, refused.json()["field"]) == (400, "a")
     assert "there is no broker 3 (it was removed)" in refused.json()["sentence"]
+
+
+def test_a_moved_broker_has_the_links_of_the_one_that_it_replaces(api: APIClient, network: Network) -> None:
+    network.deployed["links"][0]["delay_ms"] = 2
+    network.save()
+    (slow,) = [link for link in network.deployed["links"] if link.get("delay_ms")]
+    answer = api.post(url(network, f"brokers/{slow['b']}/move/"))
+    started, *joined, drained = words(answer)
+    assert (started, answer.json()["added"]) == ("Start broker 4", [4])
+    assert len(joined) == 2
+    assert drained.startswith(f"Drain broker {slow['b']}")
+    network.refresh_from_db()
+    assert [link for link in network.deployed["links"] if link.get("delay_ms")] == [{**slow, "b": 4}]
+    assert network.members == {str(slow["b"]): "removed"}
+    for other in sorted(end for ends_ in ends(network) for end in ends_ if 4 in ends_ and end != 4):
+        assert api.delete(url(network, f"links/?a={other}&b=4&allow_split=true")).status_code == 200
+    refused = api.post(url(network, "brokers/4/move/"))
+    assert (refused.status_code, refused.json()["field"]) == (400, "broker")
 
 
 def test_the_last_way_between_brokers_is_cut_on_demand_only(api: APIClient, network: Network) -> None:
@@ -185,13 +204,13 @@ def test_a_live_network_changes_and_comes_back_as_it_was_after_a_crash(
         there = f"{base}context/room/r{index}/climate/?broker={index}"
         assert api.put(there, {"provider": "p", "payload": {"n": "1"}}, format="json").status_code == 200
     assert api.post(base + "brokers/", {"links": [0, 2]}, format="json").status_code == 201
-    assert api.delete(base + "brokers/1/").status_code == 200
+    assert api.post(base + "brokers/1/move/").json()["added"] == [5]
     assert api.patch(base, {"settings": {"walk_ttl": 9}}, format="json").status_code == 200
     rounds_until(supervisor, lambda: api.get(base + "rollout/").json()["state"] == "done")
     rounds_until(supervisor, lambda: api.get(base).json()["state"] == "running")
     now = api.get(base).json()
     assert [(row["index"], row["state"], row["is_old"]) for row in now["brokers"]] == [
-        (index, "up", False) for index in (0, 2, 3, 4)
+        (index, "up", False) for index in (0, 2, 3, 4, 5)
     ]
     assert [api.get(f"{base}context/room/r{index}/climate/").status_code for index in range(4)] == [200] * 4
 
@@ -206,6 +225,7 @@ def test_a_live_network_changes_and_comes_back_as_it_was_after_a_crash(
         (2, "up"),
         (3, "stopped"),
         (4, "up"),
+        (5, "up"),
     ]
     assert [row["address"] for row in again["brokers"]] == [row["address"] for row in now["brokers"]]
     assert api.post(base + "brokers/3/restart/").status_code == 200

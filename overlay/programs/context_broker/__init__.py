@@ -3,6 +3,8 @@
 - ``client``     a blocking client: provide, ask, list, follow, withdraw, join, leave, statistics
 - ``exchange``   the same as commands, one exchange each
 - ``holdings``   commands that list and follow what a broker holds
+- ``pool``       the client of a network in an event loop: provide, ask, with failover
+- ``follower``   follows all brokers of a network in an event loop: what they hold, and its changes
 - ``broker``     one broker in the foreground
 - ``settings``   what can be set on a broker, by profile
 """

@@ -8,7 +8,8 @@ gives ``read`` what arrives::
          └── at once if there is more, else with a wait of ``wait_ms``
 
 A broker that has restarted, or that no longer knows what the reader missed, is read from the beginning. What it no
-longer has is then reported as dropped when its table has been read to the end. One reader is for one broker's address.
+longer has, withdrawals included, is then reported as dropped when its table has been read to the end. One reader is for
+one broker's address.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from heapq import heapify, heappop, heappush
 from overlay.core.errors import WireError
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.feed_messages import Change, FeedRecord, FeedRequest, FeedResponse, Withdraw
-from overlay.systems.context_broker.wire.messages import ContextResponse, Key
+from overlay.systems.context_broker.wire.messages import ContextResponse, Key, Nack
 
 Name = tuple[Key, str]
 """An entry: its key and its provider."""
@@ -57,9 +58,15 @@ class Record:
 
 
 class FeedReader:
-    """``most_records`` bounds its memory: beyond, what is not yet known is passed on, but not kept."""
+    """``most_records`` and ``most_payload_bytes`` bound its memory: what is beyond is passed on, but not kept."""
 
-    def __init__(self, wait_ms: int = 5_000, most_bytes: int = 60_000, most_records: int = 1_000_000) -> None:
+    def __init__(
+        self,
+        wait_ms: int = 5_000,
+        most_bytes: int = 60_000,
+        most_records: int = 1_000_000,
+        most_payload_bytes: int = 1_000_000_000,
+    ) -> None:
         self.records: dict[Name, Record] = {}
         """What the broker holds, and what has been withdrawn there."""
         self.epoch = 0
@@ -71,10 +78,15 @@ class FeedReader:
         self.is_complete = False
         """Whether its table has been read to the end since it was begun."""
         self.left_out = 0
-        """Records that were not kept."""
-        self._wait_ms = wait_ms
+        """Records that were not kept, since its table was begun."""
+        self.answered_stamp = 0
+        """The timestamp of the latest question that was answered."""
+        self.payload_bytes = 0
+        """Of all records."""
+        self.most_records = most_records
+        self.most_payload_bytes = most_payload_bytes
+        self.wait_ms = wait_ms
         self._most_bytes = most_bytes
-        self._most_records = most_records
         self._asked: list[int] = []
         self._unseen: set[Name] = set()
         """Those of before it restarted that it has not met again."""
@@ -85,21 +97,32 @@ class FeedReader:
         """Whether the broker is known to have more, so that the next question is not one that waits."""
         return not self.is_complete or self.after < self.last
 
-    def ask(self, stamp: int) -> bytes:
-        """The next question, with a timestamp that was not used before."""
+    def ask(self, stamp: int, *, waits: bool = True) -> bytes:
+        """The next question, with a timestamp that was not used before. ``waits``: it may wait for a change."""
         self._asked = [*self._asked[1 - MOST_ASKED :], stamp]
-        wait_ms = 0 if self.has_more else self._wait_ms
+        wait_ms = 0 if self.has_more or not waits else self.wait_ms
         return encode(FeedRequest(stamp, self.epoch, self.after, wait_ms, self._most_bytes))
 
     def is_answer(self, data: bytes) -> bool:
         """Whether a datagram answers one of the questions; another one changes nothing in ``read``."""
         return self._answer(data) is not None
 
+    def is_refusal(self, data: bytes) -> bool:
+        """Whether a datagram refuses one of the questions: the broker does not trust the address of the reader."""
+        if not data.startswith(b"6|"):
+            return False
+        try:
+            refusal = parse(data)
+        except WireError:
+            return False
+        return isinstance(refusal, Nack) and refusal.timestamp in self._asked
+
     def read(self, data: bytes, wall_ms: int) -> list[Record]:
         """Take an answer; what has changed by it, in order. Empty for anything else."""
         answer = self._answer(data)
         if answer is None:
             return []
+        self.answered_stamp = answer.timestamp
         self._asked.clear()
         self.expire(wall_ms)
         if answer.epoch != self.epoch or answer.after != self.after:
@@ -110,15 +133,19 @@ class FeedReader:
         if self.after >= self.last and not self.is_complete:
             self.is_complete = True
             changes += self._sweep()
+        self._tidy()
         return changes
 
-    def expire(self, wall_ms: int) -> None:
-        """Forget what has expired. ``read`` does it, too; the broker reports no expiry."""
+    def expire(self, wall_ms: int) -> list[Record]:
+        """Forget what has expired, and return it. ``read`` forgets it, too; the broker reports no expiry."""
+        expired = []
         while self._ends and self._ends[0][0] <= wall_ms:
             _, name = heappop(self._ends)
             record = self.records.get(name)
             if record is not None and record.valid_end <= wall_ms:
                 self._forget(name)
+                expired.append(record)
+        return expired
 
     def next_expiry(self) -> int | None:
         """When ``expire`` may have something to forget, Unix milliseconds."""
@@ -143,6 +170,7 @@ class FeedReader:
     def _begin(self) -> None:
         self._unseen = set(self.records)
         self.is_complete = False
+        self.left_out = 0
 
     def _take(self, record: Record, wall_ms: int) -> bool:
         """Whether it is news: what was never known, or has expired, is not dropped."""
@@ -152,8 +180,11 @@ class FeedReader:
         if record.change is Change.DROPPED or record.valid_end <= wall_ms:
             self._forget(name)
             return was_known
-        if name in self.records or len(self.records) < self._most_records:
+        self._forget(name)
+        size = self.payload_bytes + len(record.payload)
+        if len(self.records) < self.most_records and size <= self.most_payload_bytes:
             self.records[name] = record
+            self.payload_bytes = size
             self._watch(record.valid_end, name)
         else:
             self.left_out += 1
@@ -164,21 +195,28 @@ class FeedReader:
         self._unseen.clear()
         for record in gone:
             self._forget(record.name)
-        return [_dropped(record) for record in gone if record.is_held]
+        return [_dropped(record) for record in gone]
 
     def _forget(self, name: Name) -> None:
-        self.records.pop(name, None)
+        record = self.records.pop(name, None)
+        if record is not None:
+            self.payload_bytes -= len(record.payload)
         self._unseen.discard(name)
 
     def _watch(self, end: int, name: Name) -> None:
         heappush(self._ends, (end, name))
+        self._tidy()
+
+    def _tidy(self) -> None:
         if len(self._ends) > 2 * len(self.records) + 64:
             self._ends = [(record.valid_end, name) for name, record in self.records.items()]
             heapify(self._ends)
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if what it keeps is not bounded or not watched."""
-        assert len(self.records) <= self._most_records and len(self._asked) <= MOST_ASKED
+        assert self.payload_bytes == sum(len(record.payload) for record in self.records.values())
+        assert self.payload_bytes <= self.most_payload_bytes
+        assert len(self.records) <= self.most_records and len(self._asked) <= MOST_ASKED
         assert len(self._ends) <= 2 * len(self.records) + 65
         assert self._unseen <= self.records.keys()
         watched = set(self._ends)
