@@ -44,6 +44,8 @@ Application = Callable[..., Awaitable[None]]
 JSON = ("application/json", "application/json;charset=utf-8")
 log = logging.getLogger(__name__)
 MOST_VISITORS = 10_000
+LONGEST_CREDENTIALS = 256
+"""Of a token's header, and of a session's cookie. What is shown is kept, also if it is wrong."""
 MOST_NETWORKS = 1_000
 ALWAYS = [
     (b"content-type", b"application/json"),
@@ -136,11 +138,10 @@ class Front:
     async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Visitor | None:
         cookie = headers.get("cookie")
         session = _COOKIE.search(cookie) if cookie else None
-        authorization = headers.get("authorization", "")
-        if not session and not authorization:
+        authorization, cookie = headers.get("authorization", ""), session[1].strip() if session else ""
+        if not (cookie or authorization) or max(len(cookie), len(authorization)) > LONGEST_CREDENTIALS:
             return None
-        shown = Credentials(authorization, session[1].strip() if session else "", target.network, is_write)
-        return await self._visitors.get(shown)
+        return await self._visitors.get(Credentials(authorization, cookie, target.network, is_write))
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Within the limits for bodies."""
@@ -203,7 +204,9 @@ def _parameters(query: bytes) -> Mapping[str, str] | None:
 
 
 def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bool:
-    """Whether Django would not redirect or refuse it."""
+    """Whether Django would not redirect or refuse it, or combine headers."""
+    if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
+        return False
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
     has_body = is_write and scope["method"] != "DELETE"

@@ -155,7 +155,7 @@ class Following(Protocol):
         """As ``Listed.missing``."""
         ...
 
-    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call it after changes, in the event loop. Returns how to stop; the network is followed until then."""
         ...
 
@@ -171,14 +171,14 @@ class Context(Protocol):
     """Of ``get``, ``put``, ``delete``, ``list`` and ``stream``; only these are called."""
     names: tuple[str, str, str]
     """Of the three parts of a key, in documents."""
+    longest_valid_ms: int
+    """How long what is put may be valid."""
     fields: tuple[str, ...]
     """Of the rows of a list."""
     filters: frozenset[str]
     """Parameters of lists and streams in REST."""
     of_delete: frozenset[str]
     """Parameters of ``delete`` in REST, which are fields in a batch."""
-    longest_valid_ms: int
-    """How long what is put may be valid."""
 
     def key(self, first: str, second: str, third: str) -> Key:
         """The key of these names. Raises ``InvalidSetting``."""

@@ -142,3 +142,34 @@ async def test_batches_answer_for_each_entity(ngsi: httpx.AsyncClient) -> None:
     assert (await ngsi.post(f"{operations}/update", json=[{"id": "urn:b:1", "a": 7}])).status_code == 204
     for wrong in ([], {}, [{"id": "urn:b:1"}] * 1_001):
         assert (await ngsi.post(f"{operations}/update", json=wrong)).status_code in (400, 413)
+
+
+async def test_entities_are_listed_by_their_urns_and_deleted(ngsi: httpx.AsyncClient) -> None:
+    body = {"provider": "sensor", "payload": {"degC": "20"}, "valid_ms": 600_000}
+    await ngsi.put(context(ngsi, "Hall/h1/temp"), json=body)
+    some = [{"id": f"urn:ngsi-ld:Hall:{n}", "type": "Hall", "degC": {"value": n, "unitCode": "CEL"}} for n in range(2)]
+    await ngsi.post("/ngsi-ld/v1/entityOperations/create", json=some)
+
+    async def ids(query: str) -> list[str]:
+        answer = await ngsi.get(f"/ngsi-ld/v1/entities?type=Hall&{query}")
+        assert answer.status_code == 200, answer.text
+        return [one["id"].rpartition(":")[2] for one in answer.json()]
+
+    assert await ids("") == ["h1", "0", "1"]
+    assert await ids("id=urn:ngsi-ld:Hall:h1,urn:ngsi-ld:Hall:1") == ["h1", "1"]
+    assert await ids("idPattern=Hall:h") == ["h1"]
+    assert await ids("q=degC>0;degC<20") == ["1"]
+    assert await ids("q=degC.unitCode") == ["0", "1"]
+    assert await ids("attrs=nothing") == []
+    counted = await ngsi.get("/ngsi-ld/v1/entities?type=Hall&count=true&limit=0")
+    assert (counted.headers["ngsild-results-count"], counted.json()) == ("3", [])
+    query = {"type": "Query", "entities": [{"type": "Hall"}], "q": "degC==20", "attrs": ["degC"]}
+    found = await ngsi.post("/ngsi-ld/v1/entityOperations/query?options=keyValues", json=query)
+    assert found.json() == [{"id": "urn:ngsi-ld:Hall:h1", "type": "Hall", "degC": 20}]
+    assert "Hall" in (await ngsi.get("/ngsi-ld/v1/types")).json()["typeList"]
+    assert (await ngsi.get("/ngsi-ld/v1/types/Hall")).json()["entityCount"] == 3
+    assert "degC" in (await ngsi.get("/ngsi-ld/v1/attributes")).json()["attributeList"]
+    gone = await ngsi.post("/ngsi-ld/v1/entityOperations/delete", json=["urn:ngsi-ld:Hall:h1", "urn:ngsi-ld:Hall:0"])
+    assert (gone.status_code, await ids("")) == (204, ["1"])
+    assert (await ngsi.delete("/ngsi-ld/v1/entities/urn:ngsi-ld:Hall:1")).status_code == 204
+    assert await ids("") == []

@@ -153,3 +153,57 @@ async def test_other_headers_are_refused_too(ngsi: httpx.AsyncClient, viewer: Us
     assert (await ngsi.post("/v2/entities", json=body)).status_code == 201
     assert (await ngsi.get("/v2/entities/h")).json() == body, "an entity without attributes"
     assert (await ngsi.get("/v2/")).json()["entities_url"].endswith("/ngsi/v2/entities")
+
+
+async def stored(ngsi: httpx.AsyncClient, place: str, **pairs: str) -> None:
+    body = {"provider": "sensor", "payload": pairs, "valid_ms": 600_000}
+    assert (await ngsi.put(context(ngsi, place), json=body)).status_code == 200
+
+
+async def test_entities_are_listed_selected_and_deleted_whoever_stored_them(ngsi: httpx.AsyncClient) -> None:
+    await stored(ngsi, "Room/l1/temp", degC="20")
+    await stored(ngsi, "Room/l1/air", co2="400")
+    await stored(ngsi, "Car/l2/speed", kmh="50")
+    update = {"actionType": "append", "entities": [{"id": f"l{n}", "type": "Room", "degC": n} for n in (3, 4)]}
+    assert (await ngsi.post("/v2/op/update?options=keyValues", json=update)).status_code == 204
+
+    async def ids(query: str) -> list[str]:
+        answer = await ngsi.get(f"/v2/entities?idPattern=^l&{query}")
+        assert answer.status_code == 200, answer.text
+        return [one["id"] for one in answer.json()]
+
+    assert await ids("") == ["l2", "l1", "l3", "l4"]
+    assert await ids("type=Room&q=degC<=4") == ["l3", "l4"]
+    assert await ids("typePattern=^Ro&orderBy=!degC") == ["l1", "l4", "l3"]
+    assert await ids("q=co2") == ["l1"]
+    paged = await ngsi.get("/v2/entities?type=Room&idPattern=^l&limit=1&offset=1&options=count,keyValues")
+    assert (paged.headers["fiware-total-count"], paged.json()) == ("3", [{"id": "l3", "type": "Room", "degC": 3}])
+    merged = (await ngsi.get("/v2/entities/l1?options=keyValues")).json()
+    assert merged == {"id": "l1", "type": "Room", "degC": 20, "co2": 400}
+    query = {"entities": [{"idPattern": "^l", "type": "Room"}], "expression": {"q": "degC>3"}, "attrs": ["degC"]}
+    found = await ngsi.post("/v2/op/query?options=values", json=query)
+    assert found.json() == [[20], [4]]
+    types = {one["type"]: one["count"] for one in (await ngsi.get("/v2/types")).json()}
+    assert (types["Room"] >= 3, types["Car"], (await ngsi.get("/v2/types/Car")).json()["attrs"]) == (
+        True,
+        1,
+        {"kmh": {"types": ["Number"]}},
+    )
+
+    assert (await ngsi.put("/v2/entities/l1/attrs?options=keyValues", json={"new": 1})).status_code == 204
+    assert (await ngsi.get("/v2/entities/l1?options=keyValues")).json() == {"id": "l1", "type": "Room", "new": 1}
+    assert (await ngsi.get(context(ngsi, "Room/l1/temp"))).status_code == 404, "it is no longer in its own scope"
+    assert (await ngsi.delete("/v2/entities/l1")).status_code == 204
+    assert refusal(await ngsi.get("/v2/entities/l1")) == (404, "NotFound")
+    assert await ids("type=Room") == ["l3", "l4"]
+    await stored(ngsi, "Room/l2/temp", degC="1")
+    assert refusal(await ngsi.delete("/v2/entities/l2")) == (409, "TooManyResults")
+    drop = {"actionType": "delete", "entities": [{"id": "l2", "type": "Car"}, {"id": "l3", "type": "Room", "degC": 0}]}
+    assert (await ngsi.post("/v2/op/update?options=keyValues", json=drop)).status_code == 204
+    assert await ids("") == ["l2", "l3", "l4"]
+    assert (await ngsi.get("/v2/entities/l3")).json() == {"id": "l3", "type": "Room"}
+    failed = {"actionType": "update", "entities": [{"id": "l4", "type": "Room", "degC": 9}, {"id": "l9", "type": "X"}]}
+    answer = await ngsi.post("/v2/op/update?options=keyValues", json=failed)
+    assert refusal(answer) == (404, "NotFound")
+    assert "1 of 2 entities were not changed. l9:" in answer.json()["description"]
+    assert (await ngsi.get("/v2/entities/l4/attrs/degC/value")).text == "9"

@@ -214,5 +214,5 @@ def beside_one_that_calls(every_ms, seconds=60):
 def test_a_caller_that_ignores_when_to_come_back_takes_neither_turns_nor_room_nor_the_uplink():
     calm, flood, answers = beside_one_that_calls(every_ms=20)
     assert calm >= 2, "its turns come"
-    assert calm + flood > 35, "the uplink is used for messages"
+    assert calm + flood > 25, "of 55 at most: the uplink is used for messages"
     assert answers < 200, "of 3,000 calls"

@@ -147,7 +147,7 @@ class Notifier:
         if sight is None or not sight.is_up:
             return
         try:
-            mirror = await MIRRORS.get(sight, context_of(sight, "stream"))
+            mirror = await MIRRORS.get(sight, context_of(sight, "list"))
         except (NotPossible, NotAnswered) as error:
             log.warning("network %s cannot be followed yet: %s", network, error)
             return
@@ -162,8 +162,12 @@ class Notifier:
         def changed(type: str, id: str, before: Sequence[Entry], after: Sequence[Entry]) -> None:
             self._changed(network, type, id, before, after)
 
+        def apply() -> None:
+            if not mirror.apply():
+                self.wake()  # what was missed is read again
+
         mirror.watchers.append(changed)
-        stop = mirror.following.listen(mirror.apply)
+        stop = mirror.following.listen(apply)
 
         def end() -> None:
             stop()

@@ -63,10 +63,10 @@ class ContextPlane:
 
     operations = frozenset({"get", "put", "delete", "list"})
     names = ("type", "entity", "scope")
+    longest_valid_ms = LONGEST_VALID_MS
     fields = rows.FIELDS
     filters = FILTERS
     of_delete = frozenset({"provider"})
-    longest_valid_ms = LONGEST_VALID_MS
 
     def __init__(self) -> None:
         self._wall = WallClock()

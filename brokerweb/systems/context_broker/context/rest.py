@@ -68,6 +68,7 @@ RESUMED = [
     OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
     _header("Last-Event-ID", "Continue behind this event"),
 ]
+SEGMENTS = len("/api/networks/ID/context/TYPE/ENTITY/SCOPE/".split("/"))
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
@@ -224,7 +225,7 @@ def _key(request: Request) -> Key:
     """
     scope: Mapping[str, Any] = getattr(request._request, "scope", {})
     raw = (scope.get("raw_path") or quote(request.path).encode()).split(b"/")
-    if raw[-5:-4] != [b"context"] or raw[-1]:
+    if len(raw) != SEGMENTS or raw[4] != b"context" or raw[-1]:
         raise NotFound("The URL must end in context/TYPE/ENTITY/SCOPE/; encode slashes in names as %2F.")
     try:
         type, entity, scope_name = (unquote_to_bytes(part).decode() for part in raw[-4:-1])

@@ -11,8 +11,11 @@ from collections import Counter, deque
 from collections.abc import Hashable
 
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.radiator.accounting import other_bytes
 from overlay.systems.radiator.chains.uplink import Uplink
 from overlay.systems.radiator.config import Transport
+from overlay.systems.radiator.wire.codec import encode
+from overlay.systems.radiator.wire.messages import Acceptance, Accepted
 
 MOST_MS, SHARE_MS = 60_000, 1_000
 MOST_TURNS, MOST_EARLY = 16, 16
@@ -22,6 +25,8 @@ MOST_TURNS, MOST_EARLY = 16, 16
 class Backoff:
     def __init__(self, config: Transport, uplink: Uplink) -> None:
         self._config, self._uplink = config, uplink
+        reply = Accepted(0, Acceptance.BUSY, 0)
+        self._answers = 2 * other_bytes(config.accounting, reply, len(encode(reply)))
         self._turn = 0
         """When the last busy caller was told to come back, ns."""
         self._told: deque[tuple[int, Hashable]] = deque()
@@ -39,7 +44,10 @@ class Backoff:
         return self._ahead[source] >= MOST_TURNS
 
     def busy_ms(self, source: Hashable, accepted: int, now: int) -> int | None:
-        """Turns are apart by what the uplink needs for an accepted message. ``None``: the call is not answered."""
+        """Turns are apart by what the uplink needs for an accepted message: its pushes, and an answer now and then.
+
+        ``None``: the call is not answered.
+        """
         if not self.must_wait(source, now):
             wait_ms = self._next(accepted, now)
             self._told.append((now + wait_ms * MILLISECOND, source))
@@ -56,7 +64,8 @@ class Backoff:
 
     def _next(self, accepted: int, now: int) -> int:
         rate = self._config.uplink_bytes_per_s
-        apart = self._uplink.bytes_sent * SECOND // (max(1, accepted) * rate) if rate else 0
+        needed = self._uplink.bytes_pushed // max(1, accepted) + self._answers
+        apart = needed * SECOND // rate if rate else 0
         self._turn = max(self._turn, now) + max(apart, MILLISECOND)
         wait_ms = -(-(self._turn - now) // MILLISECOND)
         if not rate:
