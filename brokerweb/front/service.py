@@ -62,9 +62,11 @@ class Asked:
     """The same as it came."""
     here: str = ""
     """Its URL without the query."""
+    headers_to_send: Sequence[tuple[bytes, bytes]] = ()
+    """Of the answer, whatever it is."""
 
 
-HEADERS = frozenset({*conditions.NAMES, "prefer", "idempotency-key"})
+HEADERS = frozenset({*conditions.NAMES, "prefer", "idempotency-key", "last-event-id", "accept-encoding"})
 
 
 class Service:

@@ -18,12 +18,13 @@ from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
 from brokerweb.front.application import answered
-from brokerweb.front.replies import Busy
 from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
+from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.sight import Sight, look
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import REST
 from brokerweb.systems.context_broker.context import shapes
+from brokerweb.systems.context_broker.context.answers import brokers_of
 from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
 
@@ -68,7 +69,7 @@ RESUMED = [
     OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
     _header("Last-Event-ID", "Continue behind this event"),
 ]
-SEGMENTS = len("/api/networks/ID/context/TYPE/ENTITY/SCOPE/".split("/"))
+SEGMENTS = "/api/networks/ID/context/TYPE/ENTITY/SCOPE/".count("/") + 1
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
@@ -181,8 +182,9 @@ class StreamView(APIView):
         """
         sight = _sight(pk)
         context = context_of(sight, "stream")
+        brokers_of(sight, None)
         selection_of(context, request.query_params.dict())
-        raise Busy("This stream cannot begin now. Try again in a second.")
+        raise NotPossible("This stream cannot begin now. Try again in a second.")
 
 
 def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
