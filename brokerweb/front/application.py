@@ -24,12 +24,13 @@ from brokerweb.front.batch import Batch
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.replies import Reply, reply
-from brokerweb.front.service import HEADERS, PARAMETERS, Asked, Service
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, STREAM, Asked, Service, are_known
 from brokerweb.front.visitors import Credentials, Visitor, admit
 from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
 from brokerweb.networks.sight import Sight
+from brokerweb.operationlog.recording import recorded
 from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
 from overlay.core.untrusted import Unreadable, read_json
@@ -43,6 +44,8 @@ Application = Callable[..., Awaitable[None]]
 JSON = ("application/json", "application/json;charset=utf-8")
 log = logging.getLogger(__name__)
 MOST_VISITORS = 10_000
+LONGEST_CREDENTIALS = 256
+"""Of a token's header, and of a session's cookie. What is shown is kept, also if it is wrong."""
 MOST_NETWORKS = 1_000
 ALWAYS = [
     (b"content-type", b"application/json"),
@@ -53,8 +56,12 @@ ALWAYS = [
 ]
 """Headers of every answer. Those that Django adds for pages say nothing about JSON, and each takes 2 µs."""
 SERVICE = Service()
+METHODS = {ONE: ("GET", "HEAD", "PUT", "DELETE"), BATCH: ("POST",), LIST: ("GET", "HEAD"), STREAM: ("GET",)}
+"""What is answered here, by what is named."""
 
-_URL = re.compile(rb"/api/networks/([A-Za-z0-9_-]{1,20})/context/(?:(batch)|([^/]+)/([^/]+)/([^/]+))/")
+_URL = re.compile(
+    rb"/api/networks/([A-Za-z0-9_-]{1,20})/(?:(stream)|context(?:/(?:(batch)|([^/]+)/([^/]+)/([^/]+)))?)/"
+)
 _WANTED = {name.encode() for name in HEADERS} | {
     b"authorization",
     b"cookie",
@@ -70,8 +77,9 @@ class Target(NamedTuple):
     """What a URL names."""
 
     network: str
-    key: Key | None
-    """``None``: a batch."""
+    kind: str
+    """As in ``Asked``."""
+    key: Key | None = None
 
 
 class Front:
@@ -106,7 +114,7 @@ class Front:
         """The request without its body; ``None``: for Django to answer."""
         method = "GET" if scope["method"] == "HEAD" else str(scope["method"])
         headers = {name.decode(): value.decode("latin1") for name, value in scope["headers"] if name in _WANTED}
-        parameters = _parameters(scope["query_string"], method) if scope["query_string"] else {}
+        parameters = _parameters(scope["query_string"]) if scope["query_string"] else {}
         is_write = method != "GET"
         if parameters is None or not _is_plain(scope, headers, is_write=is_write):
             return None
@@ -117,21 +125,23 @@ class Front:
         # One that was down may have been started since it was looked at: Django looks now.
         if visitor is None or seen is None or not seen.is_up or (visitor.is_session and is_write):
             return None
+        if parameters and not are_known(parameters, seen.system, target.kind, method):
+            return None
         door.use(asyncio.get_running_loop())
         left_s = self._budgets.wait_s(visitor.who, settings.REST_RATE, time.time())
         if left_s is not None:
             refused, seconds = throttles.refusal(visitor.who, left_s)
             return reply(429, refused, {"Retry-After": str(seconds)})
-        return Asked(method, seen, visitor.who, target.key, parameters, headers)
+        here = f"{scope.get('scheme', 'http')}://{headers['host']}{scope['raw_path'].decode('latin1')}"
+        return Asked(method, seen, visitor.who, target.kind, target.key, parameters, headers, here=here)
 
     async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Visitor | None:
         cookie = headers.get("cookie")
         session = _COOKIE.search(cookie) if cookie else None
-        authorization = headers.get("authorization", "")
-        if not session and not authorization:
+        authorization, cookie = headers.get("authorization", ""), session[1].strip() if session else ""
+        if not (cookie or authorization) or max(len(cookie), len(authorization)) > LONGEST_CREDENTIALS:
             return None
-        shown = Credentials(authorization, session[1].strip() if session else "", target.network, is_write)
-        return await self._visitors.get(shown)
+        return await self._visitors.get(Credentials(authorization, cookie, target.network, is_write))
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Within the limits for bodies."""
@@ -148,11 +158,14 @@ async def _written(asked: Asked, raw: bytes) -> Reply:
     return await answered(replace(asked, data=_parsed(raw), raw=raw))
 
 
+@recorded
 async def answered(asked: Asked) -> Reply:
     """The answer of the service of this process. Raises errors of services and of REST."""
     if asked.method == "GET":
-        return await SERVICE.get(asked)
-    return await SERVICE.once(asked, SERVICE.put if asked.key is not None else Batch(SERVICE).post)
+        return await (SERVICE.list(asked) if asked.kind == LIST else SERVICE.get(asked))
+    if asked.kind == BATCH:
+        return await SERVICE.once(asked, Batch(SERVICE).post)
+    return await SERVICE.once(asked, SERVICE.delete if asked.method == "DELETE" else SERVICE.put)
 
 
 def target_of(scope: Scope) -> Target | None:
@@ -164,37 +177,40 @@ def target_of(scope: Scope) -> Target | None:
     found = _URL.fullmatch(raw) if raw.startswith(b"/api/networks/") else None
     if found is None:
         return None
-    network, is_batch, *names = found.groups()
-    if is_batch:
-        return Target(network.decode(), None) if scope["method"] == "POST" else None
-    if scope["method"] not in ("GET", "HEAD", "PUT"):
+    network, is_stream, is_batch, *names = found.groups()
+    kind = STREAM if is_stream else BATCH if is_batch else ONE if names[0] else LIST
+    if scope["method"] not in METHODS[kind]:
         return None
+    if kind != ONE:
+        return Target(network.decode(), kind)
     try:
         first, second, third = (
             (unquote_to_bytes(name) if b"%" in name else name).decode() for name in names if name is not None
         )
     except UnicodeDecodeError:
         return None
-    return Target(network.decode(), (first, second, third))
+    return Target(network.decode(), ONE, (first, second, third))
 
 
-def _parameters(query: bytes, method: str) -> Mapping[str, str] | None:
-    """Those of the query; ``None`` if one is unknown."""
+def _parameters(query: bytes) -> Mapping[str, str] | None:
+    """Those of the query; ``None`` if it cannot be read, or wants another format."""
     try:
         given = dict(parse_qsl(query.decode(), keep_blank_values=True))
     except (UnicodeDecodeError, ValueError):
         return None
-    known = PARAMETERS.get(method, frozenset())
-    if not given.keys() <= known or given.pop("format", "json") != "json":
+    if given.pop("format", "json") != "json":
         return None
     return given
 
 
 def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bool:
-    """Whether Django would not redirect or refuse it."""
+    """Whether Django would not redirect or refuse it, or combine headers."""
+    if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
+        return False
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
-    if is_write and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
+    has_body = is_write and scope["method"] != "DELETE"
+    if has_body and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
         return False
     if headers.get("api-version", VERSION) != VERSION or error_body.wants_problem(headers.get("accept", "")):
         return False

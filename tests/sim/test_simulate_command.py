@@ -15,11 +15,11 @@ from overlay.experiment.inline import separated
 from overlay.journal.journal import read_journal
 from tests.thorough import examples, thoroughly
 
+LONG = ("scale", "radiator-faults")
 EXAMPLES = [
-    pytest.param(path, marks=thoroughly if path.stem == "scale" else (), id=path.stem)
+    pytest.param(path, marks=thoroughly if path.stem in LONG else (), id=path.stem)
     for path in sorted((Path(__file__).parents[2] / "docs" / "examples").glob("*.yaml"))
 ]
-"""That of scale takes as long as all others together."""
 SPEC = {
     "topology": {"kind": "ring", "brokers": 5, "params": {"delay_ms": 2}},
     "settings": {"replication": "none"},

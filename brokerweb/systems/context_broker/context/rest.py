@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
 from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -17,8 +18,11 @@ from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
 from brokerweb.front.application import answered
-from brokerweb.front.service import HEADERS, Asked
+from brokerweb.front.replies import Busy
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
 from brokerweb.networks.sight import Sight, look
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import REST
 from brokerweb.systems.context_broker.context import shapes
 from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
@@ -31,6 +35,23 @@ WHOM = [OpenApiParameter("broker", int, description="Index of the broker to quer
 TRACED = OpenApiParameter(
     "trace", bool, description="Trace the query at every broker; `walk` in the response is the URL of its walk"
 )
+PROVIDER = OpenApiParameter("provider", str, description="Whose data; needed if several providers have some")
+SELECTED = [
+    OpenApiParameter("type", str, description="Only entities of this type"),
+    OpenApiParameter("id_pattern", str, description="Only entities whose id matches: `*`, `?` and `[a-c]`"),
+    OpenApiParameter("scope", str, description="Only this scope"),
+    OpenApiParameter("provider", str, description="Only data of this provider"),
+    OpenApiParameter("attribute", str, description="Only payloads with these fields, comma-separated"),
+    OpenApiParameter("max_age_s", float, description="Only data that were sent within so many seconds"),
+    OpenApiParameter("q", str, description="A filter over the fields of payloads: `degC > 21 and room = r1`"),
+    OpenApiParameter("near", str, description="Latitude and longitude in degrees; with `within_km`"),
+    OpenApiParameter("within_km", float, description="Only payloads whose `lat` and `lon` are so near"),
+]
+PAGED = [
+    OpenApiParameter("cursor", str, description="From `next`; empty for the first page"),
+    OpenApiParameter("page_size", int, description="Entries of a page, 100 by default, at most 500"),
+    OpenApiParameter("fields", str, description="Only these fields of entries, comma-separated"),
+]
 
 
 def _header(name: str, description: str) -> OpenApiParameter:
@@ -42,10 +63,26 @@ IF_NONE_MATCH = _header("If-None-Match", "Tags of `ETag`, or `*`: status 304 for
 IF_MATCH = _header("If-Match", "Tags, or `*`: status 412 if the stored value has none of them")
 IF_UNMODIFIED = _header("If-Unmodified-Since", "Status 412 if the stored value is later")
 ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again gets the answer of the first")
+RESUMED = [
+    OpenApiParameter("last_event_id", str, description="As `Last-Event-ID`, for clients that cannot send headers"),
+    OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
+    _header("Last-Event-ID", "Continue behind this event"),
+]
+SEGMENTS = "/api/networks/ID/context/TYPE/ENTITY/SCOPE/".count("/") + 1
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
-class ContextView(APIView):
+class RecordsRefusals(APIView):
+    """What an account may not do is in the operation log as well."""
+
+    def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
+        if request.user.is_authenticated:
+            names = [str(value) for name, value in self.kwargs.items() if name != "pk"]
+            recording.forbidden(str(self.kwargs["pk"]), _who(request), REST, str(request.method), names, message or "")
+        super().permission_denied(request, message, code)
+
+
+class ContextView(RecordsRefusals):
     """Context of one entity and scope, through any broker of a running network."""
 
     network_in = "pk"
@@ -60,7 +97,7 @@ class ContextView(APIView):
 
         Names are percent-encoded, a slash as `%2F`.
         """
-        return _answer(request, _sight(pk), _key(request))
+        return _answer(request, _sight(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, *WHOM, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE, ETAG],
@@ -69,7 +106,17 @@ class ContextView(APIView):
     )
     def put(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Store context. Names are percent-encoded, a slash as `%2F`."""
-        return _answer(request, _sight(pk), _key(request))
+        return _answer(request, _sight(pk), ONE, _key(request))
+
+    @extend_schema(
+        parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
+        responses=shapes.DeletedSerializer,
+    )
+    def delete(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
+        """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
+        later. 404 if there is nothing, 504 if no broker has confirmed.
+        """
+        return _answer(request, _sight(pk), ONE, _key(request))
 
 
 class SlashedContextView(ContextView):
@@ -78,7 +125,7 @@ class SlashedContextView(ContextView):
     schema = None
 
 
-class ContextBatchView(APIView):
+class ContextBatchView(RecordsRefusals):
     """Many operations on the context of one network."""
 
     keeps_answers = True  # the service does, without a transaction that would last as long as brokers take
@@ -87,33 +134,81 @@ class ContextBatchView(APIView):
 
     @extend_schema(parameters=[ONCE], request=shapes.BatchBody, responses=shapes.BatchSerializer)
     def post(self, request: Request, pk: str) -> HttpResponse:
-        """Store and query context, up to 1,000 operations, each with its own status in the response.
+        """Store, query and delete context, up to 1,000 operations, each with its own status in the response.
 
         With `atomic`, all operations are checked before any is sent; one that cannot be read fails the batch with
         status 400, and nothing is stored. They are sent in their order. If a broker does not accept one, the batch ends
-        with the status of this operation; those before it stay stored, since no message takes them back, and those
-        after it have status 424.
+        with the status of this operation; those before it stay carried out, and those after it have status 424.
         """
-        return _answer(request, _sight(pk), None)
+        return _answer(request, _sight(pk), BATCH)
 
 
-def _answer(request: Request, sight: Sight, key: Key | None) -> HttpResponse:
+class ContextListView(APIView):
+    """All context of one network."""
+
+    network_in = "pk"
+
+    @extend_schema(
+        operation_id="networks_context_list",
+        parameters=[*SELECTED, *PAGED],
+        responses=shapes.ContextPage,
+    )
+    def get(self, request: Request, pk: str) -> HttpResponse:
+        """List what all brokers of the network hold, each provider's latest value once.
+
+        The answer comes from a view that the web process keeps of the network while it is used; `complete` and
+        `missing` say which brokers it lacks.
+        """
+        return _answer(request, _sight(pk), LIST)
+
+
+class StreamView(APIView):
+    """The changes of the context of one network."""
+
+    network_in = "pk"
+
+    @extend_schema(
+        operation_id="networks_stream",
+        parameters=[*SELECTED, *RESUMED],
+        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, pk: str) -> HttpResponse:
+        """Server-sent events of what changes, under the filters of the list: `stored`, `withdrawn`, `expired`,
+        `dropped` and `left` (it is no longer selected), each with an `id`. `/ws/networks/{id}/stream/` has the same.
+
+        The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
+        between are no longer known: list again, or ask for a `snapshot`.
+        """
+        sight = _sight(pk)
+        context = context_of(sight, "stream")
+        selection_of(context, request.query_params.dict())
+        raise Busy("This stream cannot begin now. Try again in a second.")
+
+
+def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
     """That of the service, which also answers what did not come through Django."""
     is_read = request.method in ("GET", "HEAD")
-    token = request.auth if isinstance(request.auth, Token) else None
     raw = b"" if is_read else request._request.body
+    has_body = request.method in ("PUT", "POST")
     asked = Asked(
         method="GET" if is_read else str(request.method),
         sight=sight,
-        who=f"user:{request.user.pk}" if token is None else f"token:{token.id}",
+        who=_who(request),
+        kind=kind,
         key=key,
         parameters=request.query_params.dict(),
         headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
-        data=None if is_read else request.data,
+        data=request.data if has_body else None,
         raw=raw,
+        here=request.build_absolute_uri(request.path),
     )
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
+
+
+def _who(request: Request) -> str:
+    token = request.auth if isinstance(request.auth, Token) else None
+    return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
 
 
 def _sight(pk: str) -> Sight:
@@ -130,7 +225,7 @@ def _key(request: Request) -> Key:
     """
     scope: Mapping[str, Any] = getattr(request._request, "scope", {})
     raw = (scope.get("raw_path") or quote(request.path).encode()).split(b"/")
-    if raw[-5:-4] != [b"context"] or raw[-1]:
+    if len(raw) != SEGMENTS or raw[4] != b"context" or raw[-1]:
         raise NotFound("The URL must end in context/TYPE/ENTITY/SCOPE/; encode slashes in names as %2F.")
     try:
         type, entity, scope_name = (unquote_to_bytes(part).decode() for part in raw[-4:-1])
