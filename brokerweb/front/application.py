@@ -18,14 +18,15 @@ from django.http.request import split_domain_port, validate_host
 from rest_framework.exceptions import APIException, ParseError
 
 from brokerweb.api import errors
-from brokerweb.api.answers import VERSION, VERSION_HEADER
+from brokerweb.api.answers import VERSION
 from brokerweb.front import door
 from brokerweb.front.batch import Batch
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
-from brokerweb.front.replies import Reply, reply
-from brokerweb.front.service import HEADERS, PARAMETERS, Asked, Service
+from brokerweb.front.replies import Reply, reply, send_reply
+from brokerweb.front.service import HEADERS, PARAMETERS, Asked, Service, check_size
 from brokerweb.front.visitors import Credentials, Visitor, admit
+from brokerweb.front.waiting import while_there
 from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
@@ -47,14 +48,8 @@ MOST_VISITORS = 10_000
 LONGEST_CREDENTIALS = 256
 """Of a token's header, and of a session's cookie. What is shown is kept, also if it is wrong."""
 MOST_NETWORKS = 1_000
-ALWAYS = [
-    (b"content-type", b"application/json"),
-    (VERSION_HEADER.lower().encode(), VERSION.encode()),
-    (b"cache-control", b"no-cache"),
-    (b"vary", b"Authorization, Cookie"),
-    (b"x-content-type-options", b"nosniff"),
-]
-"""Headers of every answer. Those that Django adds for pages say nothing about JSON, and each takes 2 µs."""
+PARSED_HERE = 50_000
+"""Bytes of a body that are parsed in the event loop; longer ones would hold up all other requests."""
 SERVICE = Service()
 
 _URL = re.compile(rb"/api/networks/([A-Za-z0-9_-]{1,20})/context/(?:(batch)|([^/]+)/([^/]+)/([^/]+))/")
@@ -98,9 +93,12 @@ class Front:
         if not asked:
             await self._limited(scope, receive, send)
         elif isinstance(asked, Reply):
-            await _send(asked, send)
+            await send_reply(asked, scope, send)
         elif asked.method == "GET":
-            await _send(await _answer(answered(asked)), send)
+            answer = _answer(answered(asked))
+            found = await (while_there(answer, receive) if "prefer" in asked.headers else answer)
+            if found is not None:
+                await send_reply(found, scope, send)
         else:
             scope["asked"] = asked
             await self._limited(scope, receive, send)
@@ -143,11 +141,14 @@ class Front:
             return
         raw = await _body(receive)
         if raw is not None:
-            await _send(await _answer(_written(asked, raw)), send)
+            await send_reply(await _answer(_written(asked, raw)), scope, send)
 
 
 async def _written(asked: Asked, raw: bytes) -> Reply:
-    return await answered(replace(asked, data=_parsed(raw), raw=raw))
+    if asked.key is not None:
+        check_size(raw)
+    data = _parsed(raw) if len(raw) <= PARSED_HERE else await asyncio.to_thread(_parsed, raw)
+    return await answered(replace(asked, data=data, raw=raw))
 
 
 @recorded
@@ -201,7 +202,7 @@ def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bo
         return False
     if is_write and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
         return False
-    if headers.get("api-version", VERSION) != VERSION or error_body.wants_problem(headers.get("accept", "")):
+    if headers.get("api-version", VERSION) != VERSION:
         return False
     return _is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
 
@@ -247,11 +248,3 @@ async def _answer(result: Awaitable[Reply]) -> Reply:
     except Exception:
         log.exception("a request on a network's context failed")
         return reply(500, error_body.body([("", "error", "Server Error (500)")]))
-
-
-async def _send(answer: Reply, send: Send) -> None:
-    headers = [*ALWAYS, (b"content-length", b"%d" % len(answer.body))] if answer.status != 304 else ALWAYS[1:]
-    if answer.headers:
-        headers = headers + [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework.exceptions import NotFound
 
-from brokerweb.api.errors import PreconditionFailed
+from brokerweb.api.errors import PreconditionFailed, TooLarge
 from brokerweb.api.idempotency_key import REPLAYED, read_key
 from brokerweb.front import conditions
 from brokerweb.front.idempotency import Answers
@@ -28,6 +28,8 @@ from overlay.core.errors import InvalidSetting
 
 PARAMETERS = {"GET": frozenset({"broker", "trace", "format"}), "PUT": frozenset({"broker", "format"})}
 """By method; others are refused."""
+LARGEST_PUT = 1_000_000
+"""Bytes of its body: what servers store at most takes a third of it with every character escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class Service:
     async def put(self, asked: Asked) -> Reply:
         """Status 200. Raises errors of services and of REST."""
         assert asked.key is not None
+        check_size(asked.raw)
         context, how = context_of(asked.sight, "put"), how_of(asked)
         change = context.read(asked.key, asked.data)
         async with self.locks.of((asked.sight.network, asked.key)):
@@ -134,6 +137,12 @@ class Service:
             pass
         if conditions.check(asked.headers, version, changed_ms, is_safe=False) != conditions.GO_ON:
             raise PreconditionFailed
+
+
+def check_size(raw: bytes) -> None:
+    """Of the body of a ``put``. Raises ``TooLarge``."""
+    if len(raw) > LARGEST_PUT:
+        raise TooLarge(f"The body has {len(raw):,} bytes; the limit is {LARGEST_PUT:,}.")
 
 
 def context_of(sight: Sight, operation: str) -> Context:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
+from django.db import close_old_connections
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
@@ -44,7 +45,10 @@ IF_NONE_MATCH = _header("If-None-Match", "Tags of `ETag`, or `*`: status 304 for
 IF_MATCH = _header("If-Match", "Tags, or `*`: status 412 if the stored value has none of them")
 IF_UNMODIFIED = _header("If-Unmodified-Since", "Status 412 if the stored value is later")
 ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again gets the answer of the first")
-SEGMENTS = len("/api/networks/ID/context/TYPE/ENTITY/SCOPE/".split("/"))
+WAITS = frozenset({"prefer"})
+"""Left out here: a request that waits would keep a thread."""
+SEGMENTS = 9
+"""Of ``/api/networks/ID/context/TYPE/ENTITY/SCOPE/``, between and around its slashes."""
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
@@ -120,10 +124,11 @@ def _answer(request: Request, sight: Sight, key: Key | None) -> HttpResponse:
         who=_who(request),
         key=key,
         parameters=request.query_params.dict(),
-        headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
+        headers={name: value for name in HEADERS - WAITS if (value := request.headers.get(name)) is not None},
         data=None if is_read else request.data,
         raw=raw,
     )
+    close_old_connections()  # of this thread, which waits for brokers now
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
 

@@ -174,7 +174,9 @@ class Bridge:
     def _is_known(self, topic: Topic, value: Value) -> bool:
         held = self._held.get(value.key, {}).get(value.provider)
         known = (held, topic.provided)
-        return any(one is not None and one.name == value.name and not value.is_news_to(one, self._slack) for one in known)
+        return any(
+            one is not None and one.name == value.name and not value.is_news_to(one, self._slack) for one in known
+        )
 
     def _cleared(self, topic: Topic, token: Token | None, now: int) -> None:
         """An empty message: what the topic showed is withdrawn, and nothing that it did not show."""

@@ -23,7 +23,19 @@ Publication = Value | Clear
 
 
 class Topic:
-    __slots__ = ("_buried", "due", "flying", "heard", "inlet", "is_out", "is_sure", "name", "place", "provided", "shown")
+    __slots__ = (
+        "_buried",
+        "due",
+        "flying",
+        "heard",
+        "inlet",
+        "is_out",
+        "is_sure",
+        "name",
+        "place",
+        "provided",
+        "shown",
+    )
 
     def __init__(self, name: str, place: Place, inlet: Inlet | None, *, is_out: bool) -> None:
         self.name = name
