@@ -21,6 +21,7 @@ from brokerweb.body_limits import BodyLimit, Limits  # noqa: E402
 from brokerweb.front.application import Front  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
+from brokerweb.ngsi.door import Door  # noqa: E402
 
 limits = Limits(
     size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
@@ -30,7 +31,7 @@ limits = Limits(
 )
 application = ProtocolTypeRouter(
     {
-        "http": Front(http, partial(BodyLimit, limits=limits)),
+        "http": Door(Front(http, partial(BodyLimit, limits=limits))),
         "websocket": OwnOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

@@ -176,6 +176,7 @@ INSTALLED_APPS = [
     "brokerweb.reports",
     "brokerweb.storage",
     "brokerweb.notices",
+    "brokerweb.ngsi",
     "brokerweb.simulations",
     "brokerweb.live",
     *(f"brokerweb.systems.{path.parent.name}" for path in sorted(BASE_DIR.glob("brokerweb/systems/*/apps.py"))),

@@ -45,6 +45,8 @@ class OperationSerializer(serializers.ModelSerializer):
     id = serializers.CharField(source="pk", read_only=True)
     about = serializers.SerializerMethodField(help_text="The names of what it is about, as in its URL")
     broker_index = serializers.IntegerField(source="server", allow_null=True, help_text="The broker that was asked")
+    provider = serializers.CharField(source="source")
+    strategy = serializers.CharField(source="way", help_text="How the broker was chosen")
     outcome: Any = serializers.ChoiceField(choices=OUTCOMES)
     walk = serializers.SerializerMethodField(help_text="URL of its walk; null if it was not traced")
 

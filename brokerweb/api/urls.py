@@ -77,6 +77,7 @@ urlpatterns = [
     path("systems/<str:system>/wire/compose/", wire_views.ComposeView.as_view(), name="systems-wire-compose"),
     path("systems/<str:system>/wire/send/", wire_views.SendView.as_view(), name="systems-wire-send"),
     *(path("", include(web.rest_urls)) for web in webs() if web.rest_urls),
+    path("", include("brokerweb.ngsi.urls")),
     path("", include(router.urls)),
     re_path("^", missing),
 ]

@@ -24,7 +24,7 @@ from brokerweb.front.batch import Batch
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.replies import Reply, reply, send_reply
-from brokerweb.front.service import HEADERS, PARAMETERS, Asked, Service, check_size
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, STREAM, Asked, Service, are_known, check_size
 from brokerweb.front.visitors import Credentials, Visitor, admit
 from brokerweb.front.waiting import while_there
 from brokerweb.kit import error_body, throttles
@@ -51,8 +51,12 @@ MOST_NETWORKS = 1_000
 PARSED_HERE = 50_000
 """Bytes of a body that are parsed in the event loop; longer ones would hold up all other requests."""
 SERVICE = Service()
+METHODS = {ONE: ("GET", "HEAD", "PUT", "DELETE"), BATCH: ("POST",), LIST: ("GET", "HEAD"), STREAM: ("GET",)}
+"""What is answered here, by what is named."""
 
-_URL = re.compile(rb"/api/networks/([A-Za-z0-9_-]{1,20})/context/(?:(batch)|([^/]+)/([^/]+)/([^/]+))/")
+_URL = re.compile(
+    rb"/api/networks/([A-Za-z0-9_-]{1,20})/(?:(stream)|context(?:/(?:(batch)|([^/]+)/([^/]+)/([^/]+)))?)/"
+)
 _WANTED = {name.encode() for name in HEADERS} | {
     b"authorization",
     b"cookie",
@@ -68,8 +72,9 @@ class Target(NamedTuple):
     """What a URL names."""
 
     network: str
-    key: Key | None
-    """``None``: a batch."""
+    kind: str
+    """As in ``Asked``."""
+    key: Key | None = None
 
 
 class Front:
@@ -107,7 +112,7 @@ class Front:
         """The request without its body; ``None``: for Django to answer."""
         method = "GET" if scope["method"] == "HEAD" else str(scope["method"])
         headers = {name.decode(): value.decode("latin1") for name, value in scope["headers"] if name in _WANTED}
-        parameters = _parameters(scope["query_string"], method) if scope["query_string"] else {}
+        parameters = _parameters(scope["query_string"]) if scope["query_string"] else {}
         is_write = method != "GET"
         if parameters is None or not _is_plain(scope, headers, is_write=is_write):
             return None
@@ -118,12 +123,15 @@ class Front:
         # One that was down may have been started since it was looked at: Django looks now.
         if visitor is None or seen is None or not seen.is_up or (visitor.is_session and is_write):
             return None
+        if parameters and not are_known(parameters, seen.system, target.kind, method):
+            return None
         door.use(asyncio.get_running_loop())
         left_s = self._budgets.wait_s(visitor.who, settings.REST_RATE, time.time())
         if left_s is not None:
             refused, seconds = throttles.refusal(visitor.who, left_s)
             return reply(429, refused, {"Retry-After": str(seconds)})
-        return Asked(method, seen, visitor.who, target.key, parameters, headers)
+        here = f"{scope.get('scheme', 'http')}://{headers['host']}{scope['raw_path'].decode('latin1')}"
+        return Asked(method, seen, visitor.who, target.kind, target.key, parameters, headers, here=here)
 
     async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Visitor | None:
         cookie = headers.get("cookie")
@@ -155,8 +163,10 @@ async def _written(asked: Asked, raw: bytes) -> Reply:
 async def answered(asked: Asked) -> Reply:
     """The answer of the service of this process. Raises errors of services and of REST."""
     if asked.method == "GET":
-        return await SERVICE.get(asked)
-    return await SERVICE.once(asked, SERVICE.put if asked.key is not None else Batch(SERVICE).post)
+        return await (SERVICE.list(asked) if asked.kind == LIST else SERVICE.get(asked))
+    if asked.kind == BATCH:
+        return await SERVICE.once(asked, Batch(SERVICE).post)
+    return await SERVICE.once(asked, SERVICE.delete if asked.method == "DELETE" else SERVICE.put)
 
 
 def target_of(scope: Scope) -> Target | None:
@@ -168,28 +178,28 @@ def target_of(scope: Scope) -> Target | None:
     found = _URL.fullmatch(raw) if raw.startswith(b"/api/networks/") else None
     if found is None:
         return None
-    network, is_batch, *names = found.groups()
-    if is_batch:
-        return Target(network.decode(), None) if scope["method"] == "POST" else None
-    if scope["method"] not in ("GET", "HEAD", "PUT"):
+    network, is_stream, is_batch, *names = found.groups()
+    kind = STREAM if is_stream else BATCH if is_batch else ONE if names[0] else LIST
+    if scope["method"] not in METHODS[kind]:
         return None
+    if kind != ONE:
+        return Target(network.decode(), kind)
     try:
         first, second, third = (
             (unquote_to_bytes(name) if b"%" in name else name).decode() for name in names if name is not None
         )
     except UnicodeDecodeError:
         return None
-    return Target(network.decode(), (first, second, third))
+    return Target(network.decode(), ONE, (first, second, third))
 
 
-def _parameters(query: bytes, method: str) -> Mapping[str, str] | None:
-    """Those of the query; ``None`` if one is unknown."""
+def _parameters(query: bytes) -> Mapping[str, str] | None:
+    """Those of the query; ``None`` if it cannot be read, or wants another format."""
     try:
         given = dict(parse_qsl(query.decode(), keep_blank_values=True))
     except (UnicodeDecodeError, ValueError):
         return None
-    known = PARAMETERS.get(method, frozenset())
-    if not given.keys() <= known or given.pop("format", "json") != "json":
+    if given.pop("format", "json") != "json":
         return None
     return given
 
@@ -200,7 +210,8 @@ def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bo
         return False
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
-    if is_write and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
+    has_body = is_write and scope["method"] != "DELETE"
+    if has_body and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
         return False
     if headers.get("api-version", VERSION) != VERSION:
         return False

@@ -1,15 +1,14 @@
 """Many operations on the context of one network in one request.
 
 Each for itself, or ``atomic``: then all are checked before any is sent, they are sent in their order, and the first
-that fails ends the batch. What servers have stored by then stays stored, as no message takes it back; the
-answer says which.
+that fails ends the batch. What was stored or deleted by then stays so; the answer says which.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +24,8 @@ from overlay.core.errors import InvalidSetting, shown
 
 MOST = 1_000
 """Operations of a batch."""
+OPERATIONS = frozenset({"get", "put", "delete"})
+"""Those that a batch may have."""
 AT_ONCE = 32
 READ_AT_ONCE = 8
 """Operations that are read without a pause; one that is wrong takes 0.7 ms."""
@@ -46,6 +47,8 @@ class Item:
     key: Key
     change: Any = None
     """Of a ``put``: what the system read."""
+    which: Mapping[str, str] = field(default_factory=dict)
+    """Of a ``delete``: those of ``Context.of_delete``."""
 
 
 class Batch:
@@ -88,18 +91,18 @@ class Batch:
 
     async def _in_order(self, asked: Asked, context: Context, items: Sequence[Item | Result]) -> Reply:
         results: list[Result] = []
-        stored = 0
+        done = 0
         for one in items:
             assert isinstance(one, Item)
             result = await self._result(asked, context, one)
             results.append(result)
-            if one.op == "put" and result["status"] != 200:
+            if one.op != "get" and result["status"] != 200:
                 place = f"operations.{len(results) - 1}"
                 results += [NOT_SENT] * (len(items) - len(results))
-                sentence = f"{result['sentence']} Operations stored before this one, which stay stored: {stored}."
+                sentence = f"{result['sentence']} Operations carried out before this one, which are not undone: {done}."
                 said = error_body.body([(place, result["code"], sentence)])
                 return reply(result["status"], {**said, "results": results})
-            stored += one.op == "put"
+            done += one.op != "get"
         return reply(200, {"results": results})
 
     async def _result(self, asked: Asked, context: Context, item: Item) -> Result:
@@ -112,6 +115,9 @@ class Batch:
             if item.op == "get":
                 return {"status": 200, **(await context.get(asked.sight, item.key, how)).body}
             async with self._service.locks.of(about):
+                if item.op == "delete":
+                    deleted = await context.delete(asked.sight, item.key, item.which, how, _any)
+                    return {"status": 200, **deleted.body}
                 taken = await context.put(asked.sight, item.change, how)
         except Absent as absent:
             return {"status": 404, **error_body.body([("", "not_found", str(absent))])}
@@ -119,6 +125,10 @@ class Batch:
             return _failed(mistake)
         self._service.waiters.stored(about)
         return {"status": 200, **taken.body}
+
+
+def _any(version: str | None, changed_ms: int) -> None:
+    """No condition."""
 
 
 def _read(data: Any) -> tuple[bool, Sequence[Any]]:
@@ -154,18 +164,23 @@ def _item(context: Context, operation: Any) -> Item | Result:
         if not isinstance(operation, dict):
             raise InvalidSetting("", f"must be an object, not {shown(operation)}")
         op, names = operation.get("op"), [str(operation.get(name) or "") for name in context.names]
-        if op not in context.operations:
-            raise InvalidSetting("op", f"must be one of {', '.join(sorted(context.operations))}, not {shown(op)}")
-        for field in context.names:
-            if not isinstance(operation.get(field), str):
-                raise InvalidSetting(field, f"must be a text, not {shown(operation.get(field))}")
+        known = sorted(context.operations & OPERATIONS)
+        if op not in known:
+            raise InvalidSetting("op", f"must be one of {', '.join(known)}, not {shown(op)}")
+        for name in context.names:
+            if not isinstance(operation.get(name), str):
+                raise InvalidSetting(name, f"must be a text, not {shown(operation.get(name))}")
         rest = {name: value for name, value in operation.items() if name != "op" and name not in context.names}
         key = context.key(*names)
         if op == "put":
             return Item(op, key, context.read(key, rest))
+        which = {name: rest.pop(name) for name in context.of_delete if op == "delete" and name in rest}
+        for name, value in which.items():
+            if not isinstance(value, str):
+                raise InvalidSetting(name, f"must be a text, not {shown(value)}")
         if rest:
             raise InvalidSetting(f"{next(iter(rest)):.40}", f"unknown field of {op}")
-        return Item(op, key)
+        return Item(op, key, None, which)
     except Mistakes as mistake:
         return _failed(mistake)
 

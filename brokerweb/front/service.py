@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from rest_framework.exceptions import NotFound
@@ -24,10 +25,20 @@ from brokerweb.networks import broker_index
 from brokerweb.networks.sight import Sight
 from brokerweb.systems.contract import Absent, Context, Held, How, Key
 from brokerweb.systems.registry import web_of
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 
-PARAMETERS = {"GET": frozenset({"broker", "trace", "format"}), "PUT": frozenset({"broker", "format"})}
-"""By method; others are refused."""
+ONE, BATCH, LIST, STREAM = "one", "batch", "list", "stream"
+"""What a URL names."""
+PARAMETERS = {
+    (ONE, "GET"): frozenset({"broker", "trace"}),
+    (ONE, "PUT"): frozenset({"broker"}),
+    (ONE, "DELETE"): frozenset(),
+    (BATCH, "POST"): frozenset(),
+    (LIST, "GET"): frozenset({"cursor", "page_size", "fields"}),
+    (STREAM, "GET"): frozenset({"last_event_id", "snapshot"}),
+}
+"""By what is named and method, next to those of the system; others are refused."""
+PAGE_SIZE, MOST_PAGE_SIZE = 100, 500
 LARGEST_PUT = 1_000_000
 """Bytes of its body: what servers store at most takes a third of it with every character escaped."""
 
@@ -40,8 +51,10 @@ class Asked:
     sight: Sight
     who: str
     """The token or session, whose limits and idempotency keys count."""
+    kind: str
+    """``ONE``, ``BATCH``, ``LIST`` or ``STREAM``."""
     key: Key | None
-    """``None``: a batch."""
+    """Of ``ONE``."""
     parameters: Mapping[str, str]
     headers: Mapping[str, str]
     """By lower-case name; those of ``HEADERS`` at least."""
@@ -49,6 +62,8 @@ class Asked:
     """The body, parsed."""
     raw: bytes = b""
     """The same as it came."""
+    here: str = ""
+    """Its URL without the query."""
 
 
 HEADERS = frozenset({*conditions.NAMES, "prefer", "idempotency-key"})
@@ -61,6 +76,8 @@ class Service:
         self.locks = Locks()
         self.waiters = Waiters()
         self.answers = Answers()
+        self._watched: set[str] = set()
+        """Systems that tell of new data."""
 
     async def get(self, asked: Asked) -> Reply:
         """Status 200 or 304. Raises errors of services and of REST."""
@@ -108,6 +125,48 @@ class Service:
         self.waiters.stored((asked.sight.network, asked.key))
         return reply(200, taken.body, {"ETag": conditions.tag(taken.version)} if taken.version else None)
 
+    async def delete(self, asked: Asked) -> Reply:
+        """Status 200. Raises errors of services and of REST."""
+        assert asked.key is not None
+        context, how = context_of(asked.sight, "delete"), How(settings.CONTEXT_DEADLINE_SECONDS)
+
+        def check(version: str | None, changed_ms: int) -> None:
+            if conditions.check(asked.headers, version, changed_ms, is_safe=False) != conditions.GO_ON:
+                raise PreconditionFailed
+
+        try:
+            async with self.locks.of((asked.sight.network, asked.key)):
+                taken = await context.delete(asked.sight, asked.key, asked.parameters, how, check)
+        except Absent as absent:
+            raise NotFound(str(absent)) from None
+        return reply(200, taken.body)
+
+    async def list(self, asked: Asked) -> Reply:
+        """Status 200 with one page. Raises errors of services and of REST."""
+        context, parameters = context_of(asked.sight, "list"), asked.parameters
+        size = _page_size(parameters.get("page_size", ""))
+        wanted = _fields(parameters.get("fields", ""), context.fields)
+        selection = selection_of(context, parameters)
+        self.watch(asked.sight.system, context)
+        listed = await context.list(asked.sight, selection, parameters.get("cursor", ""), size)
+        rows = listed.rows if not wanted else [{name: row[name] for name in wanted} for row in listed.rows]
+        said = {name: text for name, text in parameters.items() if name != "format"}
+        following = f"{asked.here}?{urlencode({**said, 'cursor': listed.following})}" if listed.following else None
+        body = {
+            "next": following,
+            "complete": not listed.missing,
+            "missing": listed.missing,
+            "last_event_id": listed.last_event_id,
+            "results": rows,
+        }
+        return reply(200, body)
+
+    def watch(self, system: str, context: Context) -> None:
+        """Data that are stored in a followed network end waiting, however they came."""
+        if system not in self._watched:
+            self._watched.add(system)
+            context.when_stored(lambda network, key: self.waiters.stored((network, key)))
+
     async def once(self, asked: Asked, carry_out: Any) -> Reply:
         """``carry_out(asked)``, or the answer that it got when it was first sent with this ``Idempotency-Key``."""
         header = asked.headers.get("idempotency-key")
@@ -153,6 +212,38 @@ def context_of(sight: Sight, operation: str) -> Context:
     if operation not in context.operations:
         raise NotPossible(f"This network is of the system {sight.system}, which has no operation {operation}.")
     return context
+
+
+def selection_of(context: Context, parameters: Mapping[str, str]) -> Hashable:
+    """What the parameters of a list or stream select. Raises ``InvalidSetting``."""
+    return context.selection({name: text for name, text in parameters.items() if name in context.filters})
+
+
+def are_known(parameters: Mapping[str, str], system: str, kind: str, method: str) -> bool:
+    """Whether the operation has them all. For a system without it, all are known."""
+    context = web_of(system).context
+    if context is None:
+        return True
+    own = context.filters if kind in (LIST, STREAM) else context.of_delete if method == "DELETE" else frozenset()
+    return all(name in PARAMETERS[kind, method] or name in own for name in parameters)
+
+
+def _page_size(text: str) -> int:
+    """Raises ``InvalidSetting``."""
+    if not text:
+        return PAGE_SIZE
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise InvalidSetting("page_size", f"must be a whole number from 1 to {MOST_PAGE_SIZE}, not {shown(text, 40)}")
+    return min(int(text), MOST_PAGE_SIZE)
+
+
+def _fields(text: str, known: Sequence[str]) -> Sequence[str]:
+    """Those named; none: all. Raises ``InvalidSetting``."""
+    wanted = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in wanted:
+        if name not in known:
+            raise InvalidSetting("fields", f"unknown field {shown(name, 40)}; known fields: {', '.join(known)}")
+    return wanted
 
 
 def how_of(asked: Asked) -> How:

@@ -53,12 +53,12 @@ class Entry(NamedTuple):
     took_ns: int
     network: str
     who: str
-    """``token:ID`` or ``user:ID``; empty: nobody known."""
+    """``token:ID`` or ``user:ID``; empty: unknown."""
     via: str
     op: str
     key: Sequence[str]
     """The names of what it is about."""
-    provider: str
+    source: str
     status: int
     """As in HTTP."""
     answer: bytes
@@ -67,7 +67,7 @@ class Entry(NamedTuple):
     waits: bool = False
     """Whether it waited for data on purpose."""
     items: Sequence[tuple[str, Sequence[str], str]] = ()
-    """Of a batch: operation, names and provider of each."""
+    """Of a batch: operation, names and source of each."""
 
 
 class Line(NamedTuple):
@@ -81,12 +81,12 @@ class Line(NamedTuple):
     op: str
     key: str
     """Names, with ``|`` between."""
-    provider: str
+    source: str
     status: int
     outcome: str
     server: int | None = None
     hops: int | None = None
-    strategy: str = ""
+    way: str = ""
     trace: str = ""
     sentence: str = ""
     waits: bool = False
@@ -121,11 +121,11 @@ def lines_of(entry: Entry) -> Iterator[Line]:
     """The rows of an entry: one, or one for each operation of a batch."""
     results = _results(entry.answer) if entry.items else None
     if results is None or len(results) != len(entry.items):
-        yield _line(entry, entry.op, entry.key, entry.provider, entry.status, entry.answer[-TAIL_BYTES:])
+        yield _line(entry, entry.op, entry.key, entry.source, entry.status, entry.answer[-TAIL_BYTES:])
         return
-    for (op, key, provider), result in zip(entry.items, results, strict=True):
+    for (op, key, source), result in zip(entry.items, results, strict=True):
         told = json.dumps({name: result.get(name) for name in _OWN}, separators=(",", ":")).encode()
-        line = _line(entry, op, key, provider, _whole(result.get("status")) or 500, told)
+        line = _line(entry, op, key, source, _whole(result.get("status")) or 500, told)
         yield line
 
 
@@ -144,7 +144,7 @@ def _whole(value: Any) -> int | None:
     return value if type(value) is int else None
 
 
-def _line(entry: Entry, op: str, key: Sequence[str], provider: str, status: int, tail: bytes) -> Line:
+def _line(entry: Entry, op: str, key: Sequence[str], source: str, status: int, tail: bytes) -> Line:
     sentence = "" if entry.error is None else str(entry.error)
     if not sentence and entry.items and status >= 400:
         sentence = str(json.loads(tail).get("sentence") or "")
@@ -157,12 +157,12 @@ def _line(entry: Entry, op: str, key: Sequence[str], provider: str, status: int,
         via=entry.via,
         op=op,
         key=clean("|".join([name[:MOST_NAME] for name in key])),
-        provider=clean(provider)[:MOST_NAME],
+        source=clean(source)[:MOST_NAME],
         status=status,
         outcome=outcome_of(status),
         server=_number(said.get(b"broker_index")),
         hops=_number(said.get(b"hops")),
-        strategy=said.get(b"strategy", b"").decode(),
+        way=said.get(b"strategy", b"").decode(),
         trace=said.get(_WALK, b"").decode(),
         sentence=clean(sentence)[:MOST_LETTERS],
         waits=entry.waits,

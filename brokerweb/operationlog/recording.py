@@ -98,9 +98,7 @@ def recorded(carry_out: Callable[[A], Awaitable[R]]) -> Callable[[A], Coroutine[
 
 
 @contextmanager
-def noted(
-    network: str, who: str, via: str, op: str, key: Sequence[str], provider: str = ""
-) -> Iterator[dict[str, Any]]:
+def noted(network: str, who: str, via: str, op: str, key: Sequence[str], source: str = "") -> Iterator[dict[str, Any]]:
     """Record what is done within; what is put into the dictionary belongs to its answer: ``broker_index``, ``walk``."""
     at_ns, began, said = time.time_ns(), time.perf_counter_ns(), dict[str, Any]()
     error: BaseException | None = None
@@ -112,7 +110,7 @@ def noted(
         raise
     finally:
         answer, took_ns = json.dumps(said, separators=(",", ":")).encode(), time.perf_counter_ns() - began
-        record(Entry(at_ns, took_ns, network, who, via, op, key, provider, status, answer, error))
+        record(Entry(at_ns, took_ns, network, who, via, op, key, source, status, answer, error))
 
 
 def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str], sentence: str) -> None:
@@ -123,18 +121,18 @@ def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str],
 
 def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, error: BaseException | None) -> Entry:
     took_ns, data = time.perf_counter_ns() - began, asked.data
-    op, provider, items = _OPS.get(asked.method, asked.method), "", ()
+    op, source, items = _OPS.get(asked.method, asked.method), "", ()
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
-        provider = said[:MOST_NAME] if isinstance(said, str) else ""
+        source = said[:MOST_NAME] if isinstance(said, str) else ""
         items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
     key, who, network = asked.key or (), asked.who, asked.sight.network
-    return Entry(at_ns, took_ns, network, who, REST, op, key, provider, status, answer, error, waits, items)
+    return Entry(at_ns, took_ns, network, who, REST, op, key, source, status, answer, error, waits, items)
 
 
 def _items(operations: Any, system: str) -> Any:
-    """Operation, names and provider of each item of a batch, whatever it is."""
+    """Operation, names and source of each item of a batch, whatever it is."""
     context = web_of(system).context
     if not isinstance(operations, list) or context is None:
         return ()

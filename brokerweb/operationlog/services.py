@@ -43,9 +43,9 @@ def matching(rows: QuerySet[Operation], asked: Mapping[str, str]) -> QuerySet[Op
         rows = rows.filter(Q(who=who) | Q(token=who))
     for word in found.get("entity", "").split()[:10]:
         rows = rows.filter(key__icontains=word)
-    for name in ("op", "provider"):
+    for name, column in (("op", "op"), ("provider", "source")):
         if name in found:
-            rows = rows.filter(**{name: found[name]})
+            rows = rows.filter(**{column: found[name]})
     if outcome := found.get("outcome"):
         rows = rows.filter(outcome__in=_outcomes(outcome))
     if broker := found.get("broker"):
@@ -117,8 +117,8 @@ def lines(table: Table) -> Iterator[str]:
 
 
 def _row(row: Done) -> list[Any]:
-    who = (row.at.isoformat(), row.who, row.token, row.via, row.op, row.key, row.provider, row.server)
-    how = (row.outcome, row.status, row.took_us, row.hops, row.strategy, walk_url(row), row.sentence, row.count)
+    who = (row.at.isoformat(), row.who, row.token, row.via, row.op, row.key, row.source, row.server)
+    how = (row.outcome, row.status, row.took_us, row.hops, row.way, walk_url(row), row.sentence, row.count)
     return [*who, *how]
 
 

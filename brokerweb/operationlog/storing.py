@@ -94,8 +94,8 @@ def _values(line: Line, names: Mapping[str, Named]) -> tuple[Any, ...]:
     """In the order of ``COLUMNS``."""
     who, token = names.get(line.who, ("", ""))
     at: Any = connection.ops.adapt_datetimefield_value(moment(line.at_ns / 1_000_000))
-    what = (line.via, line.op, line.key, line.provider, line.status, line.outcome)
-    how = (line.server, line.hops, line.strategy, line.trace, line.sentence, line.missing)
+    what = (line.via, line.op, line.key, line.source, line.status, line.outcome)
+    how = (line.server, line.hops, line.way, line.trace, line.sentence, line.missing)
     return (line.network, at, line.took_us, who, token, *what, *how)
 
 

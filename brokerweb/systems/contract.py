@@ -11,7 +11,7 @@ raise nothing unless they say so. ``index`` is that of a server among all server
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -113,6 +113,53 @@ class Absent(Exception):
     """No server has this piece of context. Its text is a sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One page of a list."""
+
+    rows: Sequence[Mapping[str, Any]]
+    """As ``Held.body``, with the parts of the key."""
+    following: str
+    """Where the next page begins; empty at the end."""
+    last_event_id: str
+    """A stream that resumes behind this has all changes since the page was made."""
+    missing: Sequence[Mapping[str, Any]]
+    """``{broker, broker_index, reason}`` of servers whose data may be missing."""
+
+
+class Following(Protocol):
+    """The changes of one network. Its changes have numbers, from 1, and its listeners resume by id."""
+
+    @property
+    def last(self) -> int:
+        """The number of the latest change."""
+        ...
+
+    def id_of(self, number: int) -> str:
+        """What a listener shows to resume behind a change."""
+        ...
+
+    def number_of(self, id: str) -> int | None:
+        """The number of ``id_of``; ``None`` for one that was not given out."""
+        ...
+
+    def changes(self, after: int, most: int) -> Sequence[Any] | None:
+        """The next changes, at most so many; ``None`` if one that follows ``after`` is no longer known."""
+        ...
+
+    def event(self, change: Any, selection: Any) -> tuple[str, Mapping[str, Any]] | None:
+        """The name of what happened and its body; ``None`` if it does not concern the selection."""
+        ...
+
+    def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:
+        """As ``Listed.missing``."""
+        ...
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call it after changes, in the event loop. Returns how to stop; the network is followed until then."""
+        ...
+
+
 class Context(Protocol):
     """The operations of a system on the context in its networks, for ``brokerweb.front``. The coroutines run in the
     event loop of the web process and never block it.
@@ -121,9 +168,17 @@ class Context(Protocol):
     """
 
     operations: frozenset[str]
-    """Of ``get`` and ``put``."""
+    """Of ``get``, ``put``, ``delete``, ``list`` and ``stream``; only these are called."""
     names: tuple[str, str, str]
     """Of the three parts of a key, in documents."""
+    longest_valid_ms: int
+    """How long what is put may be valid."""
+    fields: tuple[str, ...]
+    """Of the rows of a list."""
+    filters: frozenset[str]
+    """Parameters of lists and streams in REST."""
+    of_delete: frozenset[str]
+    """Parameters of ``delete`` in REST, which are fields in a batch."""
 
     def key(self, first: str, second: str, third: str) -> Key:
         """The key of these names. Raises ``InvalidSetting``."""
@@ -139,6 +194,32 @@ class Context(Protocol):
 
     async def put(self, sight: Sight, change: Any, how: How) -> Taken:
         """Store what ``read`` returned."""
+        ...
+
+    async def delete(
+        self, sight: Sight, key: Key, which: Mapping[str, str], how: How, check: Callable[[str | None, int], None]
+    ) -> Taken:
+        """It is no longer served. ``which``: those of ``of_delete`` that were given. Raises ``Absent`` as well.
+
+        Before anything is sent it calls ``check`` with version and time of what is stored, as in ``Held``; with
+        ``None`` and 0 if there is nothing.
+        """
+        ...
+
+    def selection(self, parameters: Mapping[str, str]) -> Hashable:
+        """What these of ``filters`` select, checked. Equal parameters select the same. Raises ``InvalidSetting``."""
+        ...
+
+    async def list(self, sight: Sight, selection: Any, after: str, most: int) -> Listed:
+        """The next ``most`` pieces of context behind ``after``."""
+        ...
+
+    async def follow(self, sight: Sight) -> Following:
+        """The changes of a network. Call ``listen`` before anything else is awaited."""
+        ...
+
+    def when_stored(self, stored: Callable[[str, Key], None]) -> None:
+        """Call it with network and key whenever a followed network has new data."""
         ...
 
 

@@ -200,7 +200,7 @@ async def test_an_atomic_batch_that_fails_in_the_middle_says_what_stays_stored(
     answer = await site.batch(atomic=True, operations=operations)
     told = answer.json()
     assert (answer.status_code, told["field"]) == (504, "operations.1")
-    assert told["sentence"] == "No answer. Operations stored before this one, which stay stored: 1."
+    assert told["sentence"] == "No answer. Operations carried out before this one, which are not undone: 1."
     assert [one["status"] for one in told["results"]] == [200, 504, 424]
     assert [(await site.get(name)).status_code for name in ("m1", "m3")] == [200, 404]
     each = (await site.batch(operations=operations)).json()["results"]
@@ -241,7 +241,7 @@ async def test_who_may_not_is_refused_by_django_in_its_words(
     unknown = await site.client.get(f"{site.url}room/w/temp/?broke=1")
     assert (unknown.status_code, unknown.json()["code"]) == (400, "unknown")
     assert (await site.client.get(f"{site.url}room/w/temp/", headers={"Host": "evil.example"})).status_code == 400
-    assert (await site.client.delete(f"{site.url}room/w/temp/")).status_code == 405
+    assert (await site.client.patch(f"{site.url}room/w/temp/")).status_code == 405
     typed = await site.client.put(f"{site.url}room/w/temp/", content=b"a=1", headers={"Content-Type": "text/plain"})
     assert typed.status_code == 415
     elsewhere = site.url.replace(site.network, "nowhere")

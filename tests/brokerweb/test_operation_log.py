@@ -45,13 +45,13 @@ NOW_NS = 1_795_400_000 * 10**9
 
 def entry(number: int = 0, **fields: Any) -> Entry:
     given = {"at_ns": NOW_NS + number * 10**9, "took_ns": 1_500_000, "network": "n", "who": "", "via": REST, "op": GET}
-    given |= {"key": ("room", f"r{number}", "temp"), "provider": "", "status": 200, "answer": b""}
+    given |= {"key": ("room", f"r{number}", "temp"), "source": "", "status": 200, "answer": b""}
     return Entry(**{**given, **fields})
 
 
 def line(took_us: int, **fields: Any) -> Line:
     given = {"network": "n", "at_ns": 0, "took_us": took_us, "who": "", "via": REST, "op": GET, "key": "k"}
-    return Line(**{**given, "provider": "", "status": 200, "outcome": "done", **fields})
+    return Line(**{**given, "source": "", "status": 200, "outcome": "done", **fields})
 
 
 @pytest.fixture(autouse=True)
@@ -85,17 +85,17 @@ def test_each_operation_is_either_kept_in_its_order_or_counted(steps: list[int |
 @given(st.binary(max_size=400), st.integers(100, 599), st.text(max_size=20))
 def test_no_answer_and_no_name_stops_the_log(body: bytes, status: int, name: str) -> None:
     items = [(GET, (name, name, name), name)]
-    for one in (entry(answer=body, status=status, provider=name), entry(answer=body, op=BATCH, items=items)):
+    for one in (entry(answer=body, status=status, source=name), entry(answer=body, op=BATCH, items=items)):
         for found in lines_of(one):
             assert found.outcome in OUTCOMES
-            assert "\0" not in found.key + found.provider
+            assert "\0" not in found.key + found.source
 
 
 def test_what_a_server_says_about_itself_is_read_from_the_end_of_its_answer() -> None:
     told = {"payload": {"x": '"broker_index":7'}, "text": '"broker_index":8,"hops":9', "broker": "127.0.0.1:5"}
     told |= {"broker_index": 3, "hops": 2, "strategy": "walk", "walk": f"/api/networks/n/walks/{'ab' * 8}/"}
     (found,) = lines_of(entry(answer=json.dumps(told, separators=(",", ":")).encode()))
-    assert (found.server, found.hops, found.strategy, found.trace) == (3, 2, "walk", "ab" * 8)
+    assert (found.server, found.hops, found.way, found.trace) == (3, 2, "walk", "ab" * 8)
     (failed,) = lines_of(entry(status=504, error=NotAnswered("Broker 1 does not answer.")))
     assert (failed.outcome, failed.sentence, failed.server) == (NO_ANSWER, "Broker 1 does not answer.", None)
 

@@ -118,3 +118,21 @@ async def test_a_listener_that_fails_does_not_stop_the_others(caplog: pytest.Log
 async def test_it_follows_no_more_than_its_bound() -> None:
     with pytest.raises(TooManyBrokers):
         NetworkFollower([("127.0.0.1", port) for port in range(1, MOST_BROKERS + 2)])
+
+
+async def test_a_refresh_brings_what_a_broker_has_acknowledged_before() -> None:
+    one, two = LoopBroker(), LoopBroker()
+    client, follower = PoolClient(), NetworkFollower([one.address, two.address])
+    try:
+        for number in range(20):
+            broker = (one, two)[number % 2]
+            await store(client, broker, b"n=%d" % number)
+            assert await follower.refreshed([broker.address], BOUND_S)
+            assert values(follower.view)["r1"][0] == b"n=%d" % number
+        two.close()
+        assert await follower.refreshed([one.address, two.address, ("127.0.0.1", 1)], BOUND_S)
+        assert follower.view.missing == {two.address: SILENT}
+    finally:
+        follower.close()
+        client.close()
+        one.close()

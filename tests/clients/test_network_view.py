@@ -1,5 +1,6 @@
 """The view of a network: whatever is lost, repeated or restarted, it ends as the union of the brokers' tables."""
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -328,3 +329,27 @@ def test_a_closed_port_is_known_at_once_and_asked_less_and_less():
     assert not poll.is_first
     assert poll.due - first > first > 0
     assert SILENT_AFTER > 1
+
+
+# ---- in order
+
+
+def test_it_is_listed_in_order_while_entries_come_and_go():
+    network = Network(A)
+    network.config = replace(network.config, table_entries=1_000, table_bytes=10**6)
+    network.start(A)
+    names = [f"{number:03}" for number in range(200)]
+    for part in (names[::2], names[1::2]):
+        for name in part:
+            network.change(A, 1, name=name)
+        network.catch_up()
+        listed, place, known = [], (("", "", ""), ""), sorted(one[1] for one, _ in network.seen())
+        while place is not None:
+            entries, place = network.view.page(place, 7)
+            listed += [entry.key[1] for entry in entries]
+        assert listed == known
+    network.start(A)
+    network.change(A, 1, name=names[7])
+    network.catch_up()
+    assert [entry.key[1] for entry in network.view.page((("", "", ""), ""), 300)[0]] == [names[7]]
+    assert network.view.page((KEY, ""), 300) == ([], None)

@@ -3,7 +3,12 @@
 from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
-from brokerweb.systems.context_broker.context.rest import ContextBatchView, ContextView, SlashedContextView
+from brokerweb.systems.context_broker.context.rest import (
+    ContextBatchView,
+    ContextListView,
+    ContextView,
+    SlashedContextView,
+)
 from brokerweb.systems.context_broker.copies.rest import RunHoldings
 from brokerweb.systems.context_broker.queries.rest import NetworkWalks, RunTraces
 from brokerweb.systems.context_broker.replay.rest import RunMessages
@@ -18,6 +23,7 @@ router.register("runs", RunHoldings, basename="run-holdings")
 router.register("networks", NetworkWalks, basename="network-walks")
 
 urlpatterns = [
+    path("networks/<str:pk>/context/", ContextListView.as_view(), name="context-list"),
     path("networks/<str:pk>/context/batch/", ContextBatchView.as_view(), name="context-batch"),
     path("networks/<str:pk>/context/<str:type>/<str:entity>/<str:scope>/", ContextView.as_view(), name="context"),
     re_path(r"^networks/(?P<pk>[^/]+)/context/[\s\S]+/\Z", SlashedContextView.as_view()),

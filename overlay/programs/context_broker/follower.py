@@ -16,7 +16,7 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 
 from overlay.core.addresses import Address
@@ -30,7 +30,7 @@ MOST_BROKERS = 1_000
 MOST_SLEEP_S = 3600.0
 """The longest timer: expiry follows the wall clock, which may be set."""
 
-Listener = Callable[[], None]
+Listener = Callable[[], object]
 log = logging.getLogger(__name__)
 
 
@@ -87,6 +87,17 @@ class NetworkFollower:
     async def has_read(self, timeout_s: float) -> bool:
         """Whether each broker has been read to the end, or found not to answer, at once or within the time."""
         return await self._until(lambda: UNREAD not in self.view.missing.values(), timeout_s)
+
+    async def refreshed(self, brokers: Iterable[Address], timeout_s: float) -> bool:
+        """Whether the view has all that these brokers have acknowledged before this call, within the time.
+
+        Those that are silent, or not followed, are not waited for.
+        """
+        wanted = [(link, link.refresh()) for broker in set(brokers) if (link := self._links.get(broker)) is not None]
+        if not wanted:
+            return True
+        self._arm(time.monotonic_ns())
+        return await self._until(lambda: all(link.has_read(stamp) for link, stamp in wanted), timeout_s)
 
     def close(self) -> None:
         """Stop following. The view stays as it is; those who wait get their answer."""
@@ -161,11 +172,25 @@ class _Link:
         self._follower = follower
         self._broker = broker
         self._sock: socket.socket | None = None
+        self._is_closed = False
+        self._wanted = 0
+        """The timestamp of a question that must be answered soon."""
+
+    def refresh(self) -> int:
+        """Ask now, for an answer at once. Returns the timestamp of the question."""
+        self._wanted = self._follower._last_stamp + 1
+        self.ask(time.monotonic_ns())
+        return self._wanted
+
+    def has_read(self, stamp: int) -> bool:
+        """Whether that question has been answered, or will not be."""
+        return self.poll.is_silent or self._is_closed or self._follower.view.is_read(self._broker, stamp)
 
     def ask(self, now: int) -> None:
-        view, is_first = self._follower.view, self.poll.is_first
-        question = view.ask(self._broker, self._follower._stamp(), waits=is_first)
-        self.poll.asked(now, view.waits_ms(self._broker) if is_first else 0)
+        view = self._follower.view
+        waits = self.poll.is_first and view.is_read(self._broker, self._wanted)
+        question = view.ask(self._broker, self._follower._stamp(), waits=waits)
+        self.poll.asked(now, view.waits_ms(self._broker) if waits else 0)
         if self.poll.is_silent:
             view.unheard(self._broker)
         try:
@@ -176,6 +201,7 @@ class _Link:
             self._failed(now)
 
     def close(self) -> None:
+        self._is_closed = True
         sock, self._sock = self._sock, None
         if sock is not None:
             if not self._follower._loop.is_closed():

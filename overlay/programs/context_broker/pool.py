@@ -124,6 +124,25 @@ class PoolClient:
         exchange = errand.answered.exchange
         return Stored(exchange.broker, exchange.first_stamp, exchange.last_stamp, errand.strategy)
 
+    async def withdraw(
+        self, provider: str, key: Key, until: int, stamp: int, broker: Address, deadline_s: float
+    ) -> None:
+        """Let one broker no longer serve a provider's data that are not newer than ``stamp``; ``until`` is their latest
+        ValidEnd, 0 if unknown. All brokers get the same ``stamp``, from ``EntryStamps.next``.
+
+        Raises ``Refused``, ``NoAnswer``; ``TooMany`` and ``WireError`` before anything is sent.
+        """
+        now = self._now()
+        deadline = now + round(deadline_s * SECOND)
+        errand = self._pool.withdraw(provider, key, until, stamp, broker, now, deadline)
+        await self._end_of(errand)
+        if errand.outcome != "answered":
+            raise _unanswered(errand, deadline_s)
+
+    def stamp(self, provider: str, key: Key, least: int) -> int:
+        """The timestamp of a withdrawal: later than every update of this process, and not before ``least``."""
+        return self._pool.stamps.next((provider, key), self._now(), least)
+
     def keep(self, brokers: Collection[Address]) -> None:
         """These are the network's brokers now."""
         self._pool.keep(brokers)

@@ -48,6 +48,12 @@ class Holders:
         if len(self._held) > self._most:
             self._held.popitem(last=False)
 
+    def forget(self, network: str, key: Key, provider: str, stamp_ms: int) -> None:
+        """What this provider stored up to ``stamp_ms`` is withdrawn."""
+        known = self._held.get((network, key))
+        if known is not None and known.provider == provider and known.stamp_ms <= stamp_ms:
+            del self._held[network, key]
+
     def of(self, network: str, key: Key, now_ms: int) -> Holder | None:
         """Of the latest value that is still valid."""
         known = self._held.get((network, key))

@@ -1,4 +1,4 @@
-"""Store and query the context of a network through its brokers, for applications that know none of them.
+"""Store, query, list, follow and delete the context of a network through its brokers, for applications without them.
 
 Counterparts: ``brokerweb.front`` calls it for REST, ``views`` for the page of a network;
 ``overlay.systems.context_broker.pool`` chooses the brokers. All in one event loop, without blocking it.
@@ -9,24 +9,37 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
-from brokerweb.kit.errors import NotAnswered, NotPossible
+from channels.db import database_sync_to_async
+
+from brokerweb.kit.errors import NotAnswered
 from brokerweb.kit.moments import moment
-from brokerweb.networks.sight import Sight
-from brokerweb.systems.context_broker.context import bodies
+from brokerweb.networks.sight import Sight, look
+from brokerweb.systems.context_broker.context import bodies, listing, rows
+from brokerweb.systems.context_broker.context.answers import (
+    Asked,
+    NotThere,
+    asked_of,
+    body_of,
+    brokers_of,
+    trace_id,
+)
 from brokerweb.systems.context_broker.context.bodies import Change
+from brokerweb.systems.context_broker.context.following import Followings, NetworkFollowing
 from brokerweb.systems.context_broker.context.holders import Holder, Holders
-from brokerweb.systems.context_broker.queries.of_networks import is_traced, trace_of, traced_one_in
-from brokerweb.systems.contract import Absent, Held, How, Key, Taken
+from brokerweb.systems.context_broker.context.rows import version
+from brokerweb.systems.context_broker.context.selection import FILTERS, Selection, selection_of
+from brokerweb.systems.context_broker.context.shapes import LONGEST_VALID_MS
+from brokerweb.systems.context_broker.context.withdrawing import Withdrawal, Withdrawing
+from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
+from brokerweb.systems.contract import Absent, Held, How, Key, Listed, Taken
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import InvalidSetting, WireError
-from overlay.programs.context_broker.client import NoAnswer, NotFound, QueryName, Refused
+from overlay.programs.context_broker.client import NoAnswer, NotFound, Refused
 from overlay.programs.context_broker.pool import Found, PoolClient, Stored
 from overlay.systems.context_broker.clients.exchange import WallClock
-from overlay.systems.context_broker.clients.payload import parse_pairs
 from overlay.systems.context_broker.pool.pool import TooMany
 from overlay.systems.context_broker.pool.stamps import EntryStamps
 
@@ -34,41 +47,26 @@ LATEST_S = 1.0
 """Timeout for the broker with a later value; after it, the older value is returned."""
 MOST_NETWORKS = 64
 """Networks with open ports, the latest used."""
-MISSING = "No broker of this network has valid data for this entity and scope."
+NO_PORTS = "All ports to the brokers of this network are in use. Try again later."
 
 
-class NotRunning(NotPossible):
-    """No broker of the network can answer now."""
+class Known(NamedTuple):
+    """An entry of one provider that may be withdrawn. Unix milliseconds."""
 
-
-class NotThere(Absent):
-    """No broker that was asked has it. ``trace`` is the id of the walk; empty if it was not traced."""
-
-    def __init__(self, network: str, trace: str) -> None:
-        super().__init__(f"{MISSING} Its walk: {walk_of(network, trace)}" if trace else MISSING)
-        self.trace = trace
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The result of a query."""
-
-    found: Found
-    broker_index: int
-    strategy: str
-    """``chosen``: the broker that was named; ``holder``: one known to have it; ``walk``: the first of the entity's
-    order; ``next``: a later one; ``hedged``: one that was asked while the first was silent."""
-    hops: int | None
-    """0 if the broker has it; ``None`` if only a trace can say."""
-    trace: str
-    """The id of its walk; empty if it was not traced."""
+    timestamp: int
+    until: int
+    """The latest ValidEnd known."""
 
 
 class ContextPlane:
     """The ports to all networks, and what is known of them. One per process."""
 
-    operations = frozenset({"get", "put"})
+    operations = frozenset({"get", "put", "delete", "list"})
     names = ("type", "entity", "scope")
+    longest_valid_ms = LONGEST_VALID_MS
+    fields = rows.FIELDS
+    filters = FILTERS
+    of_delete = frozenset({"provider"})
 
     def __init__(self) -> None:
         self._wall = WallClock()
@@ -76,13 +74,15 @@ class ContextPlane:
         self._holders = Holders()
         self._clients: OrderedDict[str, tuple[PoolClient, tuple[Address, ...]]] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._followings = Followings()
+        self._withdrawing = Withdrawing(self._client, database_sync_to_async(look, thread_sensitive=False))
 
     def key(self, first: str, second: str, third: str) -> Key:
         return bodies.key_of(first, second, third)
 
     async def get(self, sight: Sight, key: Key, how: How) -> Held:
         asked = await self.ask(sight, bodies.key_of(*key), how)
-        return Held(_body(sight, asked), _version(asked.found.timestamp, asked.found.provider), asked.found.timestamp)
+        return Held(body_of(sight, asked), version(asked.found.timestamp, asked.found.provider), asked.found.timestamp)
 
     def read(self, key: Key, body: Any) -> Change:
         return bodies.read(bodies.key_of(*key), body)
@@ -96,11 +96,11 @@ class ContextPlane:
             "valid_end": bodies.text_of(moment(stored.last_ms + change.valid_ms)),
         }
         is_certain = stored.first_ms == stored.last_ms
-        return Taken(body, _version(stored.last_ms, change.provider) if is_certain else "")
+        return Taken(body, version(stored.last_ms, change.provider) if is_certain else "")
 
     async def ask(self, sight: Sight, key: Key, how: How) -> Asked:
         """Query the chosen broker, or any. Raises ``Absent``, ``NotRunning``, ``NotAnswered``, ``InvalidSetting``."""
-        brokers = _brokers(sight, how.server)
+        brokers = brokers_of(sight, how.server)
         client = self._client(sight)
         one_in = traced_one_in(sight) if how.is_traced else 0
         is_chosen = how.server is not None
@@ -115,20 +115,20 @@ class ContextPlane:
                 trace_one_in=one_in,
             )
         except NotFound as error:
-            raise NotThere(sight.network, _trace(error.query, key, one_in)) from None
+            raise NotThere(sight.network, trace_id(error.query, key, one_in)) from None
         except NoAnswer as error:
             raise NotAnswered(f"Broker {how.server} does not answer." if is_chosen else str(error)) from None
         except TooMany:
-            raise NotAnswered("All ports to the brokers of this network are in use. Try again later.") from None
+            raise NotAnswered(NO_PORTS) from None
         except WireError as error:
             raise InvalidSetting("entity", str(error)) from None
         if holder is not None and found.timestamp < holder.stamp_ms:
             found = await self._newest(client, key, found, holder)
-        return _asked(sight, key, found, holder, one_in, is_chosen)
+        return asked_of(sight, key, found, holder, one_in, is_chosen)
 
     async def provide(self, sight: Sight, change: Change, how: How) -> Stored:
         """Store context at the chosen broker, or at any. Raises like ``ask``, but for ``Absent``."""
-        brokers = _brokers(sight, how.server)
+        brokers = brokers_of(sight, how.server)
         known = None if how.server is not None else self._holder(sight, change.key)
         try:
             stored = await self._client(sight).provide(
@@ -146,18 +146,107 @@ class ContextPlane:
         except NoAnswer as error:
             raise NotAnswered(str(error)) from None
         except TooMany:
-            raise NotAnswered("All ports to the brokers of this network are in use. Try again later.") from None
+            raise NotAnswered(NO_PORTS) from None
         until_ms = stored.first_ms + change.valid_ms
         process = sight.up[stored.broker].get("pid")
         holder = Holder(stored.broker, process, stored.first_ms, change.provider, until_ms)
         self._holders.note(sight.network, change.key, holder)
+        self._note(sight, (stored.broker,))
         return stored
 
+    async def delete(
+        self, sight: Sight, key: Key, which: Mapping[str, str], how: How, check: Callable[[str | None, int], None]
+    ) -> Taken:
+        key, provider = bodies.key_of(*key), which.get("provider", "")
+        brokers_of(sight, None)
+        known = await self._known(sight, key, bodies.name("provider", provider) if provider else "", how)
+        if not provider and len(known) > 1:
+            raise InvalidSetting("provider", f"is needed, as there are several: {', '.join(sorted(known))[:200]}")
+        provider = provider or next(iter(known), "")
+        one = known.get(provider)
+        check(version(one.timestamp, provider) if one else None, one.timestamp if one else 0)
+        if one is None:
+            raise NotThere(sight.network, "")
+        return await self._withdraw(sight, key, provider, one)
+
+    def selection(self, parameters: Mapping[str, str]) -> Selection:
+        return selection_of(tuple(sorted((name, text) for name, text in parameters.items() if text)))
+
+    async def list(self, sight: Sight, selection: Selection, after: str, most: int) -> Listed:
+        following = await self.follow(sight)
+        return await listing.page(following, sight, selection, after, most)
+
+    async def follow(self, sight: Sight) -> NetworkFollowing:
+        brokers_of(sight, None)
+        self._enter()
+        following = self._followings.start(sight)
+        await following.refresh()
+        return following
+
+    def when_stored(self, stored: Callable[[str, Key], None]) -> None:
+        self._followings.stored.append(stored)
+
+    async def _withdraw(self, sight: Sight, key: Key, provider: str, known: Known) -> Taken:
+        """At all brokers, with one timestamp."""
+        stamp = self._client(sight).stamp(provider, key, known.timestamp)
+        try:
+            told = await self._withdrawing.send(sight, Withdrawal(sight.network, provider, key, stamp, known.until))
+        except WireError as error:
+            raise InvalidSetting("entity", str(error)) from None
+        confirmed = [broker for broker, is_done in told.items() if is_done]
+        if not confirmed:
+            raise NotAnswered("No broker has confirmed the deletion. Send it again.")
+        self._holders.forget(sight.network, key, provider, stamp)
+        self._note(sight, confirmed)
+        indexes = rows.indexes(sight)
+        pending = sorted(indexes[broker] for broker, is_done in told.items() if not is_done)
+        return Taken({"provider": provider, "deleted_at": bodies.text_of(moment(stamp)), "pending": pending}, "")
+
+    async def _known(self, sight: Sight, key: Key, provider: str, how: How) -> Mapping[str, Known]:
+        """The entries of a key by provider: ``provider``'s, if it has one, and those of others that were met."""
+        if provider and self._followings.get(sight.network) is None:
+            found = await self._any(sight, key, how)
+            if provider in found:  # one query instead of reading all tables
+                return found
+        self._enter()
+        following = self._followings.start(sight)
+        following.note(*sight.addresses)
+        await following.refresh()
+        entries = following.view.about(key, time.time_ns() // 1_000_000)
+        known = {
+            entry.provider: Known(entry.record.timestamp, following.view.latest_end(key, entry.provider))
+            for entry in entries
+        }
+        if known and (not provider or provider in known):
+            return known
+        return {**await self._any(sight, key, how), **known}
+
+    async def _any(self, sight: Sight, key: Key, how: How) -> dict[str, Known]:
+        """What a query finds."""
+        try:
+            found = (await self.ask(sight, key, How(how.deadline_s))).found
+        except Absent:
+            return {}
+        return {found.provider: Known(found.timestamp, found.valid_end)}
+
+    def _note(self, sight: Sight, brokers: Iterable[Address]) -> None:
+        """They have accepted a change."""
+        following = self._followings.get(sight.network)
+        if following is not None:
+            following.note(*brokers)
+
     def _holder(self, sight: Sight, key: Key) -> Holder | None:
-        """Who is known to have it, and runs."""
-        known = self._holders.of(sight.network, key, time.time_ns() // 1_000_000)
-        if known is None or known.broker not in sight.up or sight.up[known.broker].get("pid") != known.process:
-            return None
+        """Who is known to have the latest value, and runs."""
+        now = time.time_ns() // 1_000_000
+        known = self._holders.of(sight.network, key, now)
+        if known is not None and (known.broker not in sight.up or sight.up[known.broker].get("pid") != known.process):
+            known = None
+        following = self._followings.get(sight.network)
+        if following is None:
+            return known
+        for entry in following.view.about(key, now)[:1]:
+            if known is None or entry.record.timestamp > known.stamp_ms:
+                return following.holder(sight, entry) or known
         return known
 
     @staticmethod
@@ -171,10 +260,7 @@ class ContextPlane:
 
     def _client(self, sight: Sight) -> PoolClient:
         """The ports to this network, of the running event loop."""
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:
-            self._close_all()
-            self._loop = loop
+        self._enter()
         client, addresses = self._clients.get(sight.network) or (PoolClient(self._stamps, self._wall), ())
         if addresses != sight.addresses:
             client.keep(sight.addresses)
@@ -184,72 +270,18 @@ class ContextPlane:
         self._clients.move_to_end(sight.network)
         return client
 
+    def _enter(self) -> None:
+        """What belongs to another event loop is closed."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._close_all()
+            self._loop = loop
+
     def _close_all(self) -> None:
+        self._followings.close()
+        self._withdrawing.close()
         while self._clients:
             self._clients.popitem()[1][0].close()
 
 
 PLANE = ContextPlane()
-
-
-def _brokers(sight: Sight, chosen: int | None) -> tuple[Address, ...]:
-    """Running brokers, or the ``chosen`` one. Raises ``NotRunning``."""
-    if not sight.is_up:
-        raise NotRunning(f"This network is {sight.state} and cannot be queried. {sight.reason}".strip())
-    if chosen is None:
-        if not sight.addresses:
-            raise NotRunning("No broker of this network is running.")
-        return sight.addresses
-    up = tuple(address for address, row in sight.up.items() if row["index"] == chosen)
-    if not up:
-        rows = [row for row in sight.rows if row["index"] == chosen]
-        raise NotRunning(f"Broker {chosen} is {rows[0]['state'] if rows else 'not started'} and cannot be queried.")
-    return up
-
-
-def _asked(sight: Sight, key: Key, found: Found, holder: Holder | None, one_in: int, is_chosen: bool) -> Asked:
-    is_held = holder is not None and found.broker == holder.broker and found.timestamp >= holder.stamp_ms
-    strategy = "walk" if found.strategy == "first" else found.strategy
-    if is_chosen:
-        strategy = "chosen"
-    elif is_held and holder is not None:
-        strategy = "holder"
-    hops = 0 if is_held and holder is not None and found.provider == holder.provider else None
-    return Asked(found, sight.up[found.broker]["index"], strategy, hops, _trace(found.query, key, one_in))
-
-
-def _trace(query: QueryName | None, key: Key, one_in: int) -> str:
-    """The id if ``query`` is traced; with rare tracing, no timestamp near enough may qualify."""
-    return "" if not one_in or query is None or not is_traced(query, one_in) else trace_of(query, key)
-
-
-def walk_of(network: str, trace: str) -> str:
-    """The URL of a walk."""
-    return f"/api/networks/{network}/walks/{trace}/"
-
-
-def _body(sight: Sight, asked: Asked) -> dict[str, Any]:
-    found = asked.found
-    text = found.payload.decode()
-    return {
-        "provider": found.provider,
-        "payload": parse_pairs(text),
-        "text": text,
-        "valid_begin": bodies.text_of(moment(found.valid_begin)),
-        "valid_end": bodies.text_of(moment(found.valid_end)),
-        "age_ms": age_ms(found),
-        "broker": format_address(found.broker),
-        "broker_index": asked.broker_index,
-        "hops": asked.hops,
-        "strategy": asked.strategy,
-        "walk": walk_of(sight.network, asked.trace) if asked.trace else None,
-    }
-
-
-def age_ms(found: Found) -> int:
-    """Time since the provider sent it, never negative."""
-    return max(0, time.time_ns() // 1_000_000 - found.timestamp)
-
-
-def _version(timestamp: int, provider: str) -> str:
-    return blake2b(f"{timestamp}|{provider}".encode(), digest_size=8).hexdigest()

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from django.db import close_old_connections
 from django.http import Http404, HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -18,7 +19,8 @@ from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
 from brokerweb.front.application import answered
-from brokerweb.front.service import HEADERS, Asked
+from brokerweb.front.replies import Busy
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
 from brokerweb.networks.sight import Sight, look
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import REST
@@ -34,6 +36,23 @@ WHOM = [OpenApiParameter("broker", int, description="Index of the broker to quer
 TRACED = OpenApiParameter(
     "trace", bool, description="Trace the query at every broker; `walk` in the response is the URL of its walk"
 )
+PROVIDER = OpenApiParameter("provider", str, description="Whose data; needed if several providers have some")
+SELECTED = [
+    OpenApiParameter("type", str, description="Only entities of this type"),
+    OpenApiParameter("id_pattern", str, description="Only entities whose id matches: `*`, `?` and `[a-c]`"),
+    OpenApiParameter("scope", str, description="Only this scope"),
+    OpenApiParameter("provider", str, description="Only data of this provider"),
+    OpenApiParameter("attribute", str, description="Only payloads with these fields, comma-separated"),
+    OpenApiParameter("max_age_s", float, description="Only data that were sent within so many seconds"),
+    OpenApiParameter("q", str, description="A filter over the fields of payloads: `degC > 21 and room = r1`"),
+    OpenApiParameter("near", str, description="Latitude and longitude in degrees; with `within_km`"),
+    OpenApiParameter("within_km", float, description="Only payloads whose `lat` and `lon` are so near"),
+]
+PAGED = [
+    OpenApiParameter("cursor", str, description="From `next`; empty for the first page"),
+    OpenApiParameter("page_size", int, description="Entries of a page, 100 by default, at most 500"),
+    OpenApiParameter("fields", str, description="Only these fields of entries, comma-separated"),
+]
 
 
 def _header(name: str, description: str) -> OpenApiParameter:
@@ -47,8 +66,12 @@ IF_UNMODIFIED = _header("If-Unmodified-Since", "Status 412 if the stored value i
 ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again gets the answer of the first")
 WAITS = frozenset({"prefer"})
 """Left out here: a request that waits would keep a thread."""
-SEGMENTS = 9
-"""Of ``/api/networks/ID/context/TYPE/ENTITY/SCOPE/``, between and around its slashes."""
+RESUMED = [
+    OpenApiParameter("last_event_id", str, description="As `Last-Event-ID`, for clients that cannot send headers"),
+    OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
+    _header("Last-Event-ID", "Continue behind this event"),
+]
+SEGMENTS = "/api/networks/ID/context/TYPE/ENTITY/SCOPE/".count("/") + 1
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
@@ -77,7 +100,7 @@ class ContextView(RecordsRefusals):
 
         Names are percent-encoded, a slash as `%2F`.
         """
-        return _answer(request, _sight(pk), _key(request))
+        return _answer(request, _sight(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, *WHOM, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE, ETAG],
@@ -86,7 +109,17 @@ class ContextView(RecordsRefusals):
     )
     def put(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Store context. Names are percent-encoded, a slash as `%2F`."""
-        return _answer(request, _sight(pk), _key(request))
+        return _answer(request, _sight(pk), ONE, _key(request))
+
+    @extend_schema(
+        parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
+        responses=shapes.DeletedSerializer,
+    )
+    def delete(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
+        """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
+        later. 404 if there is nothing, 504 if no broker has confirmed.
+        """
+        return _answer(request, _sight(pk), ONE, _key(request))
 
 
 class SlashedContextView(ContextView):
@@ -104,29 +137,73 @@ class ContextBatchView(RecordsRefusals):
 
     @extend_schema(parameters=[ONCE], request=shapes.BatchBody, responses=shapes.BatchSerializer)
     def post(self, request: Request, pk: str) -> HttpResponse:
-        """Store and query context, up to 1,000 operations, each with its own status in the response.
+        """Store, query and delete context, up to 1,000 operations, each with its own status in the response.
 
         With `atomic`, all operations are checked before any is sent; one that cannot be read fails the batch with
         status 400, and nothing is stored. They are sent in their order. If a broker does not accept one, the batch ends
-        with the status of this operation; those before it stay stored, since no message takes them back, and those
-        after it have status 424.
+        with the status of this operation; those before it stay carried out, and those after it have status 424.
         """
-        return _answer(request, _sight(pk), None)
+        return _answer(request, _sight(pk), BATCH)
 
 
-def _answer(request: Request, sight: Sight, key: Key | None) -> HttpResponse:
+class ContextListView(APIView):
+    """All context of one network."""
+
+    network_in = "pk"
+
+    @extend_schema(
+        operation_id="networks_context_list",
+        parameters=[*SELECTED, *PAGED],
+        responses=shapes.ContextPage,
+    )
+    def get(self, request: Request, pk: str) -> HttpResponse:
+        """List what all brokers of the network hold, each provider's latest value once.
+
+        The answer comes from a view that the web process keeps of the network while it is used; `complete` and
+        `missing` say which brokers it lacks.
+        """
+        return _answer(request, _sight(pk), LIST)
+
+
+class StreamView(APIView):
+    """The changes of the context of one network."""
+
+    network_in = "pk"
+
+    @extend_schema(
+        operation_id="networks_stream",
+        parameters=[*SELECTED, *RESUMED],
+        responses={(200, "text/event-stream"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, pk: str) -> HttpResponse:
+        """Server-sent events of what changes, under the filters of the list: `stored`, `withdrawn`, `expired`,
+        `dropped` and `left` (it is no longer selected), each with an `id`. `/ws/networks/{id}/stream/` has the same.
+
+        The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
+        between are no longer known: list again, or ask for a `snapshot`.
+        """
+        sight = _sight(pk)
+        context = context_of(sight, "stream")
+        selection_of(context, request.query_params.dict())
+        raise Busy("This stream cannot begin now. Try again in a second.")
+
+
+def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
     """That of the service, which also answers what did not come through Django."""
     is_read = request.method in ("GET", "HEAD")
     raw = b"" if is_read else request._request.body
+    has_body = request.method in ("PUT", "POST")
     asked = Asked(
         method="GET" if is_read else str(request.method),
         sight=sight,
         who=_who(request),
+        kind=kind,
         key=key,
         parameters=request.query_params.dict(),
         headers={name: value for name in HEADERS - WAITS if (value := request.headers.get(name)) is not None},
-        data=None if is_read else request.data,
+        data=request.data if has_body else None,
         raw=raw,
+        here=request.build_absolute_uri(request.path),
     )
     close_old_connections()  # of this thread, which waits for brokers now
     reply = door.run(answered(asked))

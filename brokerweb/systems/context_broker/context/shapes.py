@@ -9,7 +9,7 @@ from brokerweb.api.shapes.fields import Body, ObjectField
 LONGEST_PROVIDER = 200
 VALID_MS = 120_000
 LONGEST_VALID_MS = 31_536_000_000
-STRATEGIES = ("holder", "walk", "next", "hedged", "chosen")
+STRATEGIES = ("holder", "walk", "next", "hedged", "chosen", "view")
 
 
 class ContextBody(Body):
@@ -42,6 +42,47 @@ class ContextSerializer(serializers.Serializer):
     )
 
 
+class ListedContext(ContextSerializer):
+    """An entry in the view of the network; no broker was asked for it."""
+
+    type = serializers.CharField()
+    entity = serializers.CharField()
+    scope = serializers.CharField()
+    broker = serializers.CharField(allow_null=True, help_text="A broker that holds it, host:port")
+    broker_index = serializers.IntegerField(allow_null=True, help_text="Its index in the network")
+    holders = serializers.ListField(child=serializers.IntegerField(), help_text="Indexes of all brokers that hold it")
+    etag = serializers.CharField(help_text="As `ETag` of the entry")
+
+
+class MissingBroker(serializers.Serializer):
+    """A broker whose data may be missing."""
+
+    broker = serializers.CharField(allow_null=True, help_text="host:port")
+    broker_index = serializers.IntegerField()
+    reason = serializers.CharField(
+        help_text="Its state if it does not run, or `unread`, `silent`, `refused` (it does not trust this host), `full`"
+    )
+
+
+class ContextPage(serializers.Serializer):
+    """One page, in the order of type, entity, scope and provider."""
+
+    next = serializers.URLField(allow_null=True, help_text="The next page; null at the end")
+    complete = serializers.BooleanField(help_text="Whether all brokers were read")
+    missing = MissingBroker(many=True)
+    last_event_id = serializers.CharField(help_text="A stream that resumes behind it has all changes since")
+    results = ListedContext(many=True)
+
+
+class DeletedSerializer(serializers.Serializer):
+    provider = serializers.CharField(help_text="Whose data are no longer served")
+    deleted_at = serializers.DateTimeField(help_text="Older data of this provider are refused from now on")
+    pending = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="Indexes of brokers that have not confirmed, and are asked again until they do or have started again",
+    )
+
+
 class ProvidedSerializer(serializers.Serializer):
     broker = serializers.CharField(help_text="The broker that accepted it, host:port")
     broker_index = serializers.IntegerField(help_text="Its index in the network")
@@ -50,9 +91,9 @@ class ProvidedSerializer(serializers.Serializer):
 
 
 class BatchOperation(Body):
-    """`get` needs the names only; `put` needs what the body of `PUT` has."""
+    """`get` needs the names only, `delete` the provider if there are several, `put` what the body of `PUT` has."""
 
-    op = serializers.ChoiceField(choices=("get", "put"))
+    op = serializers.ChoiceField(choices=("get", "put", "delete"))
     type = serializers.CharField()
     entity = serializers.CharField()
     scope = serializers.CharField()

@@ -19,7 +19,8 @@ from brokerweb.networks.sight import sight_of
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import GET, PAGE, PUT
 from brokerweb.systems.context_broker.context import bodies
-from brokerweb.systems.context_broker.context.plane import MISSING, PLANE, Asked, NotThere, age_ms, walk_of
+from brokerweb.systems.context_broker.context.answers import MISSING, Asked, NotThere, age_ms, walk_of
+from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import How, Key
 from overlay.core.addresses import format_address

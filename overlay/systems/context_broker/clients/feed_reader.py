@@ -79,8 +79,8 @@ class FeedReader:
         """Whether its table has been read to the end since it was begun."""
         self.left_out = 0
         """Records that were not kept, since its table was begun."""
-        self.answers = 0
-        """Answers read."""
+        self.answered_stamp = 0
+        """The timestamp of the latest question that was answered."""
         self.payload_bytes = 0
         """Of all records."""
         self.most_records = most_records
@@ -122,7 +122,7 @@ class FeedReader:
         answer = self._answer(data)
         if answer is None:
             return []
-        self.answers += 1
+        self.answered_stamp = answer.timestamp
         self._asked.clear()
         self.expire(wall_ms)
         if answer.epoch != self.epoch or answer.after != self.after:

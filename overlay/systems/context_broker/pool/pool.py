@@ -14,7 +14,7 @@ from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.health import Health
 from overlay.systems.context_broker.pool.hedging import ASKS_PER_HEDGE, Hedging
 from overlay.systems.context_broker.pool.ports import Lane, Open, Ports, Try
-from overlay.systems.context_broker.pool.stamps import EntryStamps
+from overlay.systems.context_broker.pool.stamps import EntryStamps, SameStamp
 from overlay.systems.context_broker.wire.messages import Key
 
 ASKED = Retry(give_up_s=3600)
@@ -38,7 +38,7 @@ class Pool:
         self.hedged = self.asked = 0
         """Counters."""
         self._wall = wall
-        self._stamps = stamps or EntryStamps(wall)
+        self.stamps = stamps or EntryStamps(wall)
         self.ports = Ports(wall, open_port)
         self._pings: dict[Address, Try] = {}
         self._timers: list[tuple[int, int, Errand | Try]] = []
@@ -84,9 +84,16 @@ class Pool:
         ``WireError``."""
         self._try_again(now)
         order = self.health.order(key, brokers, holder)
-        timestamps = self._stamps.of((provider, key))
+        timestamps = self.stamps.of((provider, key))
         question = questions.update("A", provider, key, valid_ms, payload, timestamps.begin_of)
         return self._begin(Errand(question, order, now, deadline, timestamps=timestamps, is_alone=is_alone), now)
+
+    def withdraw(
+        self, provider: str, key: Key, until: int, stamp: int, broker: Address, now: int, deadline: int
+    ) -> Errand:
+        """Withdraw data at one broker, as ``Withdraw``. Raises ``TooMany``, ``WireError``."""
+        question, timestamps = questions.withdrawal(provider, key, until), SameStamp(stamp)
+        return self._begin(Errand(question, (broker,), now, deadline, timestamps=timestamps, is_alone=True), now)
 
     def receive_datagram(self, number: int, data: bytes, now: int) -> None:
         one = self.ports.current_on(number)

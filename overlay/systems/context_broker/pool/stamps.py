@@ -24,10 +24,10 @@ class EntryStamps:
         self._wall = wall
         self._last: dict[Entry, int] = {}
 
-    def next(self, entry: Entry, now: int) -> int:
-        """Unix milliseconds."""
+    def next(self, entry: Entry, now: int, least: int = 0) -> int:
+        """Unix milliseconds, ``least`` or more."""
         current = (now + self._wall.offset_ns) // MILLISECOND
-        stamp = max(current, self._last.get(entry, 0) + 1)
+        stamp = max(current, self._last.get(entry, 0) + 1, least)
         if len(self._last) >= MOST_KEPT:
             self._last = {known: last for known, last in self._last.items() if last >= current}
         self._last[entry] = stamp
@@ -36,6 +36,19 @@ class EntryStamps:
     def of(self, entry: Entry) -> StampsOfEntry:
         """For one update."""
         return StampsOfEntry(self, entry, self._wall)
+
+
+class SameStamp(Timestamps):
+    """One timestamp for all transmissions, to any broker."""
+
+    __slots__ = ("_stamp",)
+
+    def __init__(self, stamp: int) -> None:
+        super().__init__(WallClock())
+        self._stamp = stamp
+
+    def next(self, now: int) -> int:
+        return self._stamp
 
 
 class StampsOfEntry(Timestamps):

@@ -9,6 +9,7 @@ the view sockets in an event loop::
 
 - ``view``        the merged table
 - ``entries``     an entry of it, and which of several records is the present one
+- ``name_index``  its names in order, for lists in pages
 - ``change_log``  numbered changes, of which a listener can resume
 - ``polls``       when a broker is asked next
 """

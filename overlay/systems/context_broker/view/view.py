@@ -13,6 +13,7 @@ from overlay.core.addresses import Address
 from overlay.systems.context_broker.clients.feed_reader import FeedReader, Name, Record
 from overlay.systems.context_broker.view.change_log import ChangeLog, Kind
 from overlay.systems.context_broker.view.entries import Entry, is_same, merged
+from overlay.systems.context_broker.view.name_index import NameIndex
 from overlay.systems.context_broker.wire.messages import Key
 
 WAIT_MS = 2_000
@@ -49,6 +50,7 @@ class NetworkView:
         """Brokers that do not answer, and why."""
         self._entries: dict[Name, Entry] = {}
         self._providers: dict[Key, tuple[str, ...]] = {}
+        self._index = NameIndex(self._entries)
 
     # ---- what it knows
 
@@ -75,6 +77,18 @@ class NetworkView:
         found = (self._entries[key, provider] for provider in self._providers.get(key, ()))
         valid = [entry for entry in found if entry.record.is_valid(wall_ms)]
         return sorted(valid, key=lambda entry: entry.record.timestamp, reverse=True)
+
+    def latest_end(self, key: Key, provider: str) -> int:
+        """The latest ValidEnd of any value of this entry, at any broker; 0 if there is none."""
+        entry = self._entries.get((key, provider))
+        records = [] if entry is None else [self._record_of(broker, (key, provider)) for broker in entry.known]
+        return max((record.valid_end for record in records if record is not None), default=0)
+
+    def page(self, after: Name, most: int) -> tuple[Sequence[Entry], Name | None]:
+        """The entries among the next ``most`` names behind ``after``, in the order of keys and providers, and where to
+        continue; ``None`` at the end. Withdrawals are among them."""
+        names, following = self._index.page(after, most)
+        return [self._entries[name] for name in names], following
 
     # ---- following
 
@@ -103,14 +117,19 @@ class NetworkView:
         if reader is None:
             return False
         self.expire(wall_ms)
-        answers = reader.answers
+        answered = reader.answered_stamp
         self._make_room(reader)
         changes = reader.read(data, wall_ms)
-        if reader.answers == answers:
+        if reader.answered_stamp == answered:
             return False
         self._unheard.pop(broker, None)
         self._merge_all(dict.fromkeys(record.name for record in changes), wall_ms, broker)
         return True
+
+    def is_read(self, broker: Address, stamp: int) -> bool:
+        """Whether a question of this timestamp, or a later one, was answered, and all of the answer read."""
+        reader = self._readers.get(broker)
+        return reader is not None and reader.answered_stamp >= stamp and not reader.has_more
 
     def is_refusal(self, broker: Address, data: bytes) -> bool:
         """As ``FeedReader.is_refusal``."""
@@ -147,6 +166,7 @@ class NetworkView:
         if new is not None:
             self._entries[name] = new
             if old is None:
+                self._index.add(name)
                 self._providers[name[0]] = (*self._providers.get(name[0], ()), name[1])
         elif old is not None:
             self._forget(name)
@@ -158,6 +178,7 @@ class NetworkView:
 
     def _forget(self, name: Name) -> None:
         del self._entries[name]
+        self._index.remove(name)
         key, provider = name
         left = tuple(one for one in self._providers[key] if one != provider)
         if left:
@@ -194,6 +215,7 @@ class NetworkView:
         self.log.check_invariants()
         names = {name for reader in self._readers.values() for name in reader.records}
         assert self._entries.keys() == names
+        self._index.check_invariants(names)
         assert {(key, one) for key, providers in self._providers.items() for one in providers} == names
         assert all(len(set(providers)) == len(providers) for providers in self._providers.values())
         assert self._unheard.keys() <= self._readers.keys()

@@ -1,0 +1,191 @@
+"""Lists and deletion of a network's context through REST, with real sockets to the brokers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from brokerweb.systems.context_broker.context.plane import PLANE
+from tests.brokerweb.front_site import Site, network_site
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+async def site(operator: User) -> AsyncIterator[Site]:
+    async with network_site(operator) as made:
+        yield made
+
+
+def names(listed: Any) -> list[str]:
+    return [row["entity"] for row in listed["results"]]
+
+
+async def test_what_was_put_at_any_broker_is_listed_at_once_in_pages(site: Site) -> None:
+    for number in range(5):
+        await site.put(f"r{number}", {"n": str(number)}, broker=number % 2)
+    first = await site.list(page_size=2)
+    row = first["results"][0]
+    single = await site.get("r0")
+    assert row["etag"] == single.headers["etag"]
+    same = {name: row[name] for name in ("provider", "payload", "text", "valid_begin", "valid_end", "broker_index")}
+    assert same == {name: single.json()[name] for name in same}
+    assert (row["hops"], row["strategy"], row["holders"], single.json()["strategy"]) == (0, "view", [0], "holder")
+    assert (first["complete"], first["missing"]) == (True, [])
+    second = (await site.client.get(first["next"])).json()
+    third = (await site.client.get(second["next"])).json()
+    assert [names(page) for page in (first, second, third)] == [["r0", "r1"], ["r2", "r3"], ["r4"]]
+    assert third["next"] is None
+    assert names(await site.list()) == ["r0", "r1", "r2", "r3", "r4"]
+    head = await site.client.head(site.url)
+    assert (head.status_code, site.passed_on) == (200, [])
+
+
+async def test_filters_select_and_fields_thin(site: Site) -> None:
+    await site.put("r1", {"degC": "21.5", "lat": "47.37", "lon": "8.54"}, provider="s1")
+    await site.put("r2", {"degC": "9"}, provider="s2")
+    await site.put("hall", "no pairs", provider="s2")
+    for chosen, found in [
+        ({"type": "room"}, ["hall", "r1", "r2"]),
+        ({"type": "hall"}, []),
+        ({"id_pattern": "r*"}, ["r1", "r2"]),
+        ({"provider": "s2", "scope": "temp"}, ["hall", "r2"]),
+        ({"attribute": "degC"}, ["r1", "r2"]),
+        ({"q": "degC > 10"}, ["r1"]),
+        ({"q": "pairs"}, ["hall"]),
+        ({"near": "47.4,8.5", "within_km": "10"}, ["r1"]),
+        ({"max_age_s": "3600"}, ["hall", "r1", "r2"]),
+        ({"max_age_s": "0"}, []),
+    ]:
+        assert names(await site.list(**chosen)) == found, chosen
+    thin = await site.list(fields="entity,provider", provider="s1")
+    assert thin["results"] == [{"entity": "r1", "provider": "s1"}]
+    for wrong, field in [
+        ({"q": "degC >"}, "q"),
+        ({"near": "47.4"}, "within_km"),
+        ({"fields": "colour"}, "fields"),
+        ({"page_size": "0"}, "page_size"),
+        ({"cursor": "!"}, "cursor"),
+        ({"max_age_s": "-1"}, "max_age_s"),
+        ({"kind": "room"}, "kind"),
+    ]:
+        answer = await site.client.get(site.url, params=wrong)
+        assert (answer.status_code, answer.json()["field"]) == (400, field)
+    assert site.passed_on == ["GET " + site.url.removeprefix("http://localhost")]
+
+
+async def test_a_broker_that_is_down_or_silent_is_missing(site: Site) -> None:
+    await site.put("r1", broker=0)
+    await site.put("r2", broker=1)
+    assert names(await site.list()) == ["r1", "r2"]
+    await site.mark(1, state="down")
+    listed = await site.list()
+    assert (names(listed), listed["complete"]) == (["r1"], False)
+    assert [(one["broker_index"], one["reason"]) for one in listed["missing"]] == [(1, "down")]
+
+
+async def test_what_is_deleted_is_served_by_no_broker_and_older_data_do_not_return(site: Site) -> None:
+    for index in (0, 1):
+        await site.put("r1", broker=index)
+    deleted = await site.delete("r1")
+    assert (deleted.status_code, deleted.json()["provider"], deleted.json()["pending"]) == (200, "p", [])
+    assert names(await site.list()) == []
+    for index in (0, 1):
+        assert (await site.client.get(f"{site.url}room/r1/temp/", params={"broker": index})).status_code == 404
+    again = await site.delete("r1")
+    assert (again.status_code, again.json()["code"]) == (404, "not_found")
+    await site.put("r1", {"n": "2"})
+    assert (await site.get("r1")).json()["payload"] == {"n": "2"}
+    assert site.passed_on == []
+
+
+async def test_the_provider_is_named_if_there_are_several(site: Site) -> None:
+    await site.put("r1", provider="p", broker=0)
+    await site.put("r1", provider="q", broker=1)
+    several = await site.delete("r1")
+    assert (several.status_code, several.json()["field"]) == (400, "provider")
+    assert "p, q" in several.json()["sentence"]
+    assert (await site.delete("r1", provider="nobody")).status_code == 404
+    assert (await site.delete("r1", provider="p")).status_code == 200
+    assert [row["provider"] for row in (await site.list())["results"]] == ["q"]
+
+
+async def test_conditions_are_about_the_entry_that_would_be_deleted(site: Site) -> None:
+    first = (await site.put("r1")).headers["etag"]
+    second = (await site.put("r1", "y")).headers["etag"]
+    assert (await site.delete("r1", {"If-Match": first})).status_code == 412
+    assert (await site.delete("r1", {"If-Match": second}, provider="p")).status_code == 200
+    gone = await site.delete("r1", {"If-Match": "*"})
+    assert (gone.status_code, gone.json()["code"]) == (412, "precondition_failed")
+
+
+async def test_a_broker_that_was_cut_off_is_asked_again_until_it_confirms_or_has_started_again(site: Site) -> None:
+    await site.put("r1", broker=0)
+    await site.put("r2", broker=0)
+    await site.mark(1, state="lost")
+    for name in ("r1", "r2"):
+        assert (await site.delete(name, provider="p")).json()["pending"] == [1]
+    assert PLANE._withdrawing.pending == 2
+    await PLANE._withdrawing.again(site.network)
+    assert PLANE._withdrawing.pending == 2, "it is not there yet"
+    await site.mark(1, state="up")
+    await PLANE._withdrawing.again(site.network)
+    assert PLANE._withdrawing.pending == 0
+    assert site.brokers[1].broker.statistics(0)["withdrawn"] == 2
+
+    await site.put("r3", broker=0)
+    await site.mark(1, state="lost")
+    await site.delete("r3")
+    await site.mark(1, state="up", pid=7)
+    await PLANE._withdrawing.again(site.network)
+    assert PLANE._withdrawing.pending == 0
+    assert site.brokers[1].broker.statistics(0)["withdrawals"] == 2
+
+
+async def test_a_batch_deletes(site: Site) -> None:
+    def op(what: str, **more: Any) -> dict[str, Any]:
+        return {"op": what, "type": "room", "entity": "r1", "scope": "temp", **more}
+
+    operations = [op("put", provider="p", payload="x"), op("delete", provider="p"), op("get"), op("delete")]
+    results = (await site.client.post(f"{site.url}batch/", json={"operations": operations})).json()["results"]
+    assert [one["status"] for one in results] == [200, 200, 404, 404]
+    wrong = [op("delete", provider=7), op("delete", payload="x"), op("list")]
+    results = (await site.client.post(f"{site.url}batch/", json={"operations": wrong})).json()["results"]
+    assert [(one["status"], one["field"]) for one in results] == [(400, "provider"), (400, "payload"), (400, "op")]
+
+
+async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is_woken(site: Site) -> None:
+    await site.list()
+    await PLANE._client(await _sight(site)).provide(
+        "udp", ("room", "r9", "temp"), b"n=1", 60_000, (site.brokers[1].address,), 10
+    )
+    while names(await site.list()) != ["r9"]:
+        await asyncio.sleep(0)
+    found = (await site.get("r9")).json()
+    assert (found["strategy"], found["hops"], found["broker_index"], found["provider"]) == ("holder", 0, 1, "udp")
+
+
+async def _sight(site: Site) -> Any:
+    from asgiref.sync import sync_to_async
+
+    from brokerweb.networks.sight import look
+
+    return await sync_to_async(look)(site.network)
+
+
+async def test_a_network_that_is_stopped_or_of_another_system_says_so(site: Site) -> None:
+    from brokerweb.networks.models import Network
+
+    await Network.objects.filter(pk=site.network).aupdate(system="radiator")
+    site.clock.now += 1
+    for answer in (await site.client.get(site.url), await site.delete("r1")):
+        assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+        assert "which has no context" in answer.json()["sentence"]
+    await Network.objects.filter(pk=site.network).aupdate(system="context-broker", state="stopped")
+    site.clock.now += 1
+    stopped = await site.client.get(site.url)
+    assert (stopped.status_code, stopped.json()["code"]) == (409, "conflict")
