@@ -22,7 +22,7 @@ HELP = (
     "bootstrap list in place of the address of a broker: a file with one HOST:PORT a line, a URL (with the token in "
     "WAXWING_TOKEN, if there is one), or HOST:PORT,HOST:PORT"
 )
-SECRET_FROM = "WAXWING_TOKEN"
+VARIABLE = "WAXWING_TOKEN"
 MOST_BYTES = 1_000_000
 TIMEOUT_S = 10.0
 RENEW_S = 30.0
@@ -121,7 +121,7 @@ def _file(name: str) -> bytes:
 
 
 def _fetched(url: str) -> bytes:
-    token = os.environ.get(SECRET_FROM)
+    token = os.environ.get(VARIABLE)
     try:
         request = Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})  # noqa: S310  http(s) only
         with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
