@@ -148,7 +148,7 @@ class Front:
         if asked is None:
             await self._otherwise(scope, receive, send)
             return
-        raw = await _body(receive)
+        raw = await body_of(receive)
         if raw is not None:
             await _send(await _answer(_written(asked, raw)), send)
 
@@ -211,16 +211,16 @@ def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bo
         return False
     if headers.get("api-version", VERSION) != VERSION or error_body.wants_problem(headers.get("accept", "")):
         return False
-    return _is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
+    return is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
 
 
 @lru_cache(maxsize=64)
-def _is_host(host: str, allowed: tuple[str, ...]) -> bool:
+def is_host(host: str, allowed: tuple[str, ...]) -> bool:
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def body_of(receive: Receive) -> bytes | None:
     """``None`` if the client is gone, or is refused by the limits around."""
     parts = []
     while True:

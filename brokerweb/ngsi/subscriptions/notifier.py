@@ -112,7 +112,8 @@ class Notifier:
             except Exception:
                 log.exception("subscriptions could not be read")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), EVERY_S)
+                async with asyncio.timeout(EVERY_S):  # ``wait_for`` of Python 3.11 may lose a cancellation
+                    await self._woken.wait()
 
     async def load(self) -> None:
         """Read the rows again, and follow the networks that they are about."""
