@@ -173,7 +173,7 @@ class Front:
         if asked is None:
             await self._otherwise(scope, receive, send)
             return
-        raw = await _body(receive)
+        raw = await body_of(receive)
         if raw is not None:
             await _send(asked, await _answer(self._written(asked, raw)), scope, send)
 
@@ -243,16 +243,16 @@ def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bo
         return False
     if headers.get("api-version", VERSION) != VERSION:
         return False
-    return _is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
+    return is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
 
 
 @lru_cache(maxsize=64)
-def _is_host(host: str, allowed: tuple[str, ...]) -> bool:
+def is_host(host: str, allowed: tuple[str, ...]) -> bool:
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def body_of(receive: Receive) -> bytes | None:
     """``None`` if the client is gone, or is refused by the limits around."""
     parts = []
     while True:
