@@ -21,6 +21,7 @@ from brokerweb.body_limits import BodyLimit, Limits  # noqa: E402
 from brokerweb.front.application import Front  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
+from brokerweb.ngsi.door import Door  # noqa: E402
 
 limits = Limits(
     size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
@@ -30,7 +31,7 @@ limits = Limits(
 )
 front = Front(http, partial(BodyLimit, limits=limits))
 websockets = front.with_sockets(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
-application = ProtocolTypeRouter({"http": front, "websocket": OwnOrigin(websockets)})
+application = ProtocolTypeRouter({"http": Door(front), "websocket": OwnOrigin(websockets)})
 
 # Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests
 # create only a few.

@@ -18,6 +18,8 @@
 ``WAXWING_LOG_IN_RATE`` logins per second and address, for any user names (1; 0: unlimited)
 ``WAXWING_NETWORKS``   networks that an account may have (50)
 ``WAXWING_BROKERS``    brokers that a host may run for networks (2000)
+``WAXWING_OPERATIONS`` rows of the operation log of each network (100000; 0: none is kept)
+``WAXWING_OPERATION_DAYS`` their maximum age in days (14)
 ``WAXWING_BODY_S``     timeout of a request body in seconds (60; 1 to 600)
 ``WAXWING_OIDC_ISSUER`` an OpenID provider that may log in, with ``…_CLIENT_ID``, ``…_CLIENT_SECRET``, ``…_SCOPE`` and
                        ``…_ROLES``: ``groups: lab-admins=administrator, lab=operator, *=viewer``; default none
@@ -66,6 +68,16 @@ MAX_NETWORKS = int(number(os.environ, "WAXWING_NETWORKS", 50))
 """Networks of one account, running or stopped. More fill the disk with their histories; fewer refuse new ones."""
 MAX_HOST_BROKERS = int(number(os.environ, "WAXWING_BROKERS", 2_000))
 """Brokers that the networks of one host may run. More exhaust its memory; fewer refuse networks."""
+OPERATION_ROWS = int(number(os.environ, "WAXWING_OPERATIONS", 100_000))
+"""Rows of the operation log of each network, 300 bytes each. More reach farther back (at 10 operations a second 100,000
+are three hours) and fill the database; 0: nothing is logged.
+"""
+OPERATION_DAYS = int(number(os.environ, "WAXWING_OPERATION_DAYS", 14))
+"""Their maximum age. Longer answers questions about the past; shorter keeps less about who did what."""
+if not (0 <= OPERATION_ROWS <= 10_000_000 and 1 <= OPERATION_DAYS <= 3_650):
+    raise ImproperlyConfigured(
+        "WAXWING_OPERATIONS must be from 0 to 10,000,000, WAXWING_OPERATION_DAYS from 1 to 3,650"
+    )
 MAX_UPLOAD_BYTES = 5_000_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * MAX_UPLOAD_BYTES
 """Maximum request body including files: a document in a form or in JSON, where escaped quotes take more space."""
@@ -164,11 +176,13 @@ INSTALLED_APPS = [
     "brokerweb.accounts",
     "brokerweb.topologies",
     "brokerweb.networks",
+    "brokerweb.operationlog",
     "brokerweb.experiments",
     "brokerweb.comparison",
     "brokerweb.reports",
     "brokerweb.storage",
     "brokerweb.notices",
+    "brokerweb.ngsi",
     "brokerweb.simulations",
     "brokerweb.live",
     *(f"brokerweb.systems.{path.parent.name}" for path in sorted(BASE_DIR.glob("brokerweb/systems/*/apps.py"))),

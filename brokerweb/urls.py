@@ -16,6 +16,7 @@ PAGES = (
     "changelog",
     "topologies",
     "networks",
+    "operationlog",
     "comparison",
     "reports",
     "studies",

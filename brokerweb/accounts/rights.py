@@ -41,6 +41,8 @@ class Operation(StrEnum):
     """The account's own things: password, tokens, saved views."""
     READ = "read"
     """Everything that is measured, defined and deployed."""
+    INSPECT = "inspect"
+    """Who used a network for what: its operation log."""
     PROVIDE = "provide"
     """Store and delete context through a network."""
     CHANGE = "change"
@@ -52,19 +54,22 @@ class Operation(StrEnum):
 ROLES: dict[Role, frozenset[Operation]] = {
     Role.GUEST: frozenset({Operation.OWN}),
     Role.VIEWER: frozenset({Operation.OWN, Operation.READ}),
-    Role.OPERATOR: frozenset({Operation.OWN, Operation.READ, Operation.PROVIDE, Operation.CHANGE}),
+    Role.OPERATOR: frozenset({Operation.OWN, Operation.READ, Operation.INSPECT, Operation.PROVIDE, Operation.CHANGE}),
     Role.ADMINISTRATOR: frozenset(Operation),
 }
 LEVELS: dict[Level, frozenset[Operation]] = {
     Level.READ: frozenset({Operation.READ}),
     Level.WRITE: frozenset({Operation.READ, Operation.PROVIDE}),
 }
+LOOKS = (Operation.READ, Operation.INSPECT)
+"""What a read-only token may be used for."""
 LOGGED_OUT = "Log in first."
 READ_ONLY_TOKEN = "This token is read-only. Create a read-write token to make changes."  # noqa: S105 (a sentence)
 LIMITED_TOKEN = "This token is limited to chosen networks."  # noqa: S105
 REFUSALS = {
     Operation.OWN: LOGGED_OUT,
     Operation.READ: "This account may see only the networks that it was given.",
+    Operation.INSPECT: "Only operators see who used a network for what.",
     Operation.PROVIDE: (
         "This account is read-only. Storing context needs the operator role, or the right to write to this network."
     ),
@@ -100,7 +105,7 @@ def refusal(access: Access, operation: Operation, network: str | None = None, *,
         return LOGGED_OUT
     if access.limit is not None and not _is_within(access.limit, network):
         return LIMITED_TOKEN
-    if access.is_read_only and operation is not Operation.READ and not (operation is Operation.OWN and is_safe):
+    if access.is_read_only and operation not in LOOKS and not (operation is Operation.OWN and is_safe):
         return READ_ONLY_TOKEN
     if operation in ROLES[access.role] or _is_given(access, operation, network):
         return ""

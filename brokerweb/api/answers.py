@@ -54,7 +54,9 @@ def as_problem(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         return response
     patch_vary_headers(response, ["Accept"])
     if wants_problem(request.headers.get("Accept", "")):
-        told = problem(json.loads(response.content), response.status_code, request.path)
-        response.content = json.dumps(told).encode()
+        found = json.loads(response.content)
+        if "sentence" not in found:  # of a standard with a shape of its own
+            return response
+        response.content = json.dumps(problem(found, response.status_code, request.path)).encode()
         response["Content-Type"] = PROBLEM
     return response

@@ -24,16 +24,17 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
+from brokerweb.accounts.models import Token
+from brokerweb.api.errors import answer as answer_to
+from brokerweb.api.idempotency_key import HEADER, REPLAYED, InProgress, KeyReused, read_key
 from brokerweb.api.models import KeptAnswer
 from brokerweb.api.operations import operation_of
-from brokerweb.kit.error_body import body
 from brokerweb.kit.ids import new_id
-from overlay.core.errors import shown
+from overlay.core.errors import InvalidSetting
 from overlay.core.hashes import blake2b
 
 View = Callable[[HttpRequest], HttpResponse]
 
-HEADER, REPLAYED = "Idempotency-Key", "Idempotent-Replayed"
 KEPT_FOR = timedelta(hours=24)
 MOST_KEPT, MOST_KEPT_BYTES = 1_000, 20_000_000
 """Answers per account, and their compressed size together; beyond, the oldest are forgotten."""
@@ -41,7 +42,6 @@ ABANDONED_AFTER = timedelta(seconds=60)
 """A request that began earlier and has no answer is taken over by the next one with its key: its process may be gone.
 If it is not, what it did is rolled back. Longer than any request takes.
 """
-RETRY_S = 1
 _COPIED = ("Content-Type", "Location")
 
 
@@ -55,13 +55,14 @@ def idempotent(answer: View) -> View:
     def middleware(request: HttpRequest) -> HttpResponse:
         if HEADER not in request.headers or not _takes_key(request):
             return answer(request)
-        owner, fingerprint = _account(request), _fingerprint(request)
+        owner, token = _account(request)
+        fingerprint = _fingerprint(request, token)
         if owner is None or fingerprint is None:
             return answer(request)  # which refuses it
-        key = _key(request.headers[HEADER])
-        if key is None:
-            told = f"must be 1 to 255 printable ASCII characters, not {shown(request.headers[HEADER], 40)}"
-            return _refused(400, "invalid", told, HEADER)
+        try:
+            key = read_key(request.headers[HEADER])
+        except InvalidSetting as error:
+            return _refused(error)
         now, claim = timezone.now(), ""
         kept = KeptAnswer.objects.filter(owner=owner, key=key).first()  # without the lock that its request may hold
         if kept is None or _is_free(kept, fingerprint, now):
@@ -69,8 +70,8 @@ def idempotent(answer: View) -> View:
         if claim:
             return _carried_out(request, answer, kept, claim)
         if kept.fingerprint != fingerprint:
-            return _refused(422, "key_reused", "This key was sent with another request. Use a new one.", HEADER)
-        return _replayed(kept) if kept.status else _in_progress()
+            return _refused(KeyReused())
+        return _replayed(kept) if kept.status else _refused(InProgress())
 
     return middleware
 
@@ -87,29 +88,24 @@ def _takes_key(request: HttpRequest) -> bool:
     return False
 
 
-def _account(request: HttpRequest) -> User | None:
-    """Whose request it is, authenticated as views do; ``None`` if they will refuse it."""
+def _account(request: HttpRequest) -> tuple[User | None, Token | None]:
+    """Whose request it is, authenticated as views do; no account if they will refuse it."""
     authenticators: Any = api_settings.DEFAULT_AUTHENTICATION_CLASSES
     asked = Request(request, authenticators=[one() for one in authenticators])
     with suppress(APIException):
-        return asked.user if asked.user.is_authenticated else None
-    return None
+        if asked.user.is_authenticated:
+            return asked.user, asked.auth if isinstance(asked.auth, Token) else None
+    return None, None
 
 
-def _fingerprint(request: HttpRequest) -> str | None:
-    """Of what is asked; ``None`` if the body is too large."""
+def _fingerprint(request: HttpRequest, token: Token | None) -> str | None:
+    """Of what is asked, and of the token's limits: one with others may not see the answer. ``None`` if the body is too
+    large."""
+    limits = (token.scope, sorted(token.networks or ()), token.networks is None) if token else ()
     with suppress(RequestDataTooBig):
-        parts = (request.get_full_path(), request.content_type or "")
+        parts = (request.get_full_path(), request.content_type or "", repr(limits))
         return blake2b("\n".join(parts).encode() + b"\n" + request.body, digest_size=16).hexdigest()
     return None
-
-
-def _key(text: str) -> str | None:
-    """The key, which the draft puts in quotes and others do not; ``None`` if it is none."""
-    key = text.strip()
-    if len(key) > 1 and key[0] == key[-1] == '"':
-        key = key[1:-1]
-    return key if 0 < len(key) <= 255 and key.isascii() and key.isprintable() else None
 
 
 def _is_free(kept: KeptAnswer, fingerprint: str, now: datetime) -> bool:
@@ -143,7 +139,7 @@ def _carried_out(request: HttpRequest, answer: View, kept: KeptAnswer, claim: st
                 _thin(KeptAnswer.objects.filter(owner=kept.owner_id).exclude(pk=kept.pk), kept.owner_id)
                 is_kept = True
     except _TakenOver:
-        return _in_progress()
+        return _refused(InProgress())
     finally:
         if not is_kept:
             mine.delete()
@@ -176,12 +172,6 @@ def _replayed(kept: KeptAnswer) -> HttpResponse:
     return HttpResponse(content, status=kept.status, headers={**kept.headers, REPLAYED: "true"})
 
 
-def _in_progress() -> HttpResponse:
-    sentence = f"A request with this key is being carried out. Try again in {RETRY_S} s."
-    refused = _refused(409, "in_progress", sentence)
-    refused["Retry-After"] = str(RETRY_S)
-    return refused
-
-
-def _refused(status: int, code: str, sentence: str, field: str = "") -> HttpResponse:
-    return JsonResponse(body([(field, code, sentence)]), status=status)
+def _refused(error: Exception) -> HttpResponse:
+    status, told = answer_to(error)
+    return JsonResponse(told, status=status, headers=getattr(error, "headers", {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
@@ -40,9 +41,10 @@ class NetworkChanges(Resource):
         """
         body = self.parsed(shapes.NetworkPatch)
         name, settings = body.pop("name", None), body.pop("settings", None)
-        found = changes.set_settings(self.get_object(), settings or {}, self._how(body))
-        if name is not None and not found.is_dry:
-            changes.rename(self.get_object(), name)
+        with transaction.atomic():  # both or neither
+            found = changes.set_settings(self.get_object(), settings or {}, self._how(body))
+            if name is not None and not found.is_dry:
+                changes.rename(self.get_object(), name)
         return shown(found)
 
     @extend_schema(
@@ -57,6 +59,19 @@ class NetworkChanges(Resource):
         it back."""
         network = self.get_object()
         return shown(changes.drain_broker(network, broker_of(network, index), self._how_of(shapes.ChangeBody)))
+
+    @extend_schema(
+        operation_id="networks_broker_move",
+        request=shapes.ChangeBody,
+        responses=shapes.NetworkChangeSerializer,
+        filters=False,
+    )
+    @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/move")
+    def move(self, request: Request, pk: str, index: str) -> Response:
+        """Move a broker to another address: one with the same links starts there (`added` has its index), then this one
+        gives its entries away and is removed."""
+        network = self.get_object()
+        return shown(changes.move_broker(network, broker_of(network, index), self._how_of(shapes.ChangeBody)))
 
     @extend_schema(
         operation_id="networks_links_create",

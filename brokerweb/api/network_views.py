@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from brokerweb.accounts.asking import access_of, shown_networks
+from brokerweb.api.bootstrap_views import NetworkDiscovery
 from brokerweb.api.network_changes import HOW, NetworkChanges, broker_of
 from brokerweb.api.network_changes import shown as change_shown
 from brokerweb.api.paging import links, part_of, whole
@@ -24,7 +25,7 @@ from brokerweb.api.shapes.brokers import NetworkBrokerSerializer, RunBrokerListS
 from brokerweb.networks import broker_index, changes, history, live_data, probing
 from brokerweb.networks import services as networks
 from brokerweb.networks.models import Host, Network
-from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probes import TIERS, Tier
 from brokerweb.systems.contract import Rows
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
@@ -34,7 +35,7 @@ PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, descr
 _YES_OR_NO = {"": None, "true": True, "false": False}
 
 
-class NetworkViewSet(NetworkChanges):
+class NetworkViewSet(NetworkDiscovery, NetworkChanges):
     queryset = Network.objects.select_related("owner").prefetch_related("restart_orders")
     serializer_class = shapes.NetworkSerializer
     network_in = "pk"
@@ -143,8 +144,9 @@ class NetworkViewSet(NetworkChanges):
         operation_id="networks_series_retrieve",
         parameters=[
             OpenApiParameter("broker", int, description="Broker index; default: all brokers together"),
+            OpenApiParameter("range", str, enum=[tier.range for tier in TIERS], description="Default: 15m"),
             OpenApiParameter(
-                "step", int, enum=[tier.step_s for tier in TIERS], description="Step in seconds; default: 5"
+                "step", int, enum=[tier.step_s for tier in TIERS], description="The same by its step in seconds"
             ),
         ],
         responses=shapes.NetworkSeriesSerializer,
@@ -152,16 +154,15 @@ class NetworkViewSet(NetworkChanges):
     )
     @action(detail=True, pagination_class=None)
     def series(self, request: Request, pk: str) -> Response:
-        """Time series of probes, load and memory: 30 minutes in steps of 5 s, or one day in steps of 1 min."""
+        """Time series of probes, load and memory: 15 minutes in steps of 1 s, 3 hours in steps of 10 s, one day in
+        steps of 1 min, or 14 days in steps of 10 min.
+
+        A step in which nothing was measured is null: the network was down, or the live feed of its host.
+        """
         network = self.get_object()
-        broker = _broker(network, request)
-        said = request.query_params.get("step", str(TIERS[0].step_s))
-        tier = next((tier for tier in TIERS if str(tier.step_s) == said), None)
-        if tier is None:
-            known = " or ".join(str(tier.step_s) for tier in TIERS)
-            raise InvalidSetting("step", f"must be {known} (seconds), not {shown(said, 40)}")
+        broker, tier = _broker(network, request), _tier(request)
         found = probing.probe_file(network).read(tier, broker, time.time())
-        return Response({"step_s": tier.step_s, "broker": broker, **found})
+        return Response({"range": tier.range, "step_s": tier.step_s, "broker": broker, **found})
 
     @extend_schema(
         operation_id="networks_clients_list",
@@ -237,6 +238,20 @@ def _rows(
     kept = {name: str(value).lower() for name, value in query.items() if value is not None}
     page_links = links(request, {**kept, "page_size": size}, page, -(-found.count // size))
     return Response({"count": found.count, **page_links, "results": shape(found.rows, many=True).data})
+
+
+def _tier(request: Request) -> Tier:
+    """By ``range`` or ``step``. Raises ``InvalidSetting``."""
+    by_range, by_step = {tier.range: tier for tier in TIERS}, {str(tier.step_s): tier for tier in TIERS}
+    tiers = []
+    for name, known, unit in (("range", by_range, ""), ("step", by_step, " (seconds)")):
+        said = request.query_params.get(name)
+        if said is not None and said not in known:
+            raise InvalidSetting(name, f"must be one of {', '.join(known)}{unit}, not {shown(said, 40)}")
+        tiers += [known[said]] if said is not None else []
+    if len({tier.range for tier in tiers}) > 1:
+        raise InvalidSetting("step", f"contradicts range: {tiers[0].range} has steps of {tiers[0].step_s} s")
+    return tiers[0] if tiers else TIERS[0]
 
 
 def _broker(network: Network, request: Request) -> int | None:

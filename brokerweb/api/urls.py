@@ -13,6 +13,7 @@ from brokerweb.api import (
     label_views,
     network_views,
     notice_views,
+    operation_views,
     queue_views,
     recorded_views,
     report_views,
@@ -33,6 +34,7 @@ router = SimpleRouter()
 router.register("accounts", account_views.AccountViewSet, basename="account")
 router.register("topologies", topology_views.TopologyViewSet)
 router.register("networks", network_views.NetworkViewSet)
+router.register("networks", operation_views.OperationViewSet, basename="network-operations")
 router.register("experiments", experiment_views.ExperimentViewSet)
 router.register("presets", experiment_views.PresetViewSet, basename="preset")
 router.register("runs", run_views.RunViewSet)
@@ -56,6 +58,11 @@ urlpatterns = [
     path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),
     path("compare/", compare_views.CompareView.as_view(), name="compare"),
     path("compare/distribution/", compare_views.DistributionView.as_view(), name="compare-distribution"),
+    path(
+        "networks/<str:pk>/bootstrap.txt",
+        network_views.NetworkViewSet.as_view({"get": "bootstrap_text"}),
+        name="network-bootstrap-text",
+    ),
     path("queue/", queue_views.QueueView.as_view(), name="queue"),
     path("queue/pause/", queue_views.QueuePauseView.as_view(), name="queue-pause"),
     path("queue/resume/", queue_views.QueueResumeView.as_view(), name="queue-resume"),
@@ -70,6 +77,7 @@ urlpatterns = [
     path("systems/<str:system>/wire/compose/", wire_views.ComposeView.as_view(), name="systems-wire-compose"),
     path("systems/<str:system>/wire/send/", wire_views.SendView.as_view(), name="systems-wire-send"),
     *(path("", include(web.rest_urls)) for web in webs() if web.rest_urls),
+    path("", include("brokerweb.ngsi.urls")),
     path("", include(router.urls)),
     re_path("^", missing),
 ]

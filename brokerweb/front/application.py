@@ -34,6 +34,7 @@ from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
 from brokerweb.networks.sight import Sight
+from brokerweb.operationlog.recording import recorded
 from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
 from overlay.core.untrusted import Unreadable, read_json
@@ -178,6 +179,7 @@ class Front:
         return await answered(replace(asked, data=data, raw=raw))
 
 
+@recorded
 async def answered(asked: Asked) -> Reply:
     """The answer of the service of this process. Raises errors of services and of REST."""
     if asked.method == "GET":
@@ -223,7 +225,9 @@ def _parameters(query: bytes) -> Mapping[str, str] | None:
 
 
 def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bool:
-    """Whether Django would not redirect or refuse it."""
+    """Whether Django would not redirect or refuse it, or combine headers."""
+    if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
+        return False
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
     has_body = is_write and scope["method"] != "DELETE"

@@ -9,19 +9,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from brokerweb.front.replies import KeyReused, Reply
-from brokerweb.kit.errors import NotPossible
-from overlay.core.errors import InvalidSetting
+from brokerweb.api.idempotency_key import InProgress, KeyReused
+from brokerweb.front.replies import Reply
 
 KEPT_S = 24 * 3600.0
 MOST = 20_000
 MOST_BYTES = 32_000_000
 """Of all answers together; the oldest go first."""
-LONGEST = 255
-
-
-class InProgress(NotPossible):
-    """The first request with this key has no answer yet."""
 
 
 @dataclass(slots=True)
@@ -42,10 +36,7 @@ class Answers:
         self._bytes = 0
 
     def begin(self, who: str, key: str, fingerprint: bytes, now: float) -> Reply | None:
-        """The kept answer; ``None``: carry it out, then call ``end``. Raises ``InvalidSetting``, ``InProgress``,
-        ``KeyReused``."""
-        if not (0 < len(key) <= LONGEST and key.isascii() and key.isprintable()):
-            raise InvalidSetting("Idempotency-Key", f"must be 1 to {LONGEST} printable ASCII characters")
+        """The kept answer; ``None``: carry it out, then call ``end``. Raises ``InProgress``, ``KeyReused``."""
         kept = self._kept.get((who, key))
         if kept is not None and kept.until <= now:
             self._drop((who, key))
@@ -57,7 +48,7 @@ class Answers:
         if kept.fingerprint != fingerprint:
             raise KeyReused
         if kept.reply is None:
-            raise InProgress("The first request with this Idempotency-Key is still in progress. Try again later.")
+            raise InProgress
         return kept.reply
 
     def end(self, who: str, key: str, reply: Reply | None) -> None:

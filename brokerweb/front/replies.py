@@ -25,14 +25,6 @@ def reply(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | Non
     return Reply(status, ENCODER.encode(body).encode(), headers or {})
 
 
-class KeyReused(APIException):
-    """An idempotency key came with another request."""
-
-    status_code = 422
-    default_code = "idempotency_key_reused"
-    default_detail = "This Idempotency-Key was used with another request. Use a new key for each request."
-
-
 class Busy(APIException):
     """A limit of what may wait at once is reached."""
 

@@ -13,6 +13,7 @@ from django.conf import settings
 from rest_framework.exceptions import NotFound
 
 from brokerweb.api.errors import PreconditionFailed
+from brokerweb.api.idempotency_key import REPLAYED, read_key
 from brokerweb.front import conditions
 from brokerweb.front.idempotency import Answers
 from brokerweb.front.locks import Locks
@@ -167,13 +168,14 @@ class Service:
 
     async def once(self, asked: Asked, carry_out: Any) -> Reply:
         """``carry_out(asked)``, or the answer that it got when it was first sent with this ``Idempotency-Key``."""
-        key = asked.headers.get("idempotency-key")
-        if key is None:
+        header = asked.headers.get("idempotency-key")
+        if header is None:
             result: Reply = await carry_out(asked)
             return result
+        key = read_key(header)
         kept = self.answers.begin(asked.who, key, _fingerprint(asked), time.monotonic())
         if kept is not None:
-            return Reply(kept.status, kept.body, {**kept.headers, "Idempotent-Replayed": "true"})
+            return Reply(kept.status, kept.body, {**kept.headers, REPLAYED: "true"})
         done: Reply | None = None
         try:
             done = await carry_out(asked)

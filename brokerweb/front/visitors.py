@@ -38,12 +38,17 @@ _COOKIE = re.compile(r"(?:^|;)\s*" + re.escape(settings.SESSION_COOKIE_NAME) + r
 
 
 def credentials(headers: Mapping[str, str], network: str, is_write: bool = False) -> Credentials | None:
-    """What the headers, by lower-case name, show; ``None`` if nothing."""
+    """What the headers, by lower-case name, show; ``None`` if nothing, or longer than any token or session."""
     cookie, authorization = headers.get("cookie"), headers.get("authorization", "")
-    session = _COOKIE.search(cookie) if cookie else None
-    if not session and not authorization:
+    found = _COOKIE.search(cookie) if cookie else None
+    session = found[1].strip() if found else ""
+    if not (session or authorization) or max(len(session), len(authorization)) > LONGEST_CREDENTIALS:
         return None
-    return Credentials(authorization, session[1].strip() if session else "", network, is_write)
+    return Credentials(authorization, session, network, is_write)
+
+
+LONGEST_CREDENTIALS = 256
+"""Of a token's header, and of a session's cookie. What is shown is kept, also if it is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

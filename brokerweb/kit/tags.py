@@ -114,7 +114,12 @@ def engine(word: Any) -> SafeString | str:
 
 
 SIMULATED_TITLE = "Simulated in virtual time with modelled service times."
-OUTCOME_STATES = {"answered": "done", "not_found": "suspect", "refused": "failed", "lost": "failed"}
+OUTCOME_STATES = {
+    **dict.fromkeys(("answered", "done", "unchanged"), "done"),
+    **dict.fromkeys(("not_found", "precondition"), "suspect"),
+    **dict.fromkeys(("refused", "forbidden", "no_answer", "failed", "lost"), "failed"),
+}
+"""Badge style by outcome of a query or another operation."""
 
 
 @register.filter

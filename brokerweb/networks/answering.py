@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from brokerweb.networks.broker_index import servers_of
 from brokerweb.networks.models import Host, Network, NetworkState
-from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import probe_file
 from brokerweb.networks.services import worker_missing
 from overlay.systems.registry import SYSTEMS
@@ -27,7 +27,7 @@ def trouble(network: Network, host: Host | None, now_s: float) -> str:
         missing = worker_missing(host.name)
         return f"{missing} It is unknown which {title.many} answer; the states shown are the last ones observed."
     up = [row["index"] for row in network.brokers if row.get("state") == "up"]
-    asked = probe_file(network).newest(TIERS[0], up, now_s)
+    asked = probe_file(network).newest(FEW_SECONDS, up, now_s)
     answering = sum(answered > 0 for _, answered in asked.values())
     if answering == len(asked):
         return ""

@@ -63,6 +63,7 @@ def _topology(network: Network, sent: QueryDict, how: How) -> Changed:
 
 EDITS: dict[str, Edit] = {
     "add": lambda network, sent, how: changes.add_broker(network, _list(network, sent.get("links", "")), how),
+    "move": lambda network, sent, how: changes.move_broker(network, _end(network, sent, "broker"), how),
     "drain": lambda network, sent, how: changes.drain_broker(network, _end(network, sent, "broker"), how),
     "return": lambda network, sent, how: changes.return_broker(network, _end(network, sent, "broker"), how),
     "remove": lambda network, sent, how: changes.remove_broker(network, _end(network, sent, "broker"), how),

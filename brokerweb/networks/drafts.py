@@ -83,17 +83,29 @@ class Draft:
             self.link(other, index)
         return index
 
+    def move(self, index: int) -> int:
+        """A new broker with the same links and place, at an address of its own; this one is removed. Returns the index
+        of the new one."""
+        links = [link for link in self.deployed["links"] if self.known(index, "broker") in (link["a"], link["b"])]
+        if not links:
+            raise InvalidSetting("broker", "has no links, so there is no broker to give its entries to")
+        count = len(self.deployed["links"])
+        new = self.add_broker([link["a"] + link["b"] - index for link in links])
+        self.deployed["links"][count:] = [_renumbered(link, _Moved(index, new)) for link in links]
+        if places := self.deployed.get("positions"):
+            places[new] = list(places[index])
+        self.remove(index)
+        return new
+
     def remove(self, index: int) -> None:
         self._require_growth("brokers cannot be removed")
         self.known(index, "broker")
         self.deployed["links"] = [link for link in self.deployed["links"] if index not in (link["a"], link["b"])]
         self.members[str(index)] = REMOVED
-        self._require_one()
 
     def drain(self, index: int) -> None:
         self._require_growth("brokers cannot be drained")
         self.members[str(self.known(index, "broker"))] = DRAINED
-        self._require_one()
 
     def run(self, index: int) -> None:
         self.members.pop(str(self.known(index, "broker")), None)
@@ -158,7 +170,8 @@ class Draft:
             del self.deployed["names"]
 
     def check(self) -> None:
-        """Raises ``InvalidSetting`` for settings that do not fit."""
+        """Raises ``InvalidSetting`` for settings that do not fit, and without a broker that runs."""
+        self._require_one()
         self.system.check(self.system.setup(self.settings, None, graph_of(self.deployed)))
 
     def _require_growth(self, sentence: str) -> None:
@@ -167,7 +180,7 @@ class Draft:
 
     def _require_one(self) -> None:
         if not self.running:
-            raise InvalidSetting("broker", "is the last one that runs; stop the network instead")
+            raise InvalidSetting("broker", "none would be left that runs; stop the network instead")
 
 
 def steps(before: Draft, after: Draft, rows: Iterable[Mapping[str, Any]]) -> list[rollout.Step]:
@@ -202,6 +215,16 @@ def _state(shown: str) -> str:
     if shown in FAILED_STATES:
         return rollout.FAILED
     return rollout.UP if shown == "up" else rollout.BUSY
+
+
+class _Moved(dict[int, int]):
+    """One index that became another; all others stay."""
+
+    def __init__(self, old: int, new: int) -> None:
+        super().__init__({old: new})
+
+    def __missing__(self, index: int) -> int:
+        return index
 
 
 def _renumbered(link: Mapping[str, Any], index_of: Mapping[int, int]) -> dict[str, Any]:

@@ -86,10 +86,18 @@ def _load(before: _Seen | None, now: _Seen, shown: Counters) -> Load:
     if before is not None:
         elapsed_s = now.at_s - before.at_s
         grown = {name: growth([before.counters.get(name, 0), count]) for name, count in now.counters.items()}
-        row |= rates(grown, elapsed_s, shown) if grown else {}
+        row |= {**rates(grown, elapsed_s, shown), **_answers(grown, elapsed_s, shown)} if grown else {}
         if now.cpu_s is not None and before.cpu_s is not None:
             row["cores"] = max(0.0, now.cpu_s - before.cpu_s) / elapsed_s
     return row
+
+
+def _answers(grown: Mapping[str, int], elapsed_s: float, shown: Counters) -> Load:
+    """Answered queries per second, and their mean number of hops."""
+    if not shown.answers:
+        return {}
+    answers, hops = (sum(grown.get(name, 0) for name in names) for names in (shown.answers, shown.hops))
+    return {"answers_per_s": answers / elapsed_s, "hops": hops / answers if answers else None}
 
 
 def _memory(pid: int | None) -> dict[str, int | None]:

@@ -1,25 +1,24 @@
 """Time series of a network's probes, load and memory, in a ring file of fixed size with coarser steps for older data.
 
-Counterparts: ``probing`` measures and writes, REST's ``series`` and the network's page read. Available on the host with
-the network's directory; the writer can be restarted.
+Counterparts: ``probing`` measures and writes each second, ``thinning`` merges seconds into coarser steps, REST's
+``series`` and the network's page read. Available on the host with the network's directory; the writer can be restarted.
 
 ::
 
-   var/networks/<id>/probes-by-broker    for all brokers together and for each one, for each tier: a ring of records
+   var/networks/<id>/series    for all brokers together and for each one, for each tier: a ring of records
 """
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from telemetry.lake.storage import plain
 
@@ -30,10 +29,20 @@ class Tier:
 
     step_s: int
     slots: int
+    range: str
+    """What it covers, as in REST and on pages."""
+
+    @property
+    def covers_s(self) -> int:
+        return self.step_s * self.slots
 
 
-TIERS = (Tier(5, 360), Tier(60, 1440))
-"""30 minutes in steps of 5 s and one day in steps of 1 min: 65 kB per broker."""
+TIERS = (Tier(1, 900, "15m"), Tier(10, 1080, "3h"), Tier(60, 1440, "1d"), Tier(600, 2016, "14d"))
+"""At most 2,016 points per line of a chart; 326 kB per broker. Longer rings take more disk, shorter ones forget sooner.
+Each step must divide those after it, and the first tier must cover a step of the last one."""
+SECONDS = TIERS[0]
+FEW_SECONDS = TIERS[1]
+"""Whose newest step says whether a server answers: a single lost datagram is not yet silence."""
 
 RECORD = np.dtype(
     [
@@ -42,60 +51,24 @@ RECORD = np.dtype(
         ("answered", "<u4"),
         ("p50_us", "<f4"),  # of answered probes; NaN if none
         ("p95_us", "<f4"),
+        ("sum_us", "<f8"),  # of the same
+        ("answers_per_s", "<f4"),  # queries answered from a table
+        ("hops", "<f4"),  # mean of these; NaN if none
         ("load_per_s", "<f4"),
         ("cores", "<f4"),
         ("private_bytes", "<f8"),
+        ("looks_s", "<f4"),  # seconds of the step in which load and memory are known
+        ("pad", "<f4"),
     ]
 )
-FIGURES = tuple(name for name in RECORD.names or () if name != "at_s")
-_UNKNOWN = {**dict.fromkeys(FIGURES, np.nan), "asked": 0, "answered": 0}
-LOOKS = ("load_per_s", "cores", "private_bytes")
+Records = NDArray[np.void]
+COUNTS = ("asked", "answered", "sum_us", "looks_s")
+"""What is added up when steps are merged."""
+LOOKS = ("answers_per_s", "hops", "load_per_s", "cores", "private_bytes")
 """Figures that are polled less often than probes."""
-
-
-class Step:
-    """Measurements of one network in one step. Pure."""
-
-    def __init__(self) -> None:
-        self._asked: dict[int, int] = defaultdict(int)
-        self._took_us: dict[int, list[float]] = defaultdict(list)
-        self._looks: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-
-    def take_probe(self, broker: int, took_us: float | None) -> None:
-        """Add a probe of one broker; ``None`` if not answered in time."""
-        self._asked[broker] += 1
-        if took_us is not None:
-            self._took_us[broker].append(took_us)
-
-    def take_look(self, broker: int, figures: Mapping[str, float | None]) -> None:
-        """Add polled values of ``LOOKS``."""
-        for name in LOOKS:
-            if (value := figures.get(name)) is not None:
-                self._looks[broker][name].append(value)
-
-    def figures(self) -> dict[int | None, dict[str, float]]:
-        """Figures by broker, and under ``None`` of all: times of all probes, sums of loads and sizes."""
-        brokers = sorted({*self._asked, *self._looks})
-        found: dict[int | None, dict[str, float]] = {}
-        for broker in brokers:
-            means = {name: fmean(values) for name, values in self._looks[broker].items()}
-            found[broker] = _spread(self._asked[broker], self._took_us[broker]) | means
-        sums = {
-            name: sum(one[name] for one in found.values() if name in one)
-            for name in LOOKS
-            if any(name in one for one in found.values())
-        }
-        took = [one for times in self._took_us.values() for one in times]
-        found[None] = _spread(sum(self._asked.values()), took) | sums
-        return found
-
-
-def _spread(asked: int, took_us: list[float]) -> dict[str, float]:
-    counts: dict[str, float] = {"asked": asked, "answered": len(took_us)}
-    if not took_us:
-        return counts
-    p50, p95 = np.percentile(took_us, (50, 95))
-    return counts | {"p50_us": p50, "p95_us": p95}
+FIGURES = ("asked", "answered", "answered_share", "mean_us", "p50_us", "p95_us", *LOOKS)
+"""As in REST, in the units of their names; shares are 0 to 1, hops and cores plain numbers."""
+_UNKNOWN = {name: 0 if name in COUNTS or name == "pad" else np.nan for name in RECORD.names or ()}
 
 
 class Probes:
@@ -105,63 +78,105 @@ class Probes:
         self._path = path
 
     def write(self, tier: Tier, at_s: int, found: Mapping[int | None, Mapping[str, float]]) -> None:
-        """Write the figures of the step starting at ``at_s``. Raises ``OSError``, for example on a full disk."""
+        """Write the figures of the step starting at ``at_s``, by broker, and under ``None`` of all of them.
+
+        Raises ``OSError``, for example on a full disk.
+        """
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with _opened(self._path, os.O_RDWR | os.O_CREAT) as file:
-            for broker, figures in found.items():
-                values = {**_UNKNOWN, **figures, "at_s": at_s}
-                record = np.array([tuple(values[name] for name in RECORD.names or ())], RECORD)
-                os.pwrite(file, record.tobytes(), self._place(tier, broker, at_s // tier.step_s % tier.slots))
+            slot = at_s // tier.step_s % tier.slots
+            for broker, record in zip(found, records_of(at_s, found.values()), strict=True):
+                os.pwrite(file, record.tobytes(), _place(tier, broker, slot))
+
+    def records(self, tier: Tier, brokers: Iterable[int | None], begin_s: int, end_s: int) -> dict[int | None, Records]:
+        """What is known of the steps from ``begin_s`` to before ``end_s``, by broker, oldest first."""
+        try:
+            with _opened(self._path, os.O_RDONLY) as file:
+                rings = {broker: _ring(file, tier, broker, begin_s, end_s) for broker in brokers}
+        except FileNotFoundError:
+            return {broker: np.empty(0, RECORD) for broker in brokers}
+        return {broker: _between(ring, begin_s, end_s) for broker, ring in rings.items()}
 
     def read(self, tier: Tier, broker: int | None, now_s: float) -> dict[str, list[Any]]:
         """``{t, asked, ...}``: Unix seconds and ``FIGURES`` of each step since the first known one, ``None`` in
         gaps.
         """
-        try:
-            with _opened(self._path, os.O_RDONLY) as file:
-                data = os.pread(file, tier.slots * RECORD.itemsize, self._place(tier, broker, 0))
-        except FileNotFoundError:
-            data = b""
-        records = np.frombuffer(data[: len(data) // RECORD.itemsize * RECORD.itemsize], RECORD)
-        newest = int(now_s) // tier.step_s * tier.step_s
-        oldest = newest - (tier.slots - 1) * tier.step_s
-        known = {int(one["at_s"]): one for one in records if oldest <= one["at_s"] <= newest}
-        times = range(min(known), max(known) + 1, tier.step_s) if known else range(0)
-        return {"t": list(times), **{name: _column(name, times, known) for name in FIGURES}}
+        end_s = int(now_s) // tier.step_s * tier.step_s + tier.step_s
+        found = self.records(tier, (broker,), end_s - tier.covers_s, end_s)[broker]
+        if not found.size:
+            return {"t": [], **{name: [] for name in FIGURES}}
+        first, last = int(found["at_s"][0]), int(found["at_s"][-1])
+        times = range(first, last + 1, tier.step_s)
+        places = (found["at_s"].astype(np.int64) - first) // tier.step_s
+        return {"t": list(times), **{name: _column(values_of(name, found), places, len(times)) for name in FIGURES}}
 
     def newest(self, tier: Tier, brokers: Iterable[int], now_s: float) -> dict[int, tuple[int, int]]:
         """Probes asked and answered in the newest complete step of each broker that was asked in it.
 
         A step is written up to a second after its end, so that before the last one counts if that is missing.
         """
-        begins = [int(now_s) // tier.step_s * tier.step_s - steps * tier.step_s for steps in (1, 2)]
-        found: dict[int, tuple[int, int]] = {}
-        try:
-            with _opened(self._path, os.O_RDONLY) as file:
-                for broker in brokers:
-                    for at_s in begins:
-                        place = self._place(tier, broker, at_s // tier.step_s % tier.slots)
-                        record = np.frombuffer(
-                            os.pread(file, RECORD.itemsize, place).ljust(RECORD.itemsize, b"\0"), RECORD
-                        )
-                        if record["at_s"][0] == at_s and record["asked"][0]:
-                            found[broker] = int(record["asked"][0]), int(record["answered"][0])
-                            break
-        except FileNotFoundError:
-            return {}
-        return found
+        newest = self._newest(tier, brokers, now_s)
+        return {broker: (int(row["asked"]), int(row["answered"])) for broker, row in newest.items()}
 
-    @staticmethod
-    def _place(tier: Tier, broker: int | None, slot: int) -> int:
-        """Those of all brokers come first, so that brokers can be added behind."""
-        before = sum(one.slots for one in TIERS[: TIERS.index(tier)])
-        row = 0 if broker is None else broker + 1
-        return (row * sum(one.slots for one in TIERS) + before + slot) * RECORD.itemsize
+    def last(self, tier: Tier, brokers: Iterable[int], figure: str, now_s: float) -> dict[int, float]:
+        """One of ``FIGURES`` in the same step of each broker of which it is known."""
+        newest = self._newest(tier, brokers, now_s)
+        return {broker: float(row[figure]) for broker, row in newest.items() if row[figure] == row[figure]}
+
+    def _newest(self, tier: Tier, brokers: Iterable[int], now_s: float) -> dict[int, Any]:
+        begin_s = int(now_s) // tier.step_s * tier.step_s
+        found = self.records(tier, brokers, begin_s - 2 * tier.step_s, begin_s)
+        asked = {broker: rows[rows["asked"] > 0] for broker, rows in found.items() if broker is not None}
+        return {broker: rows[-1] for broker, rows in asked.items() if rows.size}
 
 
-def _column(name: str, times: Iterable[int], known: Mapping[int, Any]) -> list[Any]:
-    found = [plain(known[at][name]) if at in known else None for at in times]
-    return [None if value is None or value != value else value for value in found]
+def records_of(at_s: int, found: Iterable[Mapping[str, float]]) -> Records:
+    """Records of one step; figures that are missing are unknown."""
+    names = RECORD.names or ()
+    rows = [{**_UNKNOWN, **figures, "at_s": at_s} for figures in found]
+    return np.array([tuple([row[name] for name in names]) for row in rows], RECORD)
+
+
+def values_of(name: str, found: Records) -> NDArray[Any]:
+    """One of ``FIGURES`` of each record; NaN where it is unknown."""
+    if name in ("mean_us", "answered_share"):
+        above, below = ("sum_us", "answered") if name == "mean_us" else ("answered", "asked")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(found[below] > 0, found[above] / found[below], np.nan))
+    return np.asarray(found[name])
+
+
+def _column(values: NDArray[Any], places: NDArray[np.int64], length: int) -> list[Any]:
+    column: list[Any] = [None] * length
+    for place, value in zip(places.tolist(), values, strict=True):
+        column[place] = None if value != value else plain(value)
+    return column
+
+
+def _between(found: Records, begin_s: int, end_s: int) -> Records:
+    """Those of this time: a slot may have an older record, or none."""
+    kept = found[(found["at_s"] >= max(begin_s, 1)) & (found["at_s"] < end_s)]
+    return kept[np.argsort(kept["at_s"], kind="stable")]
+
+
+def _ring(file: int, tier: Tier, broker: int | None, begin_s: int, end_s: int) -> Records:
+    """The slots of this time, which may begin near the end of the ring."""
+    first, count = begin_s // tier.step_s, min(tier.slots, -(-(end_s - begin_s) // tier.step_s))
+    at = first % tier.slots
+    parts = [(at, min(count, tier.slots - at))]
+    if count > parts[0][1]:
+        parts.append((0, count - parts[0][1]))
+    read = [os.pread(file, size * RECORD.itemsize, _place(tier, broker, slot)) for slot, size in parts]
+    return np.concatenate(
+        [np.frombuffer(data[: len(data) // RECORD.itemsize * RECORD.itemsize], RECORD) for data in read]
+    )
+
+
+def _place(tier: Tier, broker: int | None, slot: int) -> int:
+    """Those of all brokers come first, so that brokers can be added behind."""
+    before = sum(one.slots for one in TIERS[: TIERS.index(tier)])
+    row = 0 if broker is None else broker + 1
+    return (row * sum(one.slots for one in TIERS) + before + slot) * RECORD.itemsize
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Probes the networks of this host: a ping to every broker each second, and load and memory in each step.
+"""Probes the networks of this host: a ping to every broker each second, and load and memory every five seconds.
 
 Runs as a thread of ``manage.py livefeed``, of which each host has one. Rejected: the supervisor, because a thousand
 answers would delay the start of brokers; the web process, of which there may be several or none. The kernel timestamps
@@ -14,7 +14,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeVar
@@ -24,8 +24,10 @@ from django.db import close_old_connections
 
 from brokerweb.networks.load_polling import Glance
 from brokerweb.networks.models import UP, Network
-from brokerweb.networks.probes import TIERS, Probes, Step
+from brokerweb.networks.probes import LOOKS, SECONDS, Probes, Tier
+from brokerweb.networks.seconds import Second
 from brokerweb.networks.statistics_queries import AT_ONCE, SILENCE_S
+from brokerweb.networks.thinning import Thinning
 from overlay.core.addresses import Address, parse_address
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.contract import System
@@ -34,6 +36,8 @@ from overlay.systems.registry import SYSTEMS
 log = logging.getLogger(__name__)
 
 ROUND_S = 1.0
+LOOK_S = 5
+"""Between two polls of load and memory. More often costs more: each reads process data of every broker."""
 DEADLINE_S = 0.9
 """Timeout of a round of pings."""
 _STAMPED = getattr(socket, "SO_TIMESTAMPNS", 35)
@@ -44,7 +48,7 @@ K = TypeVar("K", bound=Hashable)
 
 def probe_file(network: Network) -> Probes:
     """The file of the time series of ``network``."""
-    return Probes(Path(settings.VAR) / "networks" / network.pk / "probes-by-broker")
+    return Probes(Path(settings.VAR) / "networks" / network.pk / "series")
 
 
 def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
@@ -99,35 +103,36 @@ def _stamp(ancillary: list[tuple[int, int, bytes]]) -> int | None:
 
 
 class _Followed:
-    """The state of one network within a step."""
+    """The time series of one network that is being written."""
 
     def __init__(self, network: Network) -> None:
         self._file = probe_file(network)
+        self._thinning = Thinning(self._file)
         self._glance = Glance()
-        self._steps = {tier: Step() for tier in TIERS}
-        self._began: dict[int, int] = {}
+        self._second = Second()
+        self._at_s = 0
 
     def take(self, probes: Mapping[int, float | None]) -> None:
-        for step in self._steps.values():
-            for broker, took_us in probes.items():
-                step.take_probe(broker, took_us)
+        for broker, took_us in probes.items():
+            self._second.take_probe(broker, took_us)
 
     def look(self, network: Network) -> None:
         seen = self._glance.look(network)
         memories = {row["index"]: row["uss_bytes"] for row in seen["memory"]["brokers"]}
         for row in seen["load"]["brokers"]:
-            load = {"load_per_s": row.get("load_per_s"), "cores": row.get("cores")}
-            for step in self._steps.values():
-                step.take_look(row["index"], {**load, "private_bytes": memories.get(row["index"])})
+            own = {**{name: row.get(name) for name in LOOKS}, "private_bytes": memories.get(row["index"])}
+            self._second.take_look(row["index"], own)
 
-    def close_steps(self, now_s: float) -> None:
-        """Write the steps that ended before ``now_s``, Unix time. Raises ``OSError``."""
-        for tier in TIERS:
-            begins = int(now_s) // tier.step_s * tier.step_s
-            before = self._began.setdefault(tier.step_s, begins)
-            if begins != before:
-                found, self._steps[tier], self._began[tier.step_s] = self._steps[tier].figures(), Step(), begins
-                self._file.write(tier, before, found)
+    def close_second(self, now_s: int, brokers: Sequence[int]) -> dict[Tier, list[int]]:
+        """Write what was measured in the second before ``now_s``, Unix time, and the steps that ended; returns the
+        begins of the latter. Raises ``OSError``.
+        """
+        if now_s == self._at_s:
+            return {}
+        at_s, self._at_s = self._at_s, now_s
+        if found := self._second.closed():
+            self._file.write(SECONDS, at_s, found)
+        return self._thinning.go_on(now_s, brokers)
 
 
 class Prober:
@@ -146,8 +151,8 @@ class Prober:
             if network.system in SYSTEMS
         }
         self._followed = {key: self._followed.get(key) or _Followed(network) for key, network in networks.items()}
-        for followed in self._followed.values():
-            self._close(followed)
+        for key, followed in self._followed.items():
+            self._close(followed, networks[key])
         probes: dict[tuple[str, int, int], dict[int, float | None]] = {key: {} for key in networks}
         by_system = groupby(sorted(networks, key=lambda key: networks[key].system), lambda key: networks[key].system)
         present = {name: list(keys) for name, keys in by_system}
@@ -160,17 +165,18 @@ class Prober:
             }
             for (key, index), took_us in pinged(SYSTEMS[name], addresses, DEADLINE_S / len(present)).items():
                 probes[key][index] = took_us
-        step = int(time.time()) // TIERS[0].step_s
+        step = int(time.time()) // LOOK_S
         is_due, self._looked_in = step != self._looked_in, step
         for key, followed in self._followed.items():
             followed.take(probes[key])
-            if is_due:  # not more often: it reads process data of every broker
+            if is_due:
                 followed.look(networks[key])
 
     @staticmethod
-    def _close(followed: _Followed) -> None:
+    def _close(followed: _Followed, network: Network) -> None:
+        brokers = [row["index"] for row in network.brokers]
         try:
-            followed.close_steps(time.time())
+            followed.close_second(int(time.time()), brokers)
         except OSError as error:
             log.warning("probe results of a network were not written: %s", error)
 

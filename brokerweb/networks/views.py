@@ -21,10 +21,13 @@ from brokerweb.kit.view_guards import form_page, needs, page_of, person, sought
 from brokerweb.networks import broker_index, changes, history, live_data, services
 from brokerweb.networks.answering import trouble
 from brokerweb.networks.models import Host, Network
+from brokerweb.networks.probes import TIERS
+from brokerweb.networks.series_charts import RANGES, charts, for_script
 from brokerweb.systems.registry import web_of
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import FIRST, SYSTEMS, have_topologies, servers_title
+from telemetry.systems.registry import telemetry_of
 
 
 @needs("read", network=ANY)
@@ -93,9 +96,20 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     opened = {} if found is None else live_data.panel_of(network, found)
     graph = overlay.picture(network.deployed, broker_index.servers_of(network))
     parts = web_of(network.system).parts_of_network(network)
-    context = {**_shown(network), **opened, "graph": graph}
+    context = {**_shown(network), **opened, "graph": graph, **_course(network, request.GET.get("range", ""))}
     context |= {"parts": parts, "events": history.newest(network)}
     return render(request, "networks/detail.html", context)
+
+
+def _course(network: Network, said: str) -> dict[str, Any]:
+    """Of the charts over time."""
+    shown = charts(has_answers=bool(telemetry_of({"system": network.system}).counters.answers))
+    return {
+        "charts": shown,
+        "chart_scripts": for_script(shown),
+        "ranges": [(tier.range, RANGES[tier.range]) for tier in TIERS],
+        "range": said if said in RANGES else TIERS[0].range,
+    }
 
 
 @login_required

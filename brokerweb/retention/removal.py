@@ -20,6 +20,7 @@ from brokerweb.changelog import services as changes
 from brokerweb.experiments.deletion_guards import is_needed
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ACTIVE, ENDED, UNFINISHED, note
+from brokerweb.operationlog import storing as operations
 from brokerweb.reports.models import BEING_MADE, Report
 from brokerweb.storage import files
 from brokerweb.storage.eviction import Item, choose
@@ -188,4 +189,5 @@ def turn(now: datetime | None = None) -> Plan:
     policy = Policy.objects.filter(pk=Policy.ONLY).first()
     limits = policy or Policy()
     changes.thin(now - timedelta(days=limits.change_days), limits.most_changes)
+    operations.thin(now)
     return apply(policy, now) if policy and policy.is_on else Plan([])

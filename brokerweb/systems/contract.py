@@ -66,12 +66,12 @@ class ServerDetail:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """One page of a list that the servers of a network report."""
+    """One page of a list of a run, or of one that the servers of a network report."""
 
     count: int
     """Of all rows."""
     rows: Sequence[Mapping[str, Any]]
-    """With the fields of the serializers of ``brokerweb.api.shapes.networks``."""
+    """Of a network, with the fields of the serializers of ``brokerweb.api.shapes.networks``."""
 
 
 Key = tuple[str, str, str]
@@ -175,6 +175,8 @@ class Context(Protocol):
     """Of ``get``, ``put``, ``delete``, ``list`` and ``stream``; only these are called."""
     names: tuple[str, str, str]
     """Of the three parts of a key, in documents."""
+    longest_valid_ms: int
+    """How long what is put may be valid."""
     fields: tuple[str, ...]
     """Of the rows of a list."""
     filters: frozenset[str]
@@ -266,6 +268,13 @@ class Web:
 
     def pending_of_network(self, network: Network, offset: int, limit: int) -> Rows | None:
         """Messages that its servers retain, by queue; ``None``: they list none."""
+        return None
+
+    def traces_of_run(self, run: Run, show: str, offset: int, limit: int) -> Rows | None:
+        """Of a system without queries: what it traced in a run, for ``/api/runs/ID/traces/``; ``None``: nothing ever.
+
+        ``show`` chooses rows; empty: all. Raises ``InvalidSetting`` and ``StorageError``.
+        """
         return None
 
     def server_of_run(self, run: Run, index: int, shown: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,8 @@ const LEAST_DRAG = 6;
 const LEAST_NAMES = 4;
 const CLOCK_SPACE = 72; // of hh:mm:ss
 const clock = (t, exact = true) => new Date(t * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false, ...(exact ? { second: "2-digit" } : {}) });
+const date = (t) => new Date(t * 1000).toLocaleDateString([], { day: "numeric", month: "short" });
+const HALF_A_DAY_S = 43_200;
 export const DASHES = { dashed: [6, 4], dotted: [2, 3], dashdot: [9, 3, 2, 3] };
 
 export class LiveChart {
@@ -74,13 +76,19 @@ export class LiveChart {
 
   readout(at) {
     const nowhere = at === null || at === undefined;
-    this.time.textContent = nowhere ? "" : this.spec.clock ? `at ${clock(this.data[0][at])}` : `at ${this.data[0][at]}\u202fs`;
+    this.time.textContent = nowhere ? "" : this.spec.clock ? `at ${this.instant(at)}` : `at ${this.data[0][at]}\u202fs`;
     this.spec.series.forEach((series, i) => {
       const value = nowhere ? this.data[i + 1].findLast((one) => one !== null && one !== undefined) : this.data[i + 1][at];
       const text = value === null || value === undefined ? UNKNOWN : this.format(value);
       const words = nowhere && !this.follows ? "" : text, shown = this.keys[i].lastElementChild;
       if (shown.textContent !== words) shown.textContent = words;
     });
+  }
+
+  // The time of day; with its date where the data are of several days.
+  instant(at) {
+    const times = this.data[0], t = times[at];
+    return times.at(-1) - times[0] > 2 * HALF_A_DAY_S ? `${date(t)} ${clock(t, false)}` : clock(t);
   }
 
   build() {
@@ -97,7 +105,7 @@ export class LiveChart {
       cursor: { sync: { key: "run" }, points: { size: 5 }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => { this.onZoom?.(null); return null; } } },
       scales: { x: { time: Boolean(spec.clock), range: (u, min, max) => this.zoom || [min, max] }, y: this.log ? { distr: 3, log: 10, range: (u, min, max) => this.logRange(min, max) } : { range: (u, min, max) => this.linearRange(min, max) } },
       axes: [
-        { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, ...(spec.clock ? { space: CLOCK_SPACE } : {}), values: (u, splits, axis, space, apart) => splits.map((t) => (spec.clock ? clock(t, apart < 60) : `${t} s`)) },
+        { stroke: soft, font, size: 34, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge }, ...(spec.clock ? { space: CLOCK_SPACE } : {}), values: (u, splits, axis, space, apart) => splits.map((t) => (!spec.clock ? `${t} s` : apart < HALF_A_DAY_S ? clock(t, apart < 60) : date(t))) },
         { stroke: soft, font, size: 66, grid: { stroke: edge, width: 1 }, ticks: { stroke: edge },
           ...(this.log ? { filter: this.named } : {}), values: (u, splits) => splits.map((y) => (y === null ? "" : brief(this.format(y)))) },
       ],

@@ -1,29 +1,27 @@
-// Probes, load and memory of a network: four charts of all brokers or of one, refreshed each step while the page is
-// visible. Each response is complete, so a failed request loses nothing.
+// Probes, load and memory of a network: charts of all brokers or of one, refreshed while the page is visible. Each response
+// is complete, so a failed request loses nothing. Range and broker are in the address.
 import { LiveChart } from "./livechart.js";
+import { press, specsOf } from "./run-charts.js";
 import { ZoomReset } from "./zoom.js";
 
-const SPECS = {
-  probes: { format: "us", log: true, clock: true, series: [
-    { key: "p50_us", label: "p50", colour: "accent", width: 2.5 },
-    { key: "p95_us", label: "p95", colour: "state-violet", width: 1.5, dash: "dashed" }] },
-  answered: { format: "percent", clock: true, top: 1.05, series: [{ key: "share", label: "answered", colour: "state-green", width: 2 }] },
-  load: { format: "perSecond", clock: true, series: [{ key: "load_per_s", label: "incoming messages", colour: "accent", width: 2 }] },
-  memory: { format: "size", clock: true, series: [{ key: "private_bytes", label: "private memory", colour: "accent", width: 2 }] },
-};
-const MOST_WAIT_MS = 15_000;
+const LEAST_WAIT_MS = 2_000, MOST_WAIT_MS = 15_000;
+const STEP_MS = { "15m": 1_000, "3h": 10_000, "1d": 60_000, "14d": 600_000 };
+const TOPS = { answered: 1.05 };
 
 export class NetworkCharts {
   constructor(box) {
-    Object.assign(this, { box, step: 5, latest: 0 });
+    Object.assign(this, { box, range: box.dataset.range, latest: 0, found: null });
+    this.specs = specsOf("", JSON.parse(document.getElementById("network-charts").textContent));
+    for (const [name, spec] of Object.entries(this.specs)) Object.assign(spec, { clock: true, ...(TOPS[name] ? { top: TOPS[name] } : {}) });
     this.of = box.querySelector("#course-of");
     this.charts = [...box.querySelectorAll("[data-chart]")].map((figure) => this.make(figure));
     this.resets = this.charts.map(({ figure }) => new ZoomReset(figure.querySelector(".panel-head .actions"), () => this.zoomTo(null)));
-    this.of.addEventListener("change", () => this.refresh());
+    this.of.addEventListener("change", () => { this.address(); this.refresh(); });
     box.addEventListener("click", ({ target }) => {
-      if (!target.dataset.step) return;
-      target.parentElement.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === target)));
-      this.step = Number(target.dataset.step);
+      if (!target.dataset.range || target === box) return;
+      press(target);
+      this.range = target.dataset.range;
+      this.address();
       this.zoomTo(null);
       this.refresh();
     });
@@ -32,16 +30,30 @@ export class NetworkCharts {
   }
 
   make(figure) {
-    const name = figure.dataset.chart, chart = new LiveChart(figure.querySelector("[data-plot]"), SPECS[name]);
-    chart.onZoom = (range) => this.zoomTo(range);
+    const one = { figure, name: figure.dataset.chart, chart: new LiveChart(figure.querySelector("[data-plot]"), this.specs[figure.dataset.chart]) };
+    one.chart.onZoom = (range) => this.zoomTo(range);
     figure.addEventListener("click", ({ target }) => {
-      const file = `network-${this.box.dataset.network}-${name}${this.of.value === "" ? "" : `-broker-${this.of.value}`}`;
-      if (target.dataset.save === "svg") chart.saveSvg(file, figure.querySelector("h3").textContent);
-      if (target.dataset.save === "png") chart.savePicture(file);
-      if (target.dataset.save === "csv") chart.saveData(file);
+      const { save, view } = target.dataset;
+      const file = `network-${this.box.dataset.network}-${one.name}${this.of.value === "" ? "" : `-broker-${this.of.value}`}-${this.range}`;
+      if (save === "svg") one.chart.saveSvg(file, figure.querySelector("h3").textContent);
+      if (save === "png") one.chart.savePicture(file);
+      if (save === "csv") one.chart.saveData(file);
+      if (view) { press(target); one.name = view; one.chart.setSpec(this.specs[view]); this.draw(one); }
     });
-    return { figure, name, chart };
+    return one;
   }
+
+  // What is shown, so that the page can be shared as it is.
+  address() {
+    const url = new URL(location);
+    for (const [name, value] of [["range", this.range], ["of", this.of.value]]) {
+      if (value) url.searchParams.set(name, value); else url.searchParams.delete(name);
+    }
+    url.hash = "course";
+    history.replaceState(history.state, "", url);
+  }
+
+  query() { return `?range=${this.range}${this.of.value === "" ? "" : `&broker=${this.of.value}`}`; }
 
   zoomTo(range) {
     this.charts.forEach(({ chart }) => chart.zoomTo(range));
@@ -51,16 +63,18 @@ export class NetworkCharts {
   // Of two concurrent requests the later one counts.
   async refresh() {
     clearTimeout(this.timer);
-    const turn = ++this.latest;
+    const turn = ++this.latest, url = this.box.dataset.url + this.query();
+    this.box.querySelector("#course-json").href = url;
     try {
-      const answer = await fetch(`${this.box.dataset.url}?step=${this.step}${this.of.value === "" ? "" : `&broker=${this.of.value}`}`);
-      if (answer.ok && turn === this.latest) this.show(await answer.json());
+      const answer = await fetch(url);
+      const found = answer.ok ? await answer.json() : null;
+      if (found && turn === this.latest) { this.found = found; this.charts.forEach((one) => this.draw(one)); }
     } catch { /* unavailable: the next response is complete */ }
-    if (turn === this.latest && !document.hidden) this.timer = setTimeout(() => this.refresh(), Math.min(this.step * 1000, MOST_WAIT_MS));
+    const wait = Math.min(Math.max(STEP_MS[this.range], LEAST_WAIT_MS), MOST_WAIT_MS);
+    if (turn === this.latest && !document.hidden) this.timer = setTimeout(() => this.refresh(), wait);
   }
 
-  show(found) {
-    const columns = { ...found, share: found.asked.map((asked, at) => (asked ? found.answered[at] / asked : null)) };
-    this.charts.forEach(({ name, chart }) => chart.show([found.t, ...SPECS[name].series.map(({ key }) => columns[key])], []));
+  draw({ name, chart }) {
+    if (this.found) chart.show([this.found.t, ...this.specs[name].series.map(({ key }) => this.found[key])], []);
   }
 }

@@ -6,7 +6,7 @@ import { ZoomReset } from "./zoom.js";
 const UNITS = { us: "_us", perSecond: "_per_s" }; // in the names of columns of a CSV file
 
 // All views of all charts, by name; the system declares them (telemetry/charts/live.py).
-function specs(kind, charts) {
+export function specsOf(kind, charts) {
   const main = colour(`series-${kind}`) ? `series-${kind}` : "series-custom";
   const named = (column, format) => (column.endsWith(UNITS[format] ?? "") ? column : column + UNITS[format]);
   const line = ({ column, label, colour: own, width, dash, band_to: bandTo }, format) => ({
@@ -15,11 +15,11 @@ function specs(kind, charts) {
   return Object.fromEntries(Object.entries(views).map(([name, { lines, ...view }]) => [name, { ...view, series: lines.map((one) => line(one, view.format)) }]));
 }
 
-const press = (pressed) => pressed.parentElement.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === pressed)));
+export const press = (pressed) => pressed.parentElement.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === pressed)));
 
 export class RunCharts {
   constructor(live) {
-    this.specs = specs(live.kind, live.charts);
+    this.specs = specsOf(live.kind, live.charts);
     this.shown = [...document.querySelectorAll("[data-chart]")].map((figure) => this.make(figure, live));
     this.series = null;
     this.marks = [];

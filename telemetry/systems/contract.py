@@ -129,6 +129,10 @@ class Counters:
     """Gauges, shown as current values."""
     totals: Mapping[str, str] = field(default_factory=dict)
     """Gauges summed over all servers, with the title of each sum."""
+    hops: tuple[str, ...] = ()
+    """Counters whose sum is the hops of all queries in ``answers``."""
+    answers: tuple[str, ...] = ()
+    """Counters of answered queries; empty: its servers do not count them."""
 
 
 class Telemetry:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from overlay.runtime.supervisor_client import SupervisorClient, SupervisorUnavailable
+from tests.runtime.daemons import Daemon
 from tests.waiting import BOUND_S, wait_for
 
 
@@ -106,3 +109,29 @@ def supervisor(supervisors: _Supervisors) -> SupervisorClient:
 def restart(supervisors: _Supervisors) -> Callable[[], None]:
     """Starts another supervisor in the place of one that died."""
     return supervisors.start
+
+
+@pytest.fixture(scope="module")
+def ngsi_broker() -> Iterator[Daemon]:
+    daemon = Daemon()
+    yield daemon
+    daemon.end()
+
+
+@pytest.fixture
+async def ngsi(
+    ngsi_broker: Daemon, operator: User, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client with the NGSI of a network of one broker as its base."""
+    from brokerweb.accounts.services import make_token
+    from brokerweb.asgi import application  # loads all URLs
+    from brokerweb.ngsi import store
+    from tests.brokerweb.test_front import deployed
+
+    monkeypatch.setattr(store, "KNOWN", store.Known())
+    network = await sync_to_async(deployed)(ngsi_broker.text)
+    token = (await sync_to_async(make_token)(operator))[1]
+    base, headers = f"http://localhost/api/networks/{network.pk}/ngsi", {"Authorization": f"Bearer {token}"}
+    transport = httpx.ASGITransport(application.application_mapping["http"])
+    async with httpx.AsyncClient(transport=transport, headers=headers, base_url=base) as client:
+        yield client

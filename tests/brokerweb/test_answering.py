@@ -15,13 +15,13 @@ from rest_framework.test import APIClient
 
 from brokerweb.networks.answering import trouble
 from brokerweb.networks.models import Host, Network, NetworkState
-from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import probe_file
 from brokerweb.topologies import services as topologies
 
 pytestmark = pytest.mark.django_db
 
-FINE = TIERS[0]
+FINE = FEW_SECONDS
 NOW = 1_795_400_000
 
 
@@ -53,14 +53,14 @@ def probed(network: Network, at_s: int, answered: Sequence[int]) -> None:
 
 def test_the_newest_complete_step_counts(network: Network) -> None:
     assert trouble(network, None, NOW) == "", "nothing is known"
-    probed(network, NOW - 10, [0, 0, 0, 0])
+    probed(network, NOW - 20, [0, 0, 0, 0])
     assert trouble(network, None, NOW) == "None of 3 brokers answered the latest probes. Their processes run."
-    probed(network, NOW - 5, [5, 0, 1, 0])
-    assert trouble(network, None, NOW + 4).startswith("2 of 3 brokers answered ")
-    probed(network, NOW - 5, [5, 1, 1, 0])
-    assert trouble(network, None, NOW + 4) == "", "the one that restarts is shown in the table"
+    probed(network, NOW - 10, [5, 0, 1, 0])
+    assert trouble(network, None, NOW + 9).startswith("2 of 3 brokers answered ")
+    probed(network, NOW - 10, [5, 1, 1, 0])
+    assert trouble(network, None, NOW + 9) == "", "the one that restarts is shown in the table"
     assert trouble(network, None, NOW + 60) == "", "what was long ago says nothing"
-    probed(network, NOW - 5, [0, 0, 0, 0])
+    probed(network, NOW - 10, [0, 0, 0, 0])
     network.state = NetworkState.DEGRADED
     assert trouble(network, None, NOW) == "", "its reason is shown"
 

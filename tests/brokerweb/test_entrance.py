@@ -33,6 +33,7 @@ from brokerweb.kit.cache_breaker import CacheBreaker
 from brokerweb.kit.throttles import Windows, host_of
 from brokerweb.up.parts import house
 from brokerweb.up.redis import free_port
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S, wait_for
 
 MOST = 10_000_000
@@ -332,6 +333,7 @@ def addresses(patterns: Any, before: str = "/") -> Iterator[str]:
             yield here
 
 
+@thoroughly
 @pytest.mark.django_db
 def test_wherever_a_password_is_checked_is_known(viewer: User, settings: Any) -> None:
     settings.PASSWORD_HASHERS = [f"{__name__}.Counted"]

@@ -146,7 +146,7 @@ async def test_a_request_that_is_sent_again_gets_the_answer_that_it_got(site: Si
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
     assert (await site.get("i")).json()["payload"] == {"n": "2"}
     other = await site.put("i", "3", **{"Idempotency-Key": "k1"})
-    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+    assert (other.status_code, other.json()["code"]) == (422, "key_reused")
     wrong = await site.put("i", "3", **{"Idempotency-Key": "k" * 256})
     assert (wrong.status_code, wrong.json()["field"]) == (400, "Idempotency-Key")
 

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brokerweb.api.idempotency_key import InProgress, KeyReused, read_key
 from brokerweb.front import conditions
-from brokerweb.front.idempotency import KEPT_S, Answers, InProgress
+from brokerweb.front.idempotency import KEPT_S, Answers
 from brokerweb.front.preferences import LONGEST_S, wait_s
-from brokerweb.front.replies import KeyReused, Reply
+from brokerweb.front.replies import Reply
 from brokerweb.systems.context_broker.context.holders import Holder, Holders
 from overlay.core.errors import InvalidSetting
 from tests.thorough import examples
@@ -95,9 +96,13 @@ def test_the_first_answer_is_kept_for_a_day_and_only_for_the_same_request_of_the
         answers.end("c", "k", done)
         assert answers.begin("c", "k", b"1", 1) is None, "it may be tried again"
         answers.end("c", "k", None)
-    for wrong in ("", "x" * 256, "é", "a\n"):
+
+
+def test_a_key_is_read_with_and_without_quotes() -> None:
+    assert read_key(' "k 1" ') == read_key("k 1") == "k 1"
+    for wrong in ("", '""', "x" * 256, "é", "a\nb"):
         with pytest.raises(InvalidSetting):
-            answers.begin("a", wrong, b"1", 0)
+            read_key(wrong)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40), st.sampled_from([200, 504])), max_size=40))

@@ -12,6 +12,7 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from brokerweb.accounts.models import Token
 from brokerweb.accounts.services import make_token
 from brokerweb.api import idempotency
 from brokerweb.api.models import KeptAnswer
@@ -83,6 +84,16 @@ def test_keys_belong_to_an_account(operator: User) -> None:
     assert send(bearer(operator), "k").status_code == 201
     theirs = send(bearer(other), "k", {**RING, "name": "theirs"})
     assert (theirs.status_code, "Idempotent-Replayed" in theirs) == (201, False)
+
+
+def test_a_token_with_narrower_limits_does_not_get_the_answer_of_a_wider_one(operator: User) -> None:
+    assert send(bearer(operator), "k").status_code == 201
+    narrow = APIClient()
+    token, text = make_token(operator)
+    Token.objects.filter(pk=token.pk).update(networks=["campus"])
+    narrow.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    refused = send(narrow, "k")
+    assert (refused.status_code, refused.json()["code"]) == (422, "key_reused")
 
 
 def test_nothing_is_done_if_the_answer_cannot_be_stored(operator: User, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
+from brokerweb.networks import changes
 from brokerweb.networks.models import Network
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.systems.registry import SYSTEMS
@@ -51,7 +52,8 @@ def test_a_preview_lists_the_steps_and_changes_nothing(api: APIClient, network: 
     assert words(answer) == ["Start broker 4", "Link brokers 0 and 4", "Link brokers 2 and 4"]
     assert (answer.status_code, answer.json()["version"], answer.json()["added"]) == (200, 1, [4])
     rolled = api.patch(url(network), {"settings": {"walk_ttl": 9}, "dry_run": True}, format="json")
-    assert words(rolled)[1] == "Restart broker 1 with the changed settings, after it gave its entries away"
+    assert words(rolled)[1] == "Restart broker 1 with the changed settings"
+    assert any("entries are given to its neighbours" in remark for remark in rolled.json()["remarks"])
     assert len(words(rolled)) == 4
     assert not any("While broker" in remark for remark in rolled.json()["remarks"]), "a ring has another way"
     assert words(api.delete(url(network, "brokers/3/?dry_run=true")))[0].startswith("Drain broker 3")
@@ -70,6 +72,24 @@ def test_an_index_is_not_used_again_and_a_removed_broker_is_not_there(api: APICl
     refused = api.post(url(network, "links/"), {"a": 3, "b": 0}, format="json")
     assert (refused.status_code, refused.json()["field"]) == (400, "a")
     assert "there is no broker 3 (it was removed)" in refused.json()["sentence"]
+
+
+def test_a_moved_broker_has_the_links_of_the_one_that_it_replaces(api: APIClient, network: Network) -> None:
+    network.deployed["links"][0]["delay_ms"] = 2
+    network.save()
+    (slow,) = [link for link in network.deployed["links"] if link.get("delay_ms")]
+    answer = api.post(url(network, f"brokers/{slow['b']}/move/"))
+    started, *joined, drained = words(answer)
+    assert (started, answer.json()["added"]) == ("Start broker 4", [4])
+    assert len(joined) == 2
+    assert drained.startswith(f"Drain broker {slow['b']}")
+    network.refresh_from_db()
+    assert [link for link in network.deployed["links"] if link.get("delay_ms")] == [{**slow, "b": 4}]
+    assert network.members == {str(slow["b"]): "removed"}
+    for other in sorted(end for ends_ in ends(network) for end in ends_ if 4 in ends_ and end != 4):
+        assert api.delete(url(network, f"links/?a={other}&b=4&allow_split=true")).status_code == 200
+    refused = api.post(url(network, "brokers/4/move/"))
+    assert (refused.status_code, refused.json()["field"]) == (400, "broker")
 
 
 def test_the_last_way_between_brokers_is_cut_on_demand_only(api: APIClient, network: Network) -> None:
@@ -130,6 +150,33 @@ def test_a_change_is_rolled_back_but_for_indices(api: APIClient, network: Networ
     assert network.settings["walk_ttl"] != 9
 
 
+def test_a_name_that_is_taken_leaves_the_settings_as_they_were(api: APIClient, network: Network, ring: Any) -> None:
+    api.post("/api/networks/", {"name": "taken", "topology": ring["id"]}, format="json")
+    refused = api.patch(url(network), {"name": "taken", "settings": {"walk_ttl": 9}}, format="json")
+    assert (refused.status_code, refused.json()["field"]) == (400, "name")
+    network.refresh_from_db()
+    assert (network.version, network.name) == (0, "n")
+
+
+def test_what_is_rolled_back_is_the_last_change_of_all(network: Network) -> None:
+    seen = Network.objects.get(pk=network.pk)
+    for ttl in (8, 9):
+        changes.set_settings(network, {"walk_ttl": ttl}, changes.How())
+    changes.roll_back(seen, changes.How())
+    network.refresh_from_db()
+    assert network.settings["walk_ttl"] == 8
+
+
+def test_a_topology_that_keeps_only_drained_brokers_is_refused(api: APIClient, network: Network) -> None:
+    for index in range(3):
+        assert api.post(url(network, f"brokers/{index}/drain/")).status_code == 200
+    one = api.post("/api/topologies/", {"name": "one", "kind": "central", "brokers": 1}, format="json").json()["id"]
+    for path, body in (("topology/", {"topology": one}), ("brokers/3/drain/", None)):
+        refused = api.post(url(network, path), body, format="json")
+        assert (refused.status_code, refused.json()["field"]) == (400, "broker"), path
+    assert api.delete(url(network, "brokers/3/?allow_split=true")).status_code == 400
+
+
 def test_a_new_version_of_the_topology_is_a_difference(api: APIClient, network: Network, ring: dict[str, Any]) -> None:
     other = {"name": "other", "kind": "custom", "brokers": 5, "links": [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]]}
     topology = api.post("/api/topologies/", other, format="json").json()["id"]
@@ -138,6 +185,9 @@ def test_a_new_version_of_the_topology_is_a_difference(api: APIClient, network: 
     assert api.post(url(network, "topology/"), {"topology": topology}, format="json").status_code == 200
     assert len(ends(network)) == 5
     assert (network.deployed["brokers"], network.deployed["name"], network.topology_id) == (5, "other", topology)
+    assert api.post(url(network, "rollout/rollback/"), {"allow_split": True}, format="json").status_code == 200
+    network.refresh_from_db()
+    assert (network.deployed["name"], network.topology_id) == ("ring", ring["id"])
 
 
 def test_quotas_are_refused_with_the_number_in_use(api: APIClient, network: Network, settings: Any, ring: dict) -> None:
@@ -185,13 +235,13 @@ def test_a_live_network_changes_and_comes_back_as_it_was_after_a_crash(
         there = f"{base}context/room/r{index}/climate/?broker={index}"
         assert api.put(there, {"provider": "p", "payload": {"n": "1"}}, format="json").status_code == 200
     assert api.post(base + "brokers/", {"links": [0, 2]}, format="json").status_code == 201
-    assert api.delete(base + "brokers/1/").status_code == 200
+    assert api.post(base + "brokers/1/move/").json()["added"] == [5]
     assert api.patch(base, {"settings": {"walk_ttl": 9}}, format="json").status_code == 200
     rounds_until(supervisor, lambda: api.get(base + "rollout/").json()["state"] == "done")
     rounds_until(supervisor, lambda: api.get(base).json()["state"] == "running")
     now = api.get(base).json()
     assert [(row["index"], row["state"], row["is_old"]) for row in now["brokers"]] == [
-        (index, "up", False) for index in (0, 2, 3, 4)
+        (index, "up", False) for index in (0, 2, 3, 4, 5)
     ]
     assert [api.get(f"{base}context/room/r{index}/climate/").status_code for index in range(4)] == [200] * 4
 
@@ -206,6 +256,7 @@ def test_a_live_network_changes_and_comes_back_as_it_was_after_a_crash(
         (2, "up"),
         (3, "stopped"),
         (4, "up"),
+        (5, "up"),
     ]
     assert [row["address"] for row in again["brokers"]] == [row["address"] for row in now["brokers"]]
     assert api.post(base + "brokers/3/restart/").status_code == 200

@@ -37,7 +37,7 @@ LOOKS = re.compile(r"^/(wire/|radiator/wire/|runs/compare/|now/)")
 FORMS_BESIDE = ("/storage/preview/", "/topologies/preview/", "/experiments/topologies/", "/schedules/pick/")
 """Parts of forms."""
 OWN = re.compile(r"^/(account/|views/|api/tokens/|api/views/|api/accounts/me/|$)")
-READ_BY_POST = re.compile(r"wire/(decode|compose)/$")
+READ_BY_POST = re.compile(r"(wire/(decode|compose)|/judge)/$")
 
 
 class Allowed(BaseException):
@@ -77,6 +77,7 @@ def _example(path: str, network: str) -> str:
     numbers = r"\(\?P<(index|number)>[^)]*\)|<int:[^>]*>|\(\?P<pk>\[0-9\][^)]*\)"
     path = re.sub(numbers, "1", path)
     path = re.sub(r"\(\?P<trace>[^)]*\)", "0" * 16, path)
+    path = re.sub(r"\(\?P<message>[^)]*\)", "0" * 16 + "-1", path)
     return "/" + re.sub(r"<\w+:\w+>|\(\?P<\w+>[^)]*\)", ONE, path)
 
 
@@ -100,6 +101,8 @@ def thing(method: str, path: str) -> str:
     if "networks/" not in path:
         return f"everything else: {'create, change, launch, delete' if changes else 'look'}"
     whose = "it" if IT in path else "another network"
+    if re.search(r"/(operations|slow)/", path):
+        return f"{whose}: operation log"
     if not changes:
         return f"{whose}: look, query context"
     if "/context/" in path:

@@ -22,6 +22,7 @@ from brokerweb.networks.models import Host
 from brokerweb.reports import queue as reports
 from brokerweb.simulations import job, queue
 from telemetry.sweep import costs
+from tests.thorough import thoroughly
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -117,6 +118,7 @@ def test_the_same_again_is_computed_again_and_its_digest_compared(api: APIClient
     assert f"gave another digest: {observed['digest']} instead of {'0' * 32}" in run["reason"]
 
 
+@thoroughly
 def test_the_same_again_says_how_it_compares_after_what_was_kept_is_gone(
     api: APIClient, ring: dict, looking: Client
 ) -> None:

@@ -115,6 +115,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
 def furnished(var: Path) -> Iterator[Shown]:
     """The same with its data in ``var``."""
     environment = {**os.environ, "WAXWING_VAR": str(var), "DJANGO_SETTINGS_MODULE": "brokerweb.settings"}
+    environment["WAXWING_OPERATIONS"] = "100000"
     environment["WAXWING_HOST"] = "lab-1"  # where the house has its network
     environment.pop("REDIS_URL", None)
     run = {"cwd": ROOT, "env": environment, "check": True}

@@ -35,7 +35,8 @@ JUMP = 0.1
 def looked(chromium: Browser, shown: Shown, session: StorageState) -> Iterator[dict[str, Look]]:
     """What was seen, by address."""
     states = [shown.addresses[name] for name in STATES]
-    addresses = dict.fromkeys([*shown.pages.values(), *states, *REFUSED, *NEIGHBOURS])
+    addresses = list(dict.fromkeys([*shown.pages.values(), *states]))[:: 1 if THOROUGH else 2]
+    addresses += [*REFUSED, *NEIGHBOURS]
     with chromium.new_context(**SCREEN, storage_state=session) as context:
         seen = {
             address: look(context, shown.url, address, axe=THOROUGH or not place % PART)

@@ -92,6 +92,27 @@ def test_each_message_has_a_page_with_its_complete_way(olga: Client, run: Run) -
     assert "Not accepted" in page and "Recipients" not in page
 
 
+def test_rest_has_what_the_pages_show(olga: Client, run: Run) -> None:
+    here = f"/api/runs/{run.pk}/traces/"
+    failed = olga.get(here, {"show": "failed", "page_size": 1}).json()
+    assert (failed["count"], failed["results"]) == (len(listed(run, "failed")), listed(run, "failed")[:1])
+    assert "show=failed" in failed["next"]
+    assert len(olga.get(here, {"format": "csv"}).content.decode().splitlines()) == 1 + len(listed(run))
+    assert olga.get(here, {"show": "nothing"}).json()["field"] == "show"
+    (way,) = ways(run, listed(run, "failed")[:1])
+    found = olga.get(f"{here}{way.row['id']}/").json()
+    assert {name: found[name] for name in ("delivered", "failed")} == {
+        name: way.row[name] for name in ("delivered", "failed")
+    }
+    assert [one["number"] for one in found["propagations"]] == [one.number for one in way.propagations]
+    assert sum(one["recipients"] for one in found["queues"]) == way.row["due"]
+    hops = [hop for one in found["propagations"] for chain in one["chains"] for hop in chain["hops"]]
+    assert sum(hop["state"] == "delivered" for hop in hops) > 0
+    assert {one["client"] for one in found["undelivered"]} == {one.client for one in way.undelivered}
+    for unknown in (f"{'0' * 16}-1", "0" * 16):
+        assert olga.get(f"{here}{unknown}/").status_code == 404
+
+
 def test_large_chains_are_folded_and_paged(olga: Client, operator: User) -> None:
     settings = {"chain_percent": 100, "aggregability": "{volume: 1}", "trace_one_in": 4}
     run = make_run(operator, settings, clients=140, duration_s=3, messages_per_s=2, drain_s=1)

@@ -21,6 +21,19 @@ from tests.waiting import BOUND_S
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def started(server, *options):
+    """A process of ``receive`` that has registered as printer."""
+    receiving = subprocess.Popen(
+        [sys.executable, "-m", "overlay", "radiator", "receive", format_address(server), "--id", "printer", *options],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert receiving.stderr.readline() == "registered as printer\n"
+    return receiving
+
+
 def test_two_contexts_arrive_as_one_at_another_client(server):
     arrived = queue.Queue()
     with (
@@ -62,15 +75,7 @@ def test_a_silent_server_is_named():
 
 
 def test_the_commands_send_and_print_contexts(server, capsys):
-    receive = ["receive", format_address(server), "--id", "printer", "--count", "1"]
-    receiving = subprocess.Popen(
-        [sys.executable, "-m", "overlay", "radiator", *receive],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert receiving.stderr.readline() == "registered as printer\n"
+    receiving = started(server, "--count", "1")
     for speed in (50, 60):
         sent = [format_address(server), "--people", "alice", "--attributes", json.dumps({"speed": speed})]
         assert commands.main("propagate", [*sent, "--from", "5", "--to", "9"]) == 0
@@ -80,17 +85,48 @@ def test_the_commands_send_and_print_contexts(server, capsys):
     assert receiving.returncode == 0
 
 
+def test_a_receiver_that_is_stopped_or_no_longer_read_gives_its_id_back(server):
+    stopped = started(server)
+    stopped.terminate()
+    stopped.communicate(timeout=BOUND_S)
+    assert stopped.returncode == commands.STOPPED
+    unread = started(server)
+    unread.stdout.close()
+    with RadiatorClient(server, "alice") as alice:
+        alice.propagate(["alice"], {})
+        alice.propagate(["alice"], {})
+    assert unread.wait(timeout=BOUND_S) == commands.DONE
+    with unread, RadiatorClient(server, "printer"):
+        assert unread.stderr.read() == ""
+
+
+def test_answers_and_errors_are_json_for_machines(server, capsys):
+    address = format_address(server)
+    assert commands.main("propagate", [address, "--json"]) == commands.DONE
+    assert json.loads(capsys.readouterr().out) == {"result": "accepted"}
+    with RadiatorClient(server, "cli"):
+        for command in ("propagate", "receive"):
+            assert commands.main(command, [address, "--json"]) == commands.FAILED
+            error = json.loads(capsys.readouterr().out)["error"]
+            assert (error["code"], "has this id" in error["sentence"]) == ("refused", True)
+    assert commands.main("clients", ["127.0.0.1:1", "--json", "--deadline", "1"]) == commands.UNANSWERED
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "no_answer"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("command", "arguments", "sentence"),
     [
-        (["nowhere"], "ADDRESS"),
-        (["127.0.0.1:1", "--attributes", "[1]"], "must be a JSON object"),
-        (["127.0.0.1:1", "--attributes", "{"], "is no JSON"),
+        ("propagate", ["nowhere"], "ADDRESS"),
+        ("propagate", ["127.0.0.1:1", "--attributes", "[1]"], "must be a JSON object"),
+        ("propagate", ["127.0.0.1:1", "--attributes", "{"], "is no JSON"),
+        ("receive", ["127.0.0.1:1", "--count", "0"], "whole number from 1"),
+        ("receive", ["127.0.0.1:1", "--seconds", "-1"], "seconds above 0"),
+        ("gateway", ["127.0.0.1:1", "--per-address", "0"], "whole number from 1"),
     ],
 )
-def test_wrong_usage_is_said_in_one_line(arguments, sentence, capsys):
+def test_wrong_usage_is_said_in_one_line(command, arguments, sentence, capsys):
     with pytest.raises(SystemExit) as ended:
-        commands.main("propagate", arguments)
+        commands.main(command, arguments)
     assert ended.value.code == commands.WRONG_USAGE
     said = capsys.readouterr().err
     assert sentence in said

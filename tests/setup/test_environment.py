@@ -18,6 +18,7 @@ from brokerweb.up.environment import (
     find_browser,
     find_postgresql,
     install,
+    link_client,
 )
 from tests.waiting import BOUND_S
 
@@ -48,6 +49,19 @@ def test_it_installs_once_and_again_when_the_lock_changes_or_it_was_interrupted(
     assert "installing requirements.txt" in capsys.readouterr().err
 
 
+def test_the_client_is_used_from_where_it_is(tmp_path):
+    environment = Environment(tmp_path / "venv")
+    environment.install([])
+    environment._create()
+    root = tmp_path / "installation"
+    package = root / "clients" / "python" / "src" / "waxwing" / "cli"
+    package.mkdir(parents=True)
+    (package / "main.py").write_text("def main():\n    print('at work')\n    return 3\n")
+    link_client(environment.python, root)
+    told = subprocess.run([tmp_path / "venv" / "bin" / "waxwing"], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.returncode) == ("at work\n", 3)
+
+
 def make(*arguments):
     return subprocess.run(
         ["make", "--no-print-directory", *arguments],
@@ -69,6 +83,7 @@ def test_help_names_every_target_in_a_line():
         "test",
         "test-postgresql",
         "check",
+        "clients",
         "accelerator",
         "soak",
         "fuzz",

@@ -84,6 +84,7 @@ def outcomes(exchanges: list[Exchange]) -> Counter:
     return Counter(exchange.outcome for exchange in exchanges)
 
 
+@thoroughly
 def test_a_hundred_brokers_find_all_and_again_when_a_third_has_crashed() -> None:
     network, keys = Network(100, seed=3, monitoring=False), rooms(KEYS)  # contacts are looked after without it
     bound = 0.5 * log2(100) + 2
@@ -182,7 +183,8 @@ def test_separated_and_united_again_they_find_all() -> None:
     assert all(network.closest(key) <= network.holders(key) for key in keys)
 
 
-@pytest.mark.parametrize("loss", [pytest.param(0.1, marks=thoroughly), 0.3])
+@thoroughly
+@pytest.mark.parametrize("loss", [0.1, 0.3])
 def test_with_loss_every_lookup_ends_and_nearly_all_are_answered(loss: float) -> None:
     network, keys = Network(20, seed=11, links=LinkShape(delay_ms=0.5, loss=loss)), rooms(50)
     network.put_each(keys, retry=Retry(give_up_s=30, again_s=(1, 2, 4, 8, 16)))

@@ -122,6 +122,7 @@ def test_a_run_whose_broker_keeps_dying_is_given_up_on(house: House, api: Api, l
     assert found["summary"]["requests"] > 0, "what was measured until then is kept"
 
 
+@thoroughly
 def test_after_the_whole_house_was_killed_it_takes_up_what_it_left(home: Home, api: Api, launch: Launch) -> None:
     run, behind = measuring(api, launch(600)), launch(2)
     assert home.process is not None

@@ -19,6 +19,7 @@ OWN = re.compile(
     r"|/(systems/registry|programs/__init__)\.py$"  # where systems are listed
     r"|/reference_(calibration|residuals)\.json$"  # measured data, by system
     r"|/presets(\.py|/)|/migrations/|^static/vendor/|^brokerweb/settings\.py$"  # Django's list of applications
+    r"|^static/js/api/(client|types)\.js$"  # made from the OpenAPI document
 )
 
 
@@ -27,6 +28,7 @@ WORDS = r"(provider|consumer|strateg(y|ies)|replica|replication|entity|entities)
 NOT_ITS_WORDS = re.compile(
     r"websocket|RunConsumer|live\.consumers|consumers import|Nowhere|^brokerweb/live/"  # Django's channels
     r"|OpenID provider|^brokerweb/accounts/oidc"
+    r"|^brokerweb/ngsi/|NGSI"  # whose standard has entities
     r"|REQUEST_ENTITY_TOO_LARGE|DTD or entities|actions and commands parse|deploy: \{replicas"
 )
 ALLOWED = {
@@ -42,6 +44,11 @@ ALLOWED = {
     "brokerweb/runlist/fields.py": "a field of filters: strategy",
     "overlay/systems/contract.py": "the values of that field, and examples",
     "templates/runs/rows.html": "a column of lists: strategy",
+    "brokerweb/api/operation_views.py": "REST: fields of the operation log, as in bodies of context",
+    "brokerweb/operationlog/entries.py": "the fields of an answer that the log keeps",
+    "brokerweb/operationlog/recording.py": "the field of a body that the log keeps",
+    "brokerweb/operationlog/services.py": "filters and columns of the operation log",
+    "templates/operationlog/list.html": "a filter of the operation log",
     "brokerweb/demo.py": "the experiment of a new installation",
     "brokerweb/runpage/answer_quality.py": "words for verdicts on answers",
     "templates/reports/part.html": "words for verdicts on answers",

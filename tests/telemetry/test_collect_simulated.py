@@ -25,6 +25,7 @@ from telemetry.lake.runs import Lake, RunFiles
 from telemetry.live.window import LiveWindow
 from telemetry.summary.verdict import THRESHOLDS
 from tests.sim.test_engine import WORKLOAD, document
+from tests.thorough import thoroughly
 
 
 def collected(directory: Path, services: ServiceModel | None = None, **changes: Any) -> tuple[Outcome, dict[str, Any]]:
@@ -74,6 +75,7 @@ def test_memory_that_nobody_measured_is_not_told_as_none_at_all(tmp_path: Path) 
     assert memory["table_bytes"] > 0
 
 
+@thoroughly
 def test_of_very_many_brokers_the_sum_is_told(tmp_path: Path) -> None:
     outcome, summary = collected(tmp_path, brokers=1_200, settings={"monitoring": False, "trace_one_in": 0})
     assert outcome.were_introduced

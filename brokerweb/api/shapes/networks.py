@@ -12,6 +12,7 @@ from brokerweb.kit.moments import moment
 from brokerweb.live import hosts
 from brokerweb.live.hosts import HostNow
 from brokerweb.networks.models import Host, Network
+from brokerweb.networks.probes import TIERS
 from overlay.systems.registry import FIRST
 
 
@@ -123,15 +124,20 @@ def _column(kind: type[serializers.Field], words: str) -> serializers.ListField:
 class NetworkSeriesSerializer(serializers.Serializer):
     """Columns of equal length, one value per step; null if nothing was measured."""
 
+    range = serializers.ChoiceField(choices=[tier.range for tier in TIERS])
     step_s = serializers.IntegerField()
     broker = serializers.IntegerField(allow_null=True, help_text="Null: all brokers together")
     t = serializers.ListField(child=serializers.IntegerField(), help_text="Start of each step, Unix seconds")
     asked = _column(serializers.IntegerField, "Probes: one ping per broker and second")
     answered = _column(serializers.IntegerField, "Probes answered within 0.9 s")
-    p50_us = _column(serializers.FloatField, "Median response time of answered probes; null if none")
+    answered_share = _column(serializers.FloatField, "Answered of asked, 0 to 1")
+    mean_us = _column(serializers.FloatField, "Mean response time of answered probes; null if none")
+    p50_us = _column(serializers.FloatField, "Median of the response times")
     p95_us = _column(serializers.FloatField, "95th percentile of the response times")
+    answers_per_s = _column(serializers.FloatField, "Queries that a broker answered from its table, per second")
+    hops = _column(serializers.FloatField, "Mean number of hops of these queries; null without any")
     load_per_s = _column(serializers.FloatField, "Messages that make up the load of this system's servers, per second")
-    cores = _column(serializers.FloatField, "1 is one busy core")
+    cores = _column(serializers.FloatField, "1 is one busy core; sum over all brokers")
     private_bytes = _column(serializers.FloatField, "Private memory (USS); sum over all brokers")
 
 

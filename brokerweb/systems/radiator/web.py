@@ -8,10 +8,12 @@ from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
 from brokerweb.systems.contract import Entry, Part, Rows, Web
 from brokerweb.systems.radiator import inspecting
+from brokerweb.systems.radiator.messages import of_runs
 
 
 class RadiatorWeb(Web):
     urls = "brokerweb.systems.radiator.urls"
+    rest_urls = "brokerweb.systems.radiator.rest_urls"
     lab = "brokerweb.systems.radiator.wirelab.lab.LAB"
     entries = (
         Entry(
@@ -40,6 +42,9 @@ class RadiatorWeb(Web):
             Part("server", "Clients and pending messages", "radiator/network.html"),
             Part("connect", "Connect an application", "radiator/connecting.html"),
         )
+
+    def traces_of_run(self, run: Run, show: str, offset: int, limit: int) -> Rows:
+        return of_runs.listed(run, show, offset, limit)
 
     def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
         with inspecting.asked(network) as server:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ DONE, FAILED, WRONG_USAGE, UNANSWERED, STOPPED = 0, 1, 2, 3, 130
 WEBHOOKS = "WAXWING_WEBHOOKS"
 """Private networks that callbacks may reach, as for the product's webhooks."""
 MOST_SECONDS = 3_600
+MOST_CONTEXTS = 999_999_999
 EPILOG = "Exit codes: 0 done, 1 refused, 2 wrong usage, 3 no answer, 130 stopped by Ctrl-C."
 
 
@@ -45,12 +47,20 @@ def main(name: str, arguments: list[str]) -> int:
     try:
         return run(given)
     except (NoAnswer, Refused) as error:
-        sys.stderr.write(f"{parser.prog}: {error}\n")
-        return UNANSWERED if isinstance(error, NoAnswer) else FAILED
+        return _fail(parser, error, getattr(given, "json", False))
     except (WireError, WaxwingError, OSError) as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         return STOPPED
+
+
+def _fail(parser: OneLineParser, error: NoAnswer | Refused, is_json: bool) -> int:
+    code, word = (UNANSWERED, "no_answer") if isinstance(error, NoAnswer) else (FAILED, "refused")
+    if is_json:
+        sys.stdout.write(json.dumps({"error": {"code": word, "sentence": str(error)}}) + "\n")
+    else:
+        sys.stderr.write(f"{parser.prog}: {error}\n")
+    return code
 
 
 def _add_id(parser: OneLineParser) -> None:
@@ -67,7 +77,7 @@ def _add_listening(parser: OneLineParser) -> None:
     )
     parser.add_argument(
         "--per-address",
-        type=int,
+        type=listing.number(1, Limits.clients),
         default=Limits.clients_per_source,
         metavar="N",
         help="clients of one IP address (100)",
@@ -92,13 +102,15 @@ def _add_call(parser: OneLineParser) -> None:
     parser.add_argument("--attributes", type=_object, default={}, metavar="JSON", help='of the context: {"speed": 50}')
     parser.add_argument("--from", dest="start_ms", type=int, metavar="MS", help="Unix milliseconds (now)")
     parser.add_argument("--to", dest="end_ms", type=int, metavar="MS", help="Unix milliseconds (the same as --from)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_receiving(parser: OneLineParser) -> None:
     _add_id(parser)
     parser.add_argument("--attributes", type=_object, default={}, metavar="JSON", help="of the registration")
-    parser.add_argument("--count", type=int, metavar="N", help="stop after N contexts")
-    parser.add_argument("--seconds", type=float, metavar="S", help="stop after S seconds")
+    parser.add_argument("--count", type=listing.number(1, MOST_CONTEXTS), metavar="N", help="stop after N contexts")
+    parser.add_argument("--seconds", type=_seconds, metavar="S", help="stop after S seconds")
+    parser.add_argument("--json", action="store_true", help="print errors as JSON, too; contexts are, one a line")
 
 
 def _seconds(text: str) -> float:
@@ -125,19 +137,24 @@ def _propagate(given: Namespace) -> int:
     people = given.people.split(",") if given.people else [given.id]
     with RadiatorClient(given.server, given.id, deadline_s=given.deadline) as client:
         client.propagate(people, given.attributes, given.start_ms, given.end_ms)
-    sys.stdout.write("accepted\n")
+    sys.stdout.write('{"result": "accepted"}\n' if given.json else "accepted\n")
     return DONE
 
 
 def _receive(given: Namespace) -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # else it would leave without unregistering
     left, is_enough = given.count, threading.Event()
 
     def show(context: Context) -> None:
         nonlocal left
-        if left == 0:
+        if is_enough.is_set():
             return
-        sys.stdout.write(context.encode().decode() + "\n")
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(context.encode().decode() + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:  # such as receive | head; what is still buffered goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            is_enough.set()
         if left is not None:
             left -= 1
             is_enough.set() if left == 0 else None

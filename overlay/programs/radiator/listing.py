@@ -19,8 +19,8 @@ _LENGTHS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), 
 
 
 def add_page(parser: OneLineParser) -> None:
-    parser.add_argument("--limit", type=_number(1, MOST_ROWS), default=100, metavar="N", help="rows at most (100)")
-    parser.add_argument("--offset", type=_number(0, MOST_OFFSET), default=0, metavar="N", help="rows to skip (0)")
+    parser.add_argument("--limit", type=number(1, MOST_ROWS), default=100, metavar="N", help="rows at most (100)")
+    parser.add_argument("--offset", type=number(0, MOST_OFFSET), default=0, metavar="N", help="rows to skip (0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, with ages and waits in ms")
 
 
@@ -69,7 +69,7 @@ def length(ms: int) -> str:
     return f"{ms // unit_ms:,} {unit}"
 
 
-def _number(low: int, high: int) -> Callable[[str], int]:
+def number(low: int, high: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 9 and low <= int(text) <= high):
             raise ArgumentTypeError(f"{text[:40]!r} must be a whole number from {low:,} to {high:,}")

@@ -60,6 +60,7 @@ class Radiator(System):
     role_names = ("server",)
     client_roles = {"client": ClientRole("clients", UPDATES)}
     client_fields = ("clients",)
+    draining_help = "Messages that it retains are lost, and its clients register again."
     queries = frozenset({"work"})
     gauges = GAUGES
     faults = FAULTS

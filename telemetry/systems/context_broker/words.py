@@ -48,4 +48,6 @@ COUNTERS = Counters(
     rates=("forwards", "hits", "replicas", "not_found"),
     gauges=("entries", "neighbours", "pending"),
     totals={"entries": "Entries in tables"},
+    hops=("hit_hops", "dht_rounds"),
+    answers=("hits", "dht_lookups"),
 )

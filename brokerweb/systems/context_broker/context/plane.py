@@ -31,6 +31,7 @@ from brokerweb.systems.context_broker.context.following import Followings, Netwo
 from brokerweb.systems.context_broker.context.holders import Holder, Holders
 from brokerweb.systems.context_broker.context.rows import version
 from brokerweb.systems.context_broker.context.selection import FILTERS, Selection, selection_of
+from brokerweb.systems.context_broker.context.shapes import LONGEST_VALID_MS
 from brokerweb.systems.context_broker.context.withdrawing import Withdrawal, Withdrawing
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import Absent, Held, How, Key, Listed, Taken
@@ -62,6 +63,7 @@ class ContextPlane:
 
     operations = frozenset({"get", "put", "delete", "list", "stream"})
     names = ("type", "entity", "scope")
+    longest_valid_ms = LONGEST_VALID_MS
     fields = rows.FIELDS
     filters = FILTERS
     of_delete = frozenset({"provider"})

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
 from django.http import Http404, HttpResponse
@@ -21,6 +21,8 @@ from brokerweb.front.application import answered
 from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.sight import Sight, look
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import REST
 from brokerweb.systems.context_broker.context import shapes
 from brokerweb.systems.context_broker.context.answers import brokers_of
 from brokerweb.systems.contract import Key
@@ -67,10 +69,21 @@ RESUMED = [
     OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
     _header("Last-Event-ID", "Continue behind this event"),
 ]
+SEGMENTS = "/api/networks/ID/context/TYPE/ENTITY/SCOPE/".count("/") + 1
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
 
 
-class ContextView(APIView):
+class RecordsRefusals(APIView):
+    """What an account may not do is in the operation log as well."""
+
+    def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
+        if request.user.is_authenticated:
+            names = [str(value) for name, value in self.kwargs.items() if name != "pk"]
+            recording.forbidden(str(self.kwargs["pk"]), _who(request), REST, str(request.method), names, message or "")
+        super().permission_denied(request, message, code)
+
+
+class ContextView(RecordsRefusals):
     """Context of one entity and scope, through any broker of a running network."""
 
     network_in = "pk"
@@ -113,7 +126,7 @@ class SlashedContextView(ContextView):
     schema = None
 
 
-class ContextBatchView(APIView):
+class ContextBatchView(RecordsRefusals):
     """Many operations on the context of one network."""
 
     keeps_answers = True  # the service does, without a transaction that would last as long as brokers take
@@ -177,13 +190,12 @@ class StreamView(APIView):
 def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
     """That of the service, which also answers what did not come through Django."""
     is_read = request.method in ("GET", "HEAD")
-    token = request.auth if isinstance(request.auth, Token) else None
     raw = b"" if is_read else request._request.body
     has_body = request.method in ("PUT", "POST")
     asked = Asked(
         method="GET" if is_read else str(request.method),
         sight=sight,
-        who=f"user:{request.user.pk}" if token is None else f"token:{token.id}",
+        who=_who(request),
         kind=kind,
         key=key,
         parameters=request.query_params.dict(),
@@ -194,6 +206,11 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
     )
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
+
+
+def _who(request: Request) -> str:
+    token = request.auth if isinstance(request.auth, Token) else None
+    return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
 
 
 def _sight(pk: str) -> Sight:
@@ -210,7 +227,7 @@ def _key(request: Request) -> Key:
     """
     scope: Mapping[str, Any] = getattr(request._request, "scope", {})
     raw = (scope.get("raw_path") or quote(request.path).encode()).split(b"/")
-    if raw[-5:-4] != [b"context"] or raw[-1]:
+    if len(raw) != SEGMENTS or raw[4] != b"context" or raw[-1]:
         raise NotFound("The URL must end in context/TYPE/ENTITY/SCOPE/; encode slashes in names as %2F.")
     try:
         type, entity, scope_name = (unquote_to_bytes(part).decode() for part in raw[-4:-1])

@@ -16,8 +16,10 @@ from brokerweb.kit.view_guards import posted
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
 from brokerweb.networks.sight import sight_of
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import GET, PAGE, PUT
 from brokerweb.systems.context_broker.context import bodies
-from brokerweb.systems.context_broker.context.answers import MISSING, Asked, NotThere, age_ms
+from brokerweb.systems.context_broker.context.answers import MISSING, Asked, NotThere, age_ms, walk_of
 from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import How, Key
@@ -33,11 +35,12 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
     """Query or store context with the operations of the REST interface; renders a fragment."""
     network = get_object_or_404(Network, pk=network_id)
     where: dict[str, Any] = {"network": network, "traced_one_in": traced_one_in(network)}
+    who = f"user:{request.user.pk}"
     try:
         if request.POST.get("do") == "provide":
             asked(request).require("provide", network_id)
-            return render(request, ANSWER, {"provided": _provide(network, request.POST)})
-        found = _ask(network, request.POST)
+            return render(request, ANSWER, {"provided": _provide(network, request.POST, who)})
+        found = _ask(network, request.POST, who)
     except InvalidSetting as error:
         return render(request, ANSWER, {"problem": f"{words(error.field)}: {error.sentence}"})
     except (NotPossible, NotAnswered) as error:
@@ -49,9 +52,13 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
     return render(request, ANSWER, {**where, "trace": found.trace, "answer": _shown(found)})
 
 
-def _ask(network: Network, data: QueryDict) -> Asked:
+def _ask(network: Network, data: QueryDict, who: str) -> Asked:
     how = How(settings.CONTEXT_DEADLINE_SECONDS, broker_index.chosen(network, data.get("broker", "")), is_traced=True)
-    return door.run(PLANE.ask(sight_of(network), bodies.key_of(*_key(data)), how))
+    with recording.noted(network.pk, who, PAGE, GET, _key(data)) as said:
+        found: Asked = door.run(PLANE.ask(sight_of(network), bodies.key_of(*_key(data)), how))
+        walk = walk_of(network.pk, found.trace) if found.trace else None
+        said |= {"broker_index": found.broker_index, "hops": found.hops, "strategy": found.strategy, "walk": walk}
+    return found
 
 
 def _shown(one: Asked) -> dict[str, Any]:
@@ -70,15 +77,17 @@ def _key(data: QueryDict) -> Key:
     return data.get("type", "").strip(), data.get("entity", "").strip(), data.get("scope", "").strip()
 
 
-def _provide(network: Network, data: QueryDict) -> dict[str, Any]:
+def _provide(network: Network, data: QueryDict, who: str) -> dict[str, Any]:
     valid = data.get("valid_ms", "").strip()
     if not (valid.isascii() and valid.isdigit() and len(valid) < 13 and int(valid)):
         raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
     provider, payload = data.get("provider", "").strip(), data.get("payload", "").strip()
-    change = bodies.change(bodies.key_of(*_key(data)), provider, payload, int(valid))
     how = How(settings.CONTEXT_DEADLINE_SECONDS, broker_index.chosen(network, data.get("broker", "")))
     sight = sight_of(network)
-    stored = door.run(PLANE.provide(sight, change, how))
+    with recording.noted(network.pk, who, PAGE, PUT, _key(data), provider) as said:
+        change = bodies.change(bodies.key_of(*_key(data)), provider, payload, int(valid))
+        stored = door.run(PLANE.provide(sight, change, how))
+        said["broker_index"] = sight.up[stored.broker]["index"]
     return {
         "broker": format_address(stored.broker),
         "broker_index": sight.up[stored.broker]["index"],

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from brokerweb.api import trace_lists
 from brokerweb.api.paging import links, whole
 from brokerweb.api.tables import PAGED_AS_JSON, a_table
 from brokerweb.experiments.models import Run
@@ -19,6 +20,7 @@ from brokerweb.networks.models import Network
 from brokerweb.runpage import tables
 from brokerweb.systems.context_broker.queries import of_networks, of_runs, shapes
 from overlay.core.errors import InvalidSetting
+from overlay.systems.context_broker.system import SYSTEM
 from telemetry.systems.context_broker.tracefile import ORDERS
 from telemetry.systems.context_broker.traces import OUTCOMES
 
@@ -37,6 +39,7 @@ class RunTraces(GenericViewSet):
         parameters=[
             OpenApiParameter("outcome", str, description=f"Comma-separated list of {', '.join(OUTCOMES)}"),
             OpenApiParameter("order", str, enum=list(ORDERS), description="Default: slowest first"),
+            OpenApiParameter("show", str, description="Of a system without queries: which of its rows"),
             PAGED_AS_JSON,
             OpenApiParameter("page", int),
             OpenApiParameter("page_size", int, description="Maximum 1,000"),
@@ -46,8 +49,11 @@ class RunTraces(GenericViewSet):
     )
     @action(detail=True)
     def traces(self, request: Request, pk: str) -> HttpResponseBase:
-        """Traced queries: one in so many, and all failed ones."""
+        """Traced queries: one in so many, and all failed ones. Runs of a system without queries have rows of its own,
+        filtered by ``show`` and not by ``outcome`` and ``order``."""
         run = self.get_object()
+        if run.system != SYSTEM.name:
+            return trace_lists.listed(request, run)
         outcomes = [one for one in request.query_params.get("outcome", "").split(",") if one]
         order = request.query_params.get("order", "slowest")
         if wrong := [one for one in outcomes if one not in OUTCOMES]:
@@ -67,7 +73,8 @@ class RunTraces(GenericViewSet):
     @action(detail=True, url_path="traces/(?P<trace>[0-9a-f]{16})")
     def trace(self, request: Request, pk: str, trace: str) -> Response:
         """One query in full: steps of each broker, messages between brokers, and the consumer's view."""
-        found = of_runs.find(self.get_object(), trace)
+        run = self.get_object()
+        found = of_runs.find(run, trace) if run.system == SYSTEM.name else None
         if found is None:
             raise NotFound("This run has no trace with this id.")
         return Response(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -14,10 +13,10 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.systems.radiator.messages import shown
+from brokerweb.systems.radiator.messages import of_runs, shown
 from brokerweb.systems.radiator.messages.paging import number_in, paged, with_parameters
 from overlay.systems.radiator.system import SYSTEM
-from telemetry.lake.runs import Lake, RunFiles
+from telemetry.lake.runs import Lake
 from telemetry.systems.radiator import messages, way_files
 from telemetry.systems.radiator.way_sequence import sequence_of
 from telemetry.systems.radiator.ways import Chain, Propagation, Way
@@ -45,18 +44,19 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
     view = request.GET.get("show", "all")
     view = view if view in LABELS else "all"
     number = max(1, number_in(request, "page") or 1)
-    count, rows = messages.listed(_files(run), view, (number - 1) * size, size)
+    count, rows = messages.listed(of_runs.files(run), view, (number - 1) * size, size)
     page = Paginator(range(count), size).get_page(number)
     if page.number != number:  # past the last page
-        rows = messages.listed(_files(run), view, (page.number - 1) * size, size)[1]
+        rows = messages.listed(of_runs.files(run), view, (page.number - 1) * size, size)[1]
     context = {
         "run": run,
         "ended": run.state in ENDED,
-        "is_listed": _files(run).traces_path.is_file(),
+        "is_listed": of_runs.files(run).traces_path.is_file(),
         "rows": rows,
         "count": count,
         "page": page,
         "view": view,
+        "chosen": f"show={view}&",
         "views": LABELS.items(),
         "late": messages.LATE,
         "is_part": is_part,
@@ -68,7 +68,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
 def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
     """One message; ``?propagation=`` and ``?chain=`` choose what is drawn."""
     run = _run(run_id)
-    way = way_files.find(_files(run), Lake(settings.LAKE), message)
+    way = way_files.find(of_runs.files(run), Lake(settings.LAKE), message)
     if way is None:
         raise Http404("This run has no message with this id.")
     one_in = int(SYSTEM.whole(run.configuration["settings"])["trace_one_in"])
@@ -151,7 +151,3 @@ def _chain(propagation: Propagation, number: int | None) -> Chain | None:
 
 def _run(run_id: str) -> Run:
     return get_object_or_404(Run.objects.select_related("experiment").filter(system=SYSTEM.name), pk=run_id)
-
-
-def _files(run: Run) -> RunFiles:
-    return RunFiles(Path(settings.RUNS) / run.pk)

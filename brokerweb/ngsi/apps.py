@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class NgsiConfig(AppConfig):
+    name = "brokerweb.ngsi"
+    verbose_name = "NGSI"

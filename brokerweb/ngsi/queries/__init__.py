@@ -1,0 +1,1 @@
+"""The query languages of both standards: two parsers, one tree, one evaluator. Pure."""
