@@ -114,7 +114,7 @@ class ContextView(RecordsRefusals):
 
     @extend_schema(
         parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
-        responses=shapes.DeletedSerializer,
+        responses={200: shapes.DeletedSerializer},
     )
     def delete(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
