@@ -85,10 +85,12 @@ def record(entry: Entry) -> None:
 
 
 def recorded(carry_out: Callable[[A], Awaitable[R]]) -> Callable[[A], Coroutine[Any, Any, R]]:
-    """Record what ``carry_out`` answers or raises."""
+    """Record what ``carry_out`` answers or raises, unless it is a dry request."""
 
     @wraps(carry_out)
     async def wrapper(asked: A) -> R:
+        if asked.parameters and asked.parameters.get("dry") == "true":
+            return await carry_out(asked)
         at_ns, began = time.time_ns(), time.perf_counter_ns()
         try:
             answer = await carry_out(asked)
@@ -102,8 +104,12 @@ def recorded(carry_out: Callable[[A], Awaitable[R]]) -> Callable[[A], Coroutine[
 
 
 @contextmanager
-def noted(network: str, who: str, via: str, op: str, key: Sequence[str], source: str = "") -> Iterator[dict[str, Any]]:
-    """Record what is done within; what is put into the dictionary belongs to its answer: ``broker_index``, ``walk``."""
+def noted(
+    network: str, who: str, via: str, op: str, key: Sequence[str], source: str = "", *, is_dry: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Record what is done within, unless it is dry; what is put into the dictionary belongs to its answer:
+    ``broker_index``, ``walk``.
+    """
     at_ns, began, said = time.time_ns(), time.perf_counter_ns(), dict[str, Any]()
     error: BaseException | None = None
     status = 200
@@ -114,7 +120,8 @@ def noted(network: str, who: str, via: str, op: str, key: Sequence[str], source:
         raise
     finally:
         answer, took_ns = json.dumps(said, separators=(",", ":")).encode(), time.perf_counter_ns() - began
-        record(Entry(at_ns, took_ns, network, who, via, op, key, source, status, answer, error))
+        if not is_dry:
+            record(Entry(at_ns, took_ns, network, who, via, op, key, source, status, answer, error))
 
 
 def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str], sentence: str) -> None:

@@ -162,7 +162,7 @@ def test_rules_are_checked_counted_logged_and_deleted(network: Network, api: API
     good = {"measure": "p95_us", "comparison": ABOVE, "value": "2ms"}
     wrong: dict[str, dict[str, Any]] = {
         "measure": {"measure": "joy"},
-        "comparison": {"comparison": "beside"},
+        "comparison": {"comparison": "near"},
         "value": {"value": "5"},
         "clears": {"clears": "3ms"},
         "for_s": {"for_s": 100_000},

@@ -34,6 +34,12 @@ KEY = [
     for name in ("type", "entity", "scope")
 ]
 WHOM = [OpenApiParameter("broker", int, description="Index of the broker to query; default: any running broker")]
+DRY = OpenApiParameter(
+    "dry",
+    bool,
+    description="Trace the query, and leave the choice of brokers, its averages and the operation log as they are. "
+    "Brokers serve it as any other one",
+)
 TRACED = OpenApiParameter(
     "trace", bool, description="Trace the query at every broker; `walk` in the response is the URL of its walk"
 )
@@ -93,7 +99,7 @@ class ContextView(RecordsRefusals):
     operations = {"put": Operation.PROVIDE, "delete": Operation.PROVIDE}
 
     @extend_schema(
-        parameters=[*KEY, *WHOM, TRACED, PREFER, IF_NONE_MATCH, ETAG],
+        parameters=[*KEY, *WHOM, TRACED, DRY, PREFER, IF_NONE_MATCH, ETAG],
         responses={200: shapes.ContextSerializer, 304: OpenApiResponse(description="The tag still matches")},
     )
     def get(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
