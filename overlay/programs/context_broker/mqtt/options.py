@@ -79,8 +79,8 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def read_options(document: Mapping[str, Any], environment: Mapping[str, str], host_name: str) -> BridgeOptions:
     """Raises ``InvalidSetting`` with the field."""
-    settings = read_settings({name: value for name, value in document.items() if name not in OWN})
     host, port, is_secure = _url(document.get("mqtt"))
+    settings = read_settings({name: value for name, value in document.items() if name not in OWN})
     client_id = _text(document, "client_id") or _client_id(document, host_name)
     if len(client_id.encode()) > 200:
         raise InvalidSetting("client_id", "has more than 200 bytes")
