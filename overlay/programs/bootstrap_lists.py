@@ -64,9 +64,14 @@ def source_of(text: str) -> Source:
     if _is_url(text) or Path(text).exists():
         return Source(text)
     try:
-        return Source(text, Listed(tuple(map(_address, text.split(",")))))
+        return Source(text, Listed(parse_addresses(text)))
     except WireError as error:
         raise BadList(f"{text[:60]!r} is no file, no URL and no list of addresses: {error}") from None
+
+
+def parse_addresses(text: str) -> tuple[Address, ...]:
+    """``HOST:PORT,HOST:PORT``. Raises ``WireError``."""
+    return tuple(dict.fromkeys(map(_address, text.split(","))))
 
 
 def parse_list(data: bytes) -> Listed:

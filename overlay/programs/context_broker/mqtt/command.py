@@ -23,7 +23,23 @@ EPILOG = (
     "A user and password come from WAXWING_MQTT_USERNAME and WAXWING_MQTT_PASSWORD (or WAXWING_MQTT_PASSWORD_FILE). "
     "Exit codes: 0 stopped, 1 the MQTT server refused, 2 wrong usage."
 )
-FLAGS = ("mqtt", "brokers", "in", "out", "type", "entity", "scope", "provider", "valid_ms", "client_id", "protocol")
+LIST_HELP = (
+    "or a file or URL that lists them, read again when it is old (with the token in WAXWING_TOKEN, if there is one)"
+)
+FLAGS = (
+    "mqtt",
+    "brokers",
+    "bootstrap",
+    "in",
+    "out",
+    "type",
+    "entity",
+    "scope",
+    "provider",
+    "valid_ms",
+    "client_id",
+    "protocol",
+)
 
 
 def make_parser() -> OneLineParser:
@@ -34,6 +50,7 @@ def make_parser() -> OneLineParser:
     add("--config", type=Path, metavar="FILE", help="settings in YAML; flags override them")
     add("--mqtt", metavar="URL", help="mqtt://HOST:PORT, or mqtts:// for TLS")
     add("--brokers", metavar="ADDRESSES", help="HOST:PORT of the network's brokers, separated by commas")
+    add("--bootstrap", metavar="LIST", help=LIST_HELP)
     add("--in", action="append", metavar="PATTERN", help="topics to read: context/{type}/{entity}/{scope}; repeatable")
     add("--out", action="append", metavar="PATTERN", help="topics to publish; repeatable")
     for name in ("type", "entity", "scope"):
@@ -75,6 +92,8 @@ def _document(given: Namespace) -> dict[str, Any]:
         if name in flags:
             flags[name] = [{"pattern": pattern, **_missing(pattern, constants)} for pattern in flags[name]]
     tls = {name: value for name in TLS if (value := getattr(given, f"tls_{name}")) is not None}
+    if "brokers" in flags or "bootstrap" in flags:
+        document = {name: value for name, value in document.items() if name not in ("brokers", "bootstrap")}
     return {**document, **flags, **({"tls": tls} if tls else {})}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
@@ -26,8 +26,7 @@ AGAIN_S = 5.0
 """Pause before those brokers are asked again that did not confirm a withdrawal."""
 MOST_PENDING = 10_000
 READ_S = 5.0
-
-Changed = Callable[[Value], None]
+GRACE_S = 60.0
 
 
 class Network:
@@ -35,7 +34,6 @@ class Network:
 
     def __init__(
         self,
-        brokers: tuple[Address, ...],
         wall: WallClock,
         stored: Callable[[Value], None],
         withdrawn: Callable[[Name, int, int], None],
@@ -43,11 +41,12 @@ class Network:
         *,
         follow: bool,
     ) -> None:
-        self.brokers = brokers
+        self.brokers: tuple[Address, ...] = ()
         self._pool = PoolClient(wall=wall)
-        self._pool.keep(brokers)
+        self._listed: dict[Address, float] = {}
+        """When each broker was last in the list, by the event loop's clock."""
         self._stored, self._withdrawn, self._lost = stored, withdrawn, lost
-        self._follower = NetworkFollower(brokers) if follow else None
+        self._follower = NetworkFollower() if follow else None
         self._read = 0
         self._known: set[Name] = set()
         self._pending: dict[tuple[Name, Address], Operation] = {}
@@ -61,6 +60,17 @@ class Network:
         await self._follower.has_read(READ_S)
         self._read_all()
         self._follower.listen(self._changes)
+
+    def keep(self, brokers: Iterable[Address]) -> None:
+        """These are the network's brokers now. One that is missing in the list is kept for ``GRACE_S``, since lists
+        leave out brokers that were silent for a moment."""
+        now = asyncio.get_running_loop().time()
+        self._listed.update(dict.fromkeys(brokers, now))
+        self._listed = {broker: at for broker, at in self._listed.items() if at + GRACE_S >= now}
+        self.brokers = tuple(self._listed)
+        self._pool.keep(self.brokers)
+        if self._follower is not None:
+            self._follower.follow(self.brokers)
 
     def close(self) -> None:
         if self._repeating is not None:
@@ -124,7 +134,7 @@ class Network:
         while self._pending:
             await asyncio.sleep(AGAIN_S)
             for (name, broker), operation in list(self._pending.items()):
-                is_over = operation.value.valid_end <= wall_ms()
+                is_over = operation.value.valid_end <= wall_ms() or broker not in self.brokers
                 if is_over or await self._withdraw_at(broker, operation) is None:
                     self._pending.pop((name, broker), None)
 

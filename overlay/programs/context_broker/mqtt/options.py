@@ -10,16 +10,27 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from overlay.core.addresses import Address, parse_address
 from overlay.core.errors import InvalidSetting, WireError, shown
 from overlay.core.untrusted import Unreadable
 from overlay.core.untrusted_yaml import read_yaml
+from overlay.programs.bootstrap_lists import BadList, Listed, Source, parse_addresses, source_of
 from overlay.systems.context_broker.mqtt.settings import BridgeSettings, read_settings
 
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 PROTOCOLS = ("5", "3.1.1")
 USERNAME, PASSWORD, PASSWORD_FILE = "WAXWING_MQTT_USERNAME", "WAXWING_MQTT_PASSWORD", "WAXWING_MQTT_PASSWORD_FILE"
-OWN = ("mqtt", "brokers", "protocol", "client_id", "username", "password_file", "tls", "status_topic", "keepalive_s")
+OWN = (
+    "mqtt",
+    "brokers",
+    "bootstrap",
+    "protocol",
+    "client_id",
+    "username",
+    "password_file",
+    "tls",
+    "status_topic",
+    "keepalive_s",
+)
 TLS = ("ca", "certificate", "key")
 MOST_FILE_BYTES = 1_000_000
 
@@ -45,7 +56,8 @@ class ServerOptions:
 @dataclass(frozen=True, slots=True)
 class BridgeOptions:
     server: ServerOptions
-    brokers: tuple[Address, ...]
+    brokers: Source
+    """Where the list of the network's brokers comes from."""
     settings: BridgeSettings
 
 
@@ -67,8 +79,8 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def read_options(document: Mapping[str, Any], environment: Mapping[str, str], host_name: str) -> BridgeOptions:
     """Raises ``InvalidSetting`` with the field."""
-    settings = read_settings({name: value for name, value in document.items() if name not in OWN})
     host, port, is_secure = _url(document.get("mqtt"))
+    settings = read_settings({name: value for name, value in document.items() if name not in OWN})
     client_id = _text(document, "client_id") or _client_id(document, host_name)
     if len(client_id.encode()) > 200:
         raise InvalidSetting("client_id", "has more than 200 bytes")
@@ -84,7 +96,7 @@ def read_options(document: Mapping[str, Any], environment: Mapping[str, str], ho
         _keepalive(document.get("keepalive_s", 30)),
         _status_topic(document, client_id),
     )
-    return BridgeOptions(server, _brokers(document.get("brokers")), settings)
+    return BridgeOptions(server, _brokers(document), settings)
 
 
 def _url(value: object) -> tuple[str, int, bool]:
@@ -104,7 +116,7 @@ def _url(value: object) -> tuple[str, int, bool]:
 
 def _client_id(document: Mapping[str, Any], host_name: str) -> str:
     """The same at every start, so that the server keeps what arrives meanwhile, and another for other patterns."""
-    names = [repr(document.get(name)) for name in ("in", "out", "brokers")]
+    names = [repr(document.get(name)) for name in ("in", "out", "brokers", "bootstrap")]
     return f"waxwing-{host_name[:60]}-{blake2b(' '.join(names).encode(), digest_size=4).hexdigest()}"
 
 
@@ -147,15 +159,24 @@ def _no_password() -> str:
     raise ssl.SSLError("the key has a password")
 
 
-def _brokers(value: object) -> tuple[Address, ...]:
-    listed = value.split(",") if isinstance(value, str) else value
-    if not isinstance(listed, list | tuple) or not listed:
+def _brokers(document: Mapping[str, Any]) -> Source:
+    listed, file = document.get("brokers"), _text(document, "bootstrap")
+    if (listed is None) == (file is None):
+        raise InvalidSetting(
+            "brokers", "lists HOST:PORT of brokers, or bootstrap is a file or URL that does; one of them"
+        )
+    if file is not None:
+        try:
+            return source_of(file)
+        except BadList as error:
+            raise InvalidSetting("bootstrap", str(error)) from None
+    listed = ",".join(map(str, listed)) if isinstance(listed, list | tuple) else listed
+    if not isinstance(listed, str) or not listed:
         raise InvalidSetting("brokers", "must list at least one HOST:PORT")
     try:
-        found = [parse_address(str(one).strip().replace("localhost:", "127.0.0.1:")) for one in listed]
+        return Source(listed, Listed(parse_addresses(listed)))
     except WireError as error:
         raise InvalidSetting("brokers", str(error)) from None
-    return tuple(dict.fromkeys(found))
 
 
 def _protocol(value: object) -> str:

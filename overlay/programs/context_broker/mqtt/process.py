@@ -7,9 +7,11 @@ import json
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from overlay.core.node import SECOND
+from overlay.programs.bootstrap_lists import AGAIN_S, BadList
 from overlay.programs.context_broker.mqtt.connection import Connection, NotConnected
 from overlay.programs.context_broker.mqtt.network import Network
 from overlay.programs.context_broker.mqtt.options import BridgeOptions
@@ -37,7 +39,6 @@ class BridgeProcess:
         self._wall = WallClock(wall_offset_ns())
         self.bridge = Bridge(options.settings, self._wall, [options.server.status_topic])
         self.network = Network(
-            options.brokers,
             self._wall,
             self._stored,
             self._withdrawn,
@@ -55,21 +56,52 @@ class BridgeProcess:
         self._reason = "starting"
         self._told_refusal = ""
         self._last_status = b""
+        self._bad_list = ""
 
     # ---- the course
 
     async def run(self) -> None:
         """Until ``stop``. Raises ``NotConnected`` if the server refuses for good."""
-        keeping = self._loop.create_task(self._keep())
+        keeping = [self._loop.create_task(self._keep())]
         try:
+            wait_s = await self._find_brokers()
+            keeping.append(self._loop.create_task(self._renew_brokers(wait_s)))
             await self.network.start()
             while not self._is_stopping.is_set():
                 await self._connect_once()
                 if not self._is_stopping.is_set():
                     await self._pause()
         finally:
-            keeping.cancel()
+            for task in keeping:
+                task.cancel()
             await self._end()
+
+    async def _find_brokers(self) -> float:
+        """Read the list of brokers until it can be read; the time until it is to be read again."""
+        while not self._is_stopping.is_set():
+            try:
+                listed = await self._loop.run_in_executor(None, self._options.brokers.read)
+            except BadList as error:
+                if str(error) != self._bad_list:
+                    self._say(str(error))
+                self._bad_list = str(error)
+                await self._wait(AGAIN_S)
+                continue
+            self._bad_list = ""
+            self.network.keep(listed.brokers)
+            return listed.renew_after_s
+        return AGAIN_S
+
+    async def _renew_brokers(self, wait_s: float) -> None:
+        while self._options.brokers.fixed is None:
+            await asyncio.sleep(wait_s)
+            wait_s = await self._find_brokers()
+
+    async def _wait(self, most_s: float) -> None:
+        """For this time, or until the bridge is stopped."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(most_s):
+                await self._is_stopping.wait()
 
     def stop(self) -> None:
         """Acknowledge what is in flight, say goodbye, and return from ``run``."""
@@ -127,11 +159,7 @@ class BridgeProcess:
 
     async def _pause(self) -> None:
         pause, self._pause_s = self._pause_s, min(2 * self._pause_s, LONGEST_PAUSE_S)
-        try:
-            async with asyncio.timeout(pause * random.uniform(0.5, 1.0)):
-                await self._is_stopping.wait()
-        except TimeoutError:
-            pass
+        await self._wait(pause * random.uniform(0.5, 1.0))
 
     async def _end(self) -> None:
         """Wait for the brokers' answers, acknowledge them, and leave."""
