@@ -19,7 +19,7 @@ from brokerweb.front import door
 from brokerweb.front.application import Application, Receive, Scope, Send, body_of, is_host
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
-from brokerweb.front.visitors import Credentials, admit
+from brokerweb.front.visitors import admit, credentials
 from brokerweb.kit.throttles import refusal
 from brokerweb.networks import sight
 from brokerweb.networks.sight import Sight
@@ -74,9 +74,9 @@ class Door:
         """The request without its body; ``None``: for Django to answer."""
         headers = {name.decode(): value.decode("latin1") for name, value in scope["headers"] if name in _WANTED}
         authorization, method = headers.get("authorization", ""), str(scope["method"])
-        if not authorization or not _is_plain(scope, headers):
+        shown = credentials({"authorization": authorization}, target.network, target.is_write(method))
+        if shown is None or not _is_plain(scope, headers):
             return None
-        shown = Credentials(authorization, "", target.network, target.is_write(method))
         try:
             visitor, seen = await self._visitors.get(shown), await self._sights.get(target.network)
             parameters = parameters_of(parse_qsl(scope["query_string"].decode(), keep_blank_values=True))
@@ -85,9 +85,9 @@ class Door:
         if visitor is None or seen is None or not seen.is_up:
             return None
         door.use(asyncio.get_running_loop())
-        left_s = self._budgets.wait_s(visitor.who, settings.REST_RATE, time.time())
-        if left_s is not None:
-            body, seconds = refusal(visitor.who, left_s)
+        budget = self._budgets.count(f"{visitor.who}:context", settings.CONTEXT_RATE, time.time())
+        if budget is not None and budget.is_exceeded:
+            body, seconds = refusal(visitor.who, budget.reset_s)
             return replace(target.standard.refused(429, body["sentence"]), headers={"Retry-After": str(seconds)})
         return Request(method, target.base, target.path, parameters, headers, b"", seen, visitor.who)
 
