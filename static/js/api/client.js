@@ -414,7 +414,7 @@ export const networksContextList = (id, query, options) => send("GET", `/api/net
  * @param {string | number} type
  * @param {string | number} entity
  * @param {string | number} scope
- * @param {{ broker?: number, trace?: boolean }} [query]
+ * @param {{ broker?: number, dry?: boolean, trace?: boolean }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.Context>}
  */
@@ -441,7 +441,7 @@ export const networksContextUpdate = (id, type, entity, scope, body, query, opti
  * @param {string | number} scope
  * @param {{ provider?: string }} [query]
  * @param {Options} [options]
- * @returns {Promise<null>}
+ * @returns {Promise<Types.Deleted>}
  */
 export const networksContextDestroy = (id, type, entity, scope, query, options) => send("DELETE", `/api/networks/${part(id)}/context/${part(type)}/${part(entity)}/${part(scope)}/`, { query, ...options });
 
