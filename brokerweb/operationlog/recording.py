@@ -21,7 +21,7 @@ from django.db import DatabaseError, close_old_connections
 
 from brokerweb.operationlog import storing
 from brokerweb.operationlog.buffer import Buffer, Taken
-from brokerweb.operationlog.entries import BATCH, DELETE, GET, MOST_NAME, PUT, REST, TAIL_BYTES, Entry, status_of
+from brokerweb.operationlog.entries import BATCH, DELETE, GET, LIST, MOST_NAME, PUT, REST, TAIL_BYTES, Entry, status_of
 from brokerweb.systems.registry import web_of
 
 log = logging.getLogger(__name__)
@@ -58,6 +58,8 @@ class Request(Protocol):
     def key(self) -> Any: ...
     @property
     def headers(self) -> Mapping[str, str]: ...
+    @property
+    def parameters(self) -> Mapping[str, str]: ...
     @property
     def data(self) -> Any: ...
 
@@ -121,10 +123,12 @@ def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str],
 
 def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, error: BaseException | None) -> Entry:
     took_ns, data = time.perf_counter_ns() - began, asked.data
-    op, source, items = _OPS.get(asked.method, asked.method), "", ()
+    op, source, items = _OPS.get(asked.method, asked.method), asked.parameters.get("provider", "")[:MOST_NAME], ()
+    if op == GET and not asked.key:
+        op, body = LIST, b""
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
-        source = said if isinstance(said, str) else ""
+        source = said if isinstance(said, str) else source
         items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
     key, who, network = asked.key or (), asked.who, asked.sight.network

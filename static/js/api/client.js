@@ -397,7 +397,7 @@ export const networksContextUpdate = (id, type, entity, scope, body, query, opti
  * @param {string | number} scope
  * @param {{ provider?: string }} [query]
  * @param {Options} [options]
- * @returns {Promise<null>}
+ * @returns {Promise<Types.Deleted>}
  */
 export const networksContextDestroy = (id, type, entity, scope, query, options) => send("DELETE", `/api/networks/${part(id)}/context/${part(type)}/${part(entity)}/${part(scope)}/`, { query, ...options });
 
@@ -522,6 +522,15 @@ export const networksStartCreate = (id, body, options) => send("POST", `/api/net
  * @returns {Promise<Types.Network>}
  */
 export const networksStopCreate = (id, options) => send("POST", `/api/networks/${part(id)}/stop/`, options);
+
+/**
+ * Server-sent events of what changes, under the filters of the list: `stored`, `withdrawn`, `expired`, `dropped` and `left` (it is no longer selected), each with an `id`.
+ * @param {string | number} id
+ * @param {{ attribute?: string, id_pattern?: string, last_event_id?: string, max_age_s?: number, near?: string, provider?: string, q?: string, scope?: string, snapshot?: boolean, type?: string, within_km?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<string>}
+ */
+export const networksStream = (id, query, options) => send("GET", `/api/networks/${part(id)}/stream/`, { query, ...options });
 
 /**
  * Apply the newest version of its topology, or another topology, as a difference.

@@ -378,6 +378,13 @@
  */
 
 /**
+ * @typedef {Object} Deleted
+ * @property {string} provider Whose data are no longer served
+ * @property {string} deleted_at Older data of this provider are refused from now on
+ * @property {number[]} pending Indexes of brokers that have not confirmed, and are asked again until they do or have started again
+ */
+
+/**
  * @typedef {Object} Delivery
  * @property {string} id
  * @property {NoticeKind} event

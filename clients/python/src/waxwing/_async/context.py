@@ -76,7 +76,7 @@ class AsyncContextOf:
     async def delete(
         self, type: str, entity: str, scope: str, *, provider: str | None = None, if_match: str | None = None
     ) -> Result:
-        """Stop serving the data of ``provider``; without one, of all providers that are known."""
+        """Stop serving the data of ``provider``, which is needed if several providers have some."""
         path = contexts.path(self.network, type, entity, scope)
         asked = call("DELETE", path, query={"provider": provider}, key=True, headers=contexts.conditions(if_match))
         answer = await self._transport.send(asked)
@@ -126,5 +126,6 @@ class AsyncContextOf:
         async with self._transport.lines(asked, silence_s) as lines:
             async for line in lines:
                 event = reader.feed(line)
-                if event is not None:
-                    yield contexts.change(event)
+                change = event and contexts.change(event)
+                if change:
+                    yield change
