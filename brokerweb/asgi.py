@@ -29,12 +29,9 @@ limits = Limits(
     at_once=settings.BODIES_AT_ONCE,
     of_one_address=settings.BODIES_OF_ONE_ADDRESS,
 )
-application = ProtocolTypeRouter(
-    {
-        "http": Door(Front(http, partial(BodyLimit, limits=limits))),
-        "websocket": OwnOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))),
-    }
-)
+front = Front(http, partial(BodyLimit, limits=limits))
+websockets = front.with_sockets(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
+application = ProtocolTypeRouter({"http": Door(front), "websocket": OwnOrigin(websockets)})
 
 # Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests
 # create only a few.

@@ -21,7 +21,7 @@ from django.db import DatabaseError, close_old_connections
 
 from brokerweb.operationlog import storing
 from brokerweb.operationlog.buffer import Buffer, Taken
-from brokerweb.operationlog.entries import BATCH, DELETE, GET, MOST_NAME, PUT, REST, TAIL_BYTES, Entry, status_of
+from brokerweb.operationlog.entries import BATCH, DELETE, GET, LIST, MOST_NAME, PUT, REST, TAIL_BYTES, Entry, status_of
 from brokerweb.systems.registry import web_of
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,11 @@ class Request(Protocol):
     @property
     def who(self) -> str: ...
     @property
+    def kind(self) -> str: ...
+    @property
     def key(self) -> Any: ...
+    @property
+    def parameters(self) -> Mapping[str, str]: ...
     @property
     def headers(self) -> Mapping[str, str]: ...
     @property
@@ -124,10 +128,14 @@ def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, err
     op, source, items = _OPS.get(asked.method, asked.method), "", ()
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
-        source = said if isinstance(said, str) else ""
+        source = said[:MOST_NAME] if isinstance(said, str) else ""
         items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
     key, who, network = asked.key or (), asked.who, asked.sight.network
+    if asked.parameters:
+        source = source or asked.parameters.get("provider", "")
+    if asked.kind == LIST:
+        op, answer, key = LIST, b"", [f"{name}={value}" for name, value in asked.parameters.items()]
     return Entry(at_ns, took_ns, network, who, REST, op, key, source, status, answer, error, waits, items)
 
 

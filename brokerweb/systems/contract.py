@@ -151,6 +151,10 @@ class Following(Protocol):
         """The name of what happened and its body; ``None`` if it does not concern the selection."""
         ...
 
+    def follow(self, sight: Sight) -> None:
+        """These are the network's servers now."""
+        ...
+
     def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:
         """As ``Listed.missing``."""
         ...

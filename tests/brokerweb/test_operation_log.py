@@ -208,6 +208,15 @@ def test_requests_are_told_to_operators_by_page_rest_and_file(broker: Daemon, op
         form = {**keys, **asked, "payload": "n=1;"}
         assert browser.post(reverse("context_broker:context", args=[network.pk]), form).status_code == 200
     recording.RECORDER.flush()
+    assert client.delete(f"{base}/context/room/r2/temp/?provider=sensor-1").status_code == 200
+    client.get(f"{base}/context/?type=room&page_size=3")
+    recording.RECORDER.flush()
+    listed, deleted = (
+        client.get(f"{base}/operations/?op=list").json(),
+        client.get(f"{base}/operations/?op=delete").json(),
+    )
+    assert [one["key"] for one in listed["results"]] == ["type=room|page_size=3"]
+    assert [(one["provider"], one["outcome"]) for one in deleted["results"]] == [("sensor-1", "done")]
     shown = client.get(f"{base}/operations/?entity=r9").json()["results"]
     assert [(one["via"], one["op"], one["outcome"]) for one in shown] == [
         ("page", "put", "done"),

@@ -1,4 +1,6 @@
-"""``manage.py livefeed``: sends snapshots of this host's live runs, and probes and announces its networks."""
+"""``manage.py livefeed``: sends snapshots of this host's live runs, probes and announces its networks, and checks their
+alarms.
+"""
 
 import asyncio
 import signal
@@ -10,15 +12,16 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from brokerweb.alarms.evaluation import Watch
 from brokerweb.live.feed import run_for_ever
 from brokerweb.networks.probing import Probing
 
 
 class Command(BaseCommand):
-    help = "Sends a snapshot of each live run of this host every second, and probes its networks."
+    help = "Sends a snapshot of each live run of this host every second, probes its networks, and checks their alarms."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        Probing().start()
+        Probing(Watch().closed).start()
         with _announcing(), suppress(KeyboardInterrupt):
             asyncio.run(run_for_ever())
 

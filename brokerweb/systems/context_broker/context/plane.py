@@ -61,7 +61,7 @@ class Known(NamedTuple):
 class ContextPlane:
     """The ports to all networks, and what is known of them. One per process."""
 
-    operations = frozenset({"get", "put", "delete", "list"})
+    operations = frozenset({"get", "put", "delete", "list", "stream"})
     names = ("type", "entity", "scope")
     longest_valid_ms = LONGEST_VALID_MS
     fields = rows.FIELDS
