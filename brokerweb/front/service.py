@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from rest_framework.exceptions import NotFound
 
-from brokerweb.api.errors import PreconditionFailed
+from brokerweb.api.errors import PreconditionFailed, TooLarge
 from brokerweb.api.idempotency_key import REPLAYED, read_key
 from brokerweb.front import conditions
 from brokerweb.front.idempotency import Answers
@@ -39,6 +39,8 @@ PARAMETERS = {
 }
 """By what is named and method, next to those of the system; others are refused."""
 PAGE_SIZE, MOST_PAGE_SIZE = 100, 500
+LARGEST_PUT = 1_000_000
+"""Bytes of its body: what servers store at most takes a third of it with every character escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class Service:
     async def put(self, asked: Asked) -> Reply:
         """Status 200. Raises errors of services and of REST."""
         assert asked.key is not None
+        check_size(asked.raw)
         context, how = context_of(asked.sight, "put"), how_of(asked)
         change = context.read(asked.key, asked.data)
         async with self.locks.of((asked.sight.network, asked.key)):
@@ -195,6 +198,12 @@ class Service:
             pass
         if conditions.check(asked.headers, version, changed_ms, is_safe=False) != conditions.GO_ON:
             raise PreconditionFailed
+
+
+def check_size(raw: bytes) -> None:
+    """Of the body of a ``put``. Raises ``TooLarge``."""
+    if len(raw) > LARGEST_PUT:
+        raise TooLarge(f"The body has {len(raw):,} bytes; the limit is {LARGEST_PUT:,}.")
 
 
 def context_of(sight: Sight, operation: str) -> Context:

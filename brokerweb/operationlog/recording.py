@@ -135,7 +135,7 @@ def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, err
     op, source, items = _OPS.get(asked.method, asked.method), "", ()
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
-        source = said if isinstance(said, str) else ""
+        source = said[:MOST_NAME] if isinstance(said, str) else ""
         items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
     key, who, network = asked.key or (), asked.who, asked.sight.network

@@ -37,7 +37,7 @@ LOOKS = re.compile(r"^/(wire/|radiator/wire/|runs/compare/|now/)")
 FORMS_BESIDE = ("/storage/preview/", "/topologies/preview/", "/experiments/topologies/", "/schedules/pick/")
 """Parts of forms."""
 OWN = re.compile(r"^/(account/|views/|api/tokens/|api/views/|api/accounts/me/|$)")
-READ_BY_POST = re.compile(r"(wire/(decode|compose)|/judge)/$")
+READ_BY_POST = re.compile(r"(wire/(decode|compose)|/judge|/try)/$")
 
 
 class Allowed(BaseException):
