@@ -27,6 +27,7 @@ WORDS = r"(provider|consumer|strateg(y|ies)|replica|replication|entity|entities)
 NOT_ITS_WORDS = re.compile(
     r"websocket|RunConsumer|live\.consumers|consumers import|Nowhere|^brokerweb/live/"  # Django's channels
     r"|OpenID provider|^brokerweb/accounts/oidc"
+    r"|^brokerweb/ngsi/"  # the words of both standards
     r"|REQUEST_ENTITY_TOO_LARGE|DTD or entities|actions and commands parse|deploy: \{replicas"
 )
 ALLOWED = {
