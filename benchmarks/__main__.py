@@ -34,6 +34,7 @@ SECTIONS = (
     "report",
     "pages",
     "front",
+    "mqtt",
     "browser",
 )
 ROUNDS = 7
