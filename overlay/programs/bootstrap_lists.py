@@ -22,7 +22,7 @@ HELP = (
     "bootstrap list in place of the address of a broker: a file with one HOST:PORT a line, a URL (with the token in "
     "WAXWING_TOKEN, if there is one), or HOST:PORT,HOST:PORT"
 )
-TOKEN = "WAXWING_TOKEN"
+TOKEN = "WAXWING_TOKEN"  # noqa: S105  the name of a variable
 MOST_BYTES = 1_000_000
 TIMEOUT_S = 10.0
 RENEW_S = 30.0

@@ -221,7 +221,7 @@ export const hostsList = (query, options) => send("GET", `/api/hosts/`, { query,
 export const hostsRetrieve = (name, query, options) => send("GET", `/api/hosts/${part(name)}/`, { query, ...options });
 
 /**
- * A read-only resource; lists may show fewer fields.
+ * Actions of networks.
  * @param {{ cursor?: string, name?: string, name__icontains?: string, ordering?: string, page?: number, page_size?: number, state?: "degraded" | "failed" | "running" | "starting" | "stopped" | "stopping", state__in?: string[], topology?: string, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedNetworkList>}
@@ -237,7 +237,7 @@ export const networksList = (query, options) => send("GET", `/api/networks/`, { 
 export const networksCreate = (body, options) => send("POST", `/api/networks/`, { body, ...options });
 
 /**
- * A read-only resource; lists may show fewer fields.
+ * Actions of networks.
  * @param {string | number} id
  * @param {{ fields?: string }} [query]
  * @param {Options} [options]
@@ -255,12 +255,74 @@ export const networksRetrieve = (id, query, options) => send("GET", `/api/networ
 export const networksPartialUpdate = (id, body, options) => send("PATCH", `/api/networks/${part(id)}/`, { body, ...options });
 
 /**
- * A read-only resource; lists may show fewer fields.
+ * Actions of networks.
  * @param {string | number} id
  * @param {Options} [options]
  * @returns {Promise<null>}
  */
 export const networksDestroy = (id, options) => send("DELETE", `/api/networks/${part(id)}/`, options);
+
+/**
+ * When alarms fired and were resolved, newest first; the latest 500 are kept.
+ * @param {string | number} id
+ * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.PaginatedAlarmEventList>}
+ */
+export const networksAlarmEventsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/alarm-events/`, { query, ...options });
+
+/**
+ * Alarms and their states, oldest first; at most 20.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm[]>}
+ */
+export const networksAlarmsList = (id, options) => send("GET", `/api/networks/${part(id)}/alarms/`, options);
+
+/**
+ * Watch a measure of the time series.
+ * @param {string | number} id
+ * @param {Types.AlarmBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm>}
+ */
+export const networksAlarmsCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/alarms/`, { body, ...options });
+
+/**
+ * One alarm.
+ * @param {string | number} id
+ * @param {string | number} alarm
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm>}
+ */
+export const networksAlarmRetrieve = (id, alarm, options) => send("GET", `/api/networks/${part(id)}/alarms/${part(alarm)}/`, options);
+
+/**
+ * Delete an alarm.
+ * @param {string | number} id
+ * @param {string | number} alarm
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksAlarmDestroy = (id, alarm, options) => send("DELETE", `/api/networks/${part(id)}/alarms/${part(alarm)}/`, options);
+
+/**
+ * The bootstrap list: the healthy brokers, nearest first, and then the others.
+ * @param {string | number} id
+ * @param {{ by?: "latency" | "load" | "place", client?: string, x?: number, y?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bootstrap>}
+ */
+export const networksBootstrapRetrieve = (id, query, options) => send("GET", `/api/networks/${part(id)}/bootstrap/`, { query, ...options });
+
+/**
+ * The healthy brokers of the bootstrap list, one `host:port` a line, nearest first.
+ * @param {string | number} id
+ * @param {{ by?: "latency" | "load" | "place", client?: string, x?: number, y?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<string>}
+ */
+export const networksBootstrapText = (id, query, options) => send("GET", `/api/networks/${part(id)}/bootstrap.txt`, { query, ...options });
 
 /**
  * State and load of each broker; memory only on the host that runs the brokers.
@@ -310,6 +372,16 @@ export const networksBrokerDestroy = (id, index, query, options) => send("DELETE
 export const networksBrokerDrain = (id, index, body, options) => send("POST", `/api/networks/${part(id)}/brokers/${part(index)}/drain/`, { body, ...options });
 
 /**
+ * Move a broker to another address: one with the same links starts there (`added` has its index), then this one gives its entries away and is removed.
+ * @param {string | number} id
+ * @param {string | number} index
+ * @param {Types.ChangeBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.NetworkChange>}
+ */
+export const networksBrokerMove = (id, index, body, options) => send("POST", `/api/networks/${part(id)}/brokers/${part(index)}/move/`, { body, ...options });
+
+/**
  * Restart one broker at its address within a few seconds.
  * @param {string | number} id
  * @param {string | number} index
@@ -328,12 +400,21 @@ export const networksBrokerRestart = (id, index, options) => send("POST", `/api/
 export const networksClientsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/clients/`, { query, ...options });
 
 /**
+ * List what all brokers of the network hold, each provider's latest value once.
+ * @param {string | number} id
+ * @param {{ attribute?: string, cursor?: string, fields?: string, id_pattern?: string, max_age_s?: number, near?: string, page_size?: number, provider?: string, q?: string, scope?: string, type?: string, within_km?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.ContextPage>}
+ */
+export const networksContextList = (id, query, options) => send("GET", `/api/networks/${part(id)}/context/`, { query, ...options });
+
+/**
  * Query context.
  * @param {string | number} id
  * @param {string | number} type
  * @param {string | number} entity
  * @param {string | number} scope
- * @param {{ broker?: number, trace?: boolean }} [query]
+ * @param {{ broker?: number, dry?: boolean, trace?: boolean }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.Context>}
  */
@@ -353,7 +434,19 @@ export const networksContextRetrieve = (id, type, entity, scope, query, options)
 export const networksContextUpdate = (id, type, entity, scope, body, query, options) => send("PUT", `/api/networks/${part(id)}/context/${part(type)}/${part(entity)}/${part(scope)}/`, { body, query, ...options });
 
 /**
- * Store and query context, up to 1,000 operations, each with its own status in the response.
+ * Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive later.
+ * @param {string | number} id
+ * @param {string | number} type
+ * @param {string | number} entity
+ * @param {string | number} scope
+ * @param {{ provider?: string }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.Deleted>}
+ */
+export const networksContextDestroy = (id, type, entity, scope, query, options) => send("DELETE", `/api/networks/${part(id)}/context/${part(type)}/${part(entity)}/${part(scope)}/`, { query, ...options });
+
+/**
+ * Store, query and delete context, up to 1,000 operations, each with its own status in the response.
  * @param {string | number} id
  * @param {Types.BatchBodyRequest} body
  * @param {Options} [options]
@@ -386,6 +479,24 @@ export const networksLinksCreate = (id, body, options) => send("POST", `/api/net
  * @returns {Promise<null>}
  */
 export const networksLinksDestroy = (id, query, options) => send("DELETE", `/api/networks/${part(id)}/links/`, { query, ...options });
+
+/**
+ * The operation log, newest first: who provided, queried and withdrew what, at which broker, with what outcome.
+ * @param {string | number} id
+ * @param {{ broker?: number, cursor?: string, entity?: string, from?: string, op?: string, outcome?: string, page?: number, page_size?: number, provider?: string, to?: string, who?: string }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.PaginatedOperationList>}
+ */
+export const networksOperationsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/operations/`, { query, ...options });
+
+/**
+ * The same operations as a file, at most 50,000: CSV, or one JSON object a line.
+ * @param {string | number} id
+ * @param {{ broker?: number, entity?: string, format?: "csv" | "jsonl", from?: string, op?: string, outcome?: string, provider?: string, to?: string, who?: string }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<string>}
+ */
+export const networksOperationsExport = (id, query, options) => send("GET", `/api/networks/${part(id)}/operations/export/`, { query, ...options });
 
 /**
  * Messages that the servers of the network retain, by queue; those that leave first come first.
@@ -422,13 +533,22 @@ export const networksRolloutResume = (id, options) => send("POST", `/api/network
 export const networksRolloutRollback = (id, body, options) => send("POST", `/api/networks/${part(id)}/rollout/rollback/`, { body, ...options });
 
 /**
- * Time series of probes, load and memory: 30 minutes in steps of 5 s, or one day in steps of 1 min.
+ * Time series of probes, load and memory: 15 minutes in steps of 1 s, 3 hours in steps of 10 s, one day in steps of 1 min, or 14 days in steps of 10 min.
  * @param {string | number} id
- * @param {{ broker?: number, step?: 5 | 60 }} [query]
+ * @param {{ broker?: number, range?: "14d" | "15m" | "1d" | "3h", step?: 1 | 10 | 60 | 600 }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.NetworkSeries>}
  */
 export const networksSeriesRetrieve = (id, query, options) => send("GET", `/api/networks/${part(id)}/series/`, { query, ...options });
+
+/**
+ * The 100 slowest queries through REST within the last day, slowest first; with `kind=failed` the latest 100 that found nothing or had no answer.
+ * @param {string | number} id
+ * @param {{ kind?: "failed" | "slow", page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.PaginatedOperationList>}
+ */
+export const networksSlowList = (id, query, options) => send("GET", `/api/networks/${part(id)}/slow/`, { query, ...options });
 
 /**
  * Start the network.
@@ -446,6 +566,15 @@ export const networksStartCreate = (id, body, options) => send("POST", `/api/net
  * @returns {Promise<Types.Network>}
  */
 export const networksStopCreate = (id, options) => send("POST", `/api/networks/${part(id)}/stop/`, options);
+
+/**
+ * Server-sent events of what changes, under the filters of the list: `stored`, `withdrawn`, `expired`, `dropped` and `left` (it is no longer selected), each with an `id`.
+ * @param {string | number} id
+ * @param {{ attribute?: string, id_pattern?: string, last_event_id?: string, max_age_s?: number, near?: string, provider?: string, q?: string, scope?: string, snapshot?: boolean, type?: string, within_km?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<string>}
+ */
+export const networksStream = (id, query, options) => send("GET", `/api/networks/${part(id)}/stream/`, { query, ...options });
 
 /**
  * Apply the newest version of its topology, or another topology, as a difference.
@@ -796,11 +925,20 @@ export const runsTableRetrieve = (id, table, query, options) => send("GET", `/ap
 /**
  * Traced queries: one in so many, and all failed ones.
  * @param {string | number} id
- * @param {{ format?: "csv" | "json" | "parquet", order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number }} [query]
+ * @param {{ format?: "csv" | "json" | "parquet", order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, show?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.TraceList>}
  */
 export const runsTracesRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/traces/`, { query, ...options });
+
+/**
+ * One message in full: its queues, the propagations that hold it, and their chains hop by hop.
+ * @param {string | number} id
+ * @param {string | number} message
+ * @param {Options} [options]
+ * @returns {Promise<Types.MessageWay>}
+ */
+export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
 
 /**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.
@@ -1009,6 +1147,14 @@ export const systemsWireDecode = (system, body, options) => send("POST", `/api/s
  * @returns {Promise<Types.Sent>}
  */
 export const systemsWireSend = (system, body, options) => send("POST", `/api/systems/${part(system)}/wire/send/`, { body, ...options });
+
+/**
+ * Which queue each sample message joins, and when it leaves.
+ * @param {Types.TryBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Tried>}
+ */
+export const systemsRadiatorTry = (body, options) => send("POST", `/api/systems/radiator/try/`, { body, ...options });
 
 /**
  * All tags in use, sorted by name.

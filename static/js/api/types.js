@@ -49,6 +49,49 @@
  */
 
 /**
+ * @typedef {Object} Alarm
+ * @property {string} id
+ * @property {MeasureEnum} measure
+ * @property {string} unit Of value, clears and seen; empty: a plain number
+ * @property {ComparisonEnum} comparison
+ * @property {number} value Threshold, in the unit of the measure
+ * @property {number} clears Value at which it is well again
+ * @property {number} for_s For how long, before it fires and before it is resolved
+ * @property {number | null} [broker] Index of a broker; null: all together
+ * @property {string} rule In words
+ * @property {AlarmState} state
+ * @property {string} since Begin of its state
+ * @property {number | null} seen The measure when its state changed
+ * @property {string} [owner]
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} AlarmBodyRequest
+ * @property {string} measure A column of the time series: answered_share in share; p50_us in us; p95_us in us; mean_us in us; hops in a plain number; answers_per_s in per_s; load_per_s in per_s; cores in cores; private_bytes in bytes
+ * @property {string} comparison above or below
+ * @property {number | string} value Threshold: a number in the unit of the measure, or a text such as "5ms", "99%"
+ * @property {number} [for_s] For how long it must be beyond the threshold, 0 to 86,400
+ * @property {number | string | null} [clears] It is resolved at this value; default: a tenth better
+ * @property {number | null} [broker] Index of a broker; null: all brokers together
+ */
+
+/**
+ * @typedef {Object} AlarmEvent
+ * @property {number} id
+ * @property {string} at
+ * @property {string} alarm Id of the alarm
+ * @property {AlarmState} state
+ * @property {number | null} [value] The measure then; null: the network was stopped
+ * @property {string} rule The rule in words
+ * @property {string} words
+ */
+
+/**
+ * @typedef {"quiet" | "pending" | "firing" | "resolved"} AlarmState
+ */
+
+/**
  * @typedef {Object} Anchor
  * @property {string} name
  * @property {OneEngine} live
@@ -97,6 +140,28 @@
 
 /**
  * @typedef {""} BlankEnum
+ */
+
+/**
+ * @typedef {Object} Bootstrap
+ * @property {string} network
+ * @property {string} state
+ * @property {ByEnum} by
+ * @property {number} healthy How many of `brokers` are healthy; they come first
+ * @property {string} checked When the brokers were pinged
+ * @property {number} renew_after_s When to fetch the list again
+ * @property {BootstrapBroker[]} brokers
+ */
+
+/**
+ * @typedef {Object} BootstrapBroker
+ * @property {string} address host:port
+ * @property {number} broker_index
+ * @property {HealthEnum} health healthy: it answers a ping; silent: its process runs and does not answer; down: it does not run * `healthy` - healthy * `silent` - silent * `down` - down
+ * @property {string} state As in the network's `brokers`
+ * @property {number | null} round_trip_us Of that ping, from the web process
+ * @property {number | null} load_per_s Messages that make up its load, per second, in the latest probes; null: unknown
+ * @property {number[] | null} place x and y in the topology; null: it has no places
  */
 
 /**
@@ -149,6 +214,10 @@
  */
 
 /**
+ * @typedef {"latency" | "load" | "place"} ByEnum
+ */
+
+/**
  * @typedef {Object} Calibration
  * @property {string} system
  * @property {string[]} unmeasured Roles and units of work without measured service times; simulated runs use default costs for them
@@ -168,6 +237,22 @@
 /**
  * @typedef {Object} Cancelled
  * @property {number} cancelled Number of cancelled runs
+ */
+
+/**
+ * @typedef {Object} Chain
+ * @property {number} number
+ * @property {number} repairs Further injections and direct pushes
+ * @property {ChainHop[]} hops
+ */
+
+/**
+ * @typedef {Object} ChainHop
+ * @property {number} client
+ * @property {string} state
+ * @property {number | null} received_us
+ * @property {number | null} took_us From the push to the callback
+ * @property {MessageStep[]} steps
  */
 
 /**
@@ -277,6 +362,10 @@
  */
 
 /**
+ * @typedef {"above" | "below"} ComparisonEnum
+ */
+
+/**
  * @typedef {Object} ComposeBodyRequest
  * @property {number} code
  * @property {Record<string, string>} [fields] By name; omitted fields have defaults.
@@ -293,7 +382,7 @@
  * @property {string} broker The queried broker, host:port
  * @property {number} broker_index Its index in the network
  * @property {number | null} hops 0 if the queried broker has the data; null if only a trace can tell
- * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen
+ * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
  * @property {string | null} walk URL of its walk and hops, available within 2 s, for traced queries
  */
 
@@ -302,6 +391,15 @@
  * @property {string} provider
  * @property {any} payload An object of strings, or the payload's text
  * @property {number} [valid_ms]
+ */
+
+/**
+ * @typedef {Object} ContextPage
+ * @property {string | null} next The next page; null at the end
+ * @property {boolean} complete Whether all brokers were read
+ * @property {MissingBroker[]} missing
+ * @property {string} last_event_id A stream that resumes behind it has all changes since
+ * @property {ListedContext[]} results
  */
 
 /**
@@ -324,6 +422,13 @@
  * @property {string[]} missing Missing fields at the end
  * @property {string[]} problems
  * @property {Verdict} verdict
+ */
+
+/**
+ * @typedef {Object} Deleted
+ * @property {string} provider Whose data are no longer served
+ * @property {string} deleted_at Older data of this provider are refused from now on
+ * @property {number[]} pending Indexes of brokers that have not confirmed, and are asked again until they do or have started again
  */
 
 /**
@@ -568,6 +673,10 @@
  */
 
 /**
+ * @typedef {"healthy" | "silent" | "down"} HealthEnum
+ */
+
+/**
  * @typedef {Object} Heard
  * @property {number} bytes
  * @property {string} hex
@@ -655,7 +764,7 @@
  */
 
 /**
- * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "disk_nearly_full"} KindsEnum
+ * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full"} KindsEnum
  */
 
 /**
@@ -756,6 +865,26 @@
  */
 
 /**
+ * @typedef {Object} ListedContext
+ * @property {string} provider
+ * @property {Record<string, any> | null} payload The payload's pairs; null if the text is not made of pairs
+ * @property {string} text The payload as stored
+ * @property {string} valid_begin
+ * @property {string} valid_end
+ * @property {number} age_ms Milliseconds since it was stored
+ * @property {string | null} broker A broker that holds it, host:port
+ * @property {number | null} broker_index Its index in the network
+ * @property {number | null} hops 0 if the queried broker has the data; null if only a trace can tell
+ * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
+ * @property {string | null} walk URL of its walk and hops, available within 2 s, for traced queries
+ * @property {string} type
+ * @property {string} entity
+ * @property {string} scope
+ * @property {number[]} holders Indexes of all brokers that hold it
+ * @property {string} etag As `ETag` of the entry
+ */
+
+/**
  * @typedef {Object} MadeToken
  * @property {string} id
  * @property {string} [name]
@@ -775,6 +904,10 @@
  * @property {string} unit us, ms, s, bytes, J, per_s, share, cores, or what is counted; empty: a number
  * @property {string} definition
  * @property {BetterEnum | BlankEnum} better Empty where neither way is better * `lower` - lower * `higher` - higher * `` -
+ */
+
+/**
+ * @typedef {"answered_share" | "p50_us" | "p95_us" | "mean_us" | "hops" | "answers_per_s" | "load_per_s" | "cores" | "private_bytes"} MeasureEnum
  */
 
 /**
@@ -798,6 +931,55 @@
  * @property {string | null} next
  * @property {string | null} previous
  * @property {Message[]} results
+ */
+
+/**
+ * @typedef {Object} MessageQueue
+ * @property {string} queue
+ * @property {number} recipients
+ * @property {number} delivered
+ * @property {number | null} propagation In which they left
+ * @property {string} state Why there is none
+ */
+
+/**
+ * @typedef {Object} MessageStep
+ * @property {number} at_us
+ * @property {string} step
+ * @property {number} attempt Number of the injection into the chain, from 0
+ */
+
+/**
+ * @typedef {Object} MessageWay
+ * @property {string} id
+ * @property {number | null} client The sender; null if it reported nothing
+ * @property {string} outcome
+ * @property {number} attempts
+ * @property {number} due_us
+ * @property {number} sent_us
+ * @property {number} ended_us
+ * @property {string | null} epoch Null with number and accepted_us if it was not accepted
+ * @property {number | null} number
+ * @property {number | null} accepted_us
+ * @property {number} due Recipients; the next four add up to it
+ * @property {number} delivered
+ * @property {number} retained
+ * @property {number} dropped
+ * @property {number} failed
+ * @property {number} late
+ * @property {number | null} p50_us Of the lag
+ * @property {number | null} p95_us
+ * @property {Propagation[]} propagations In the list of a run: their number
+ * @property {boolean} traced
+ * @property {MessageQueue[]} queues If it was traced
+ * @property {Undelivered[]} undelivered
+ */
+
+/**
+ * @typedef {Object} MissingBroker
+ * @property {string | null} broker host:port
+ * @property {number} broker_index
+ * @property {string} reason Its state if it does not run, or `unread`, `silent`, `refused` (it does not trust this host), `full`
  */
 
 /**
@@ -911,15 +1093,20 @@
 
 /**
  * @typedef {Object} NetworkSeries
+ * @property {RangeEnum} range
  * @property {number} step_s
  * @property {number | null} broker Null: all brokers together
  * @property {number[]} t Start of each step, Unix seconds
  * @property {(number | null)[]} asked Probes: one ping per broker and second
  * @property {(number | null)[]} answered Probes answered within 0.9 s
- * @property {(number | null)[]} p50_us Median response time of answered probes; null if none
+ * @property {(number | null)[]} answered_share Answered of asked, 0 to 1
+ * @property {(number | null)[]} mean_us Mean response time of answered probes; null if none
+ * @property {(number | null)[]} p50_us Median of the response times
  * @property {(number | null)[]} p95_us 95th percentile of the response times
+ * @property {(number | null)[]} answers_per_s Queries that a broker answered from its table, per second
+ * @property {(number | null)[]} hops Mean number of hops of these queries; null without any
  * @property {(number | null)[]} load_per_s Messages that make up the load of this system's servers, per second
- * @property {(number | null)[]} cores 1 is one busy core
+ * @property {(number | null)[]} cores 1 is one busy core; sum over all brokers
  * @property {(number | null)[]} private_bytes Private memory (USS); sum over all brokers
  */
 
@@ -944,7 +1131,7 @@
  */
 
 /**
- * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "disk_nearly_full" | "test"} NoticeKind
+ * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full" | "test"} NoticeKind
  */
 
 /**
@@ -958,7 +1145,33 @@
  */
 
 /**
- * @typedef {"get" | "put"} OpEnum
+ * @typedef {"get" | "put" | "delete"} OpEnum
+ */
+
+/**
+ * @typedef {Object} Operation
+ * @property {string} id
+ * @property {string} at When the request came
+ * @property {number} took_us From the request to its answer, µs; of a batch, of all of it
+ * @property {string} [who] Name of the account; empty: not logged in
+ * @property {string} [token] Prefix of the token, if by one
+ * @property {string} via Interface
+ * @property {string} op get, put, delete, batch, or another one of the interface
+ * @property {string} [key] Names of what it is about, with | between
+ * @property {Record<string, string>} about The names of what it is about, as in its URL
+ * @property {string} provider
+ * @property {number | null} broker_index The broker that was asked
+ * @property {OperationOutcomeEnum} outcome
+ * @property {number} status As in HTTP
+ * @property {number | null} [hops]
+ * @property {string} strategy How the broker was chosen
+ * @property {string | null} walk URL of its walk; null if it was not traced
+ * @property {string} [sentence] Why it was not done
+ * @property {number} [count] Above 1: so many operations are missing here
+ */
+
+/**
+ * @typedef {"done" | "unchanged" | "not_found" | "precondition" | "refused" | "forbidden" | "no_answer" | "failed" | "lost"} OperationOutcomeEnum
  */
 
 /**
@@ -1003,6 +1216,14 @@
  * @property {string | null} [next]
  * @property {string | null} [previous]
  * @property {Account[]} results
+ */
+
+/**
+ * @typedef {Object} PaginatedAlarmEventList
+ * @property {number} count
+ * @property {string | null} [next]
+ * @property {string | null} [previous]
+ * @property {AlarmEvent[]} results
  */
 
 /**
@@ -1051,6 +1272,14 @@
  * @property {string | null} [next]
  * @property {string | null} [previous]
  * @property {Network[]} results
+ */
+
+/**
+ * @typedef {Object} PaginatedOperationList
+ * @property {number} count
+ * @property {string | null} [next]
+ * @property {string | null} [previous]
+ * @property {Operation[]} results
  */
 
 /**
@@ -1234,6 +1463,16 @@
  */
 
 /**
+ * @typedef {Object} Placed
+ * @property {number} message From 1
+ * @property {string} recipient
+ * @property {string} dimension Of the queue that it joins: volume, people, time
+ * @property {number} limit
+ * @property {number | null} left_s When it leaves; null: not with these messages
+ * @property {number[]} together The messages of its aggregate
+ */
+
+/**
  * @typedef {Object} Policy
  * @property {number | null} max_days Delete files of runs that ended earlier; null: no limit
  * @property {number | null} max_gb Maximum size of all files of ended runs; the oldest are deleted first; null: no limit
@@ -1289,6 +1528,18 @@
  */
 
 /**
+ * @typedef {Object} Propagation
+ * @property {number} number
+ * @property {number} emitted_us
+ * @property {number[]} messages Numbers of its originals
+ * @property {number} recipients
+ * @property {number} pushes
+ * @property {number} chain_count
+ * @property {number[]} direct Recipients of direct pushes, if traced
+ * @property {Chain[]} chains Those that were traced, with trouble first
+ */
+
+/**
  * @typedef {Object} Provided
  * @property {string} broker The broker that accepted it, host:port
  * @property {number} broker_index Its index in the network
@@ -1305,6 +1556,10 @@
  * @property {number} queued
  * @property {number} active
  * @property {number | null} ends_s Seconds until the last queued run ends; null if unknown
+ */
+
+/**
+ * @typedef {"15m" | "3h" | "1d" | "14d"} RangeEnum
  */
 
 /**
@@ -1785,7 +2040,7 @@
  */
 
 /**
- * @typedef {"holder" | "walk" | "next" | "hedged" | "chosen"} StrategyEnum
+ * @typedef {"holder" | "walk" | "next" | "hedged" | "chosen" | "view"} StrategyEnum
  */
 
 /**
@@ -2161,6 +2416,25 @@
  * @property {string} entity
  * @property {string} query Query id, as in traces
  * @property {string} detail Status of a refusal
+ */
+
+/**
+ * @typedef {Object} Tried
+ * @property {Placed[]} rows
+ */
+
+/**
+ * @typedef {Object} TryBodyRequest
+ * @property {string} aggregability An expression, such as {volume: 2}
+ * @property {(Record<string, any>)[]} messages {"at_s": 0, "from": "Bob", …}: time, sender, "people" and attributes
+ * @property {(Record<string, any>)[]} recipients {"id": "Bob", …}: name and attributes
+ * @property {boolean} [echo] Whether senders receive their own
+ */
+
+/**
+ * @typedef {Object} Undelivered
+ * @property {number} client
+ * @property {string} state
  */
 
 /**

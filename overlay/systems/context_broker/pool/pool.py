@@ -277,7 +277,7 @@ class Pool:
         """Unless one is under way, or all ports are in use."""
         if broker in self._pings or not self.ports.has_room:
             return
-        lane = self.ports.take(broker)
+        lane = self.ports.take(broker, is_ping=True)
         if lane is None:
             self.health.failed(broker, now, is_ping=True)
             return
