@@ -127,6 +127,12 @@ class Batch:
         return {"status": 200, **taken.body}
 
 
+def operations_of(data: Any) -> int:
+    """How many operations the body of a batch has, if it is one; beyond ``MOST`` it is refused."""
+    operations = data.get("operations") if isinstance(data, dict) else None
+    return min(len(operations), MOST) if isinstance(operations, list) else 0
+
+
 def _any(version: str | None, changed_ms: int) -> None:
     """No condition."""
 

@@ -30,7 +30,7 @@ from overlay.core.errors import InvalidSetting, shown
 ONE, BATCH, LIST, STREAM = "one", "batch", "list", "stream"
 """What a URL names."""
 PARAMETERS = {
-    (ONE, "GET"): frozenset({"broker", "trace"}),
+    (ONE, "GET"): frozenset({"broker", "trace", "dry"}),
     (ONE, "PUT"): frozenset({"broker"}),
     (ONE, "DELETE"): frozenset(),
     (BATCH, "POST"): frozenset(),
@@ -64,9 +64,11 @@ class Asked:
     """The same as it came."""
     here: str = ""
     """Its URL without the query."""
+    headers_to_send: Sequence[tuple[bytes, bytes]] = ()
+    """Of the answer, whatever it is."""
 
 
-HEADERS = frozenset({*conditions.NAMES, "prefer", "idempotency-key"})
+HEADERS = frozenset({*conditions.NAMES, "prefer", "idempotency-key", "last-event-id", "accept-encoding"})
 
 
 class Service:
@@ -251,12 +253,19 @@ def how_of(asked: Asked) -> How:
     parameters = asked.parameters
     if not parameters:
         return How(settings.CONTEXT_DEADLINE_SECONDS)
-    said = parameters.get("trace", "false")
-    if said not in ("true", "false"):
-        raise InvalidSetting("trace", f"must be true or false, not {said!r:.40}")
+    is_dry = _is_true(parameters, "dry")
+    is_traced = _is_true(parameters, "trace") or is_dry
     text = parameters.get("broker", "")
     server = broker_index.below(asked.sight.servers, broker_index.number(text)) if text else None
-    return How(settings.CONTEXT_DEADLINE_SECONDS, server, said == "true")
+    return How(settings.CONTEXT_DEADLINE_SECONDS, server, is_traced, is_dry)
+
+
+def _is_true(parameters: Mapping[str, str], name: str) -> bool:
+    """Raises ``InvalidSetting``."""
+    said = parameters.get(name, "false")
+    if said not in ("true", "false"):
+        raise InvalidSetting(name, f"must be true or false, not {said!r:.40}")
+    return said == "true"
 
 
 def _fingerprint(asked: Asked) -> bytes:

@@ -14,7 +14,7 @@ from overlay.core.errors import InvalidSetting
 
 REST, PAGE = "REST", "page"
 """Interfaces. Others name themselves."""
-GET, PUT, DELETE, BATCH = "get", "put", "delete", "batch"
+GET, PUT, DELETE, BATCH, LIST = "get", "put", "delete", "batch", "list"
 DONE, UNCHANGED, NOT_FOUND, PRECONDITION, REFUSED, FORBIDDEN, NO_ANSWER, FAILED, LOST = OUTCOMES = (
     "done",
     "unchanged",

@@ -386,13 +386,14 @@ async def test_requests_are_counted_here_and_in_the_cache_that_django_counts_in(
             await asyncio.gather(*budgets._adding)
 
     rate, most = 1.0, settings.REST_WINDOW_S
-    assert [budgets.wait_s("token:a", rate, now) for _ in range(most - 1)] == [None] * (most - 1)
+    assert [budgets.count("token:a", rate, now).left for _ in range(most - 1)] == [*range(most - 1, 0, -1)]
     await added()
     assert cache.get(f"throttle:token:a:{int(now // most)}") == most - 1
     cache.incr(f"throttle:token:a:{int(now // most)}")  # one that Django answered
     budgets._counts["token:a"].known += 1
-    assert budgets.wait_s("token:a", rate, now + 1) == most - 1 - now % most
-    assert budgets.wait_s("token:b", rate, now) is None
-    assert budgets.wait_s("token:a", rate, now + most) is None
-    assert budgets.wait_s("token:a", 0, now) is None
+    exceeded = budgets.count("token:a", rate, now + 1)
+    assert (exceeded.is_exceeded, exceeded.left, exceeded.reset_s) == (True, 0, most - 1 - now % most)
+    assert budgets.count("token:b", rate, now, 7).left == most - 7
+    assert not budgets.count("token:a", rate, now + most).is_exceeded
+    assert budgets.count("token:a", 0, now) is None
     await added()

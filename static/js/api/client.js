@@ -263,6 +263,50 @@ export const networksPartialUpdate = (id, body, options) => send("PATCH", `/api/
 export const networksDestroy = (id, options) => send("DELETE", `/api/networks/${part(id)}/`, options);
 
 /**
+ * When alarms fired and were resolved, newest first; the latest 500 are kept.
+ * @param {string | number} id
+ * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.PaginatedAlarmEventList>}
+ */
+export const networksAlarmEventsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/alarm-events/`, { query, ...options });
+
+/**
+ * Alarms and their states, oldest first; at most 20.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm[]>}
+ */
+export const networksAlarmsList = (id, options) => send("GET", `/api/networks/${part(id)}/alarms/`, options);
+
+/**
+ * Watch a measure of the time series.
+ * @param {string | number} id
+ * @param {Types.AlarmBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm>}
+ */
+export const networksAlarmsCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/alarms/`, { body, ...options });
+
+/**
+ * One alarm.
+ * @param {string | number} id
+ * @param {string | number} alarm
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm>}
+ */
+export const networksAlarmRetrieve = (id, alarm, options) => send("GET", `/api/networks/${part(id)}/alarms/${part(alarm)}/`, options);
+
+/**
+ * Delete an alarm.
+ * @param {string | number} id
+ * @param {string | number} alarm
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksAlarmDestroy = (id, alarm, options) => send("DELETE", `/api/networks/${part(id)}/alarms/${part(alarm)}/`, options);
+
+/**
  * The bootstrap list: the healthy brokers, nearest first, and then the others.
  * @param {string | number} id
  * @param {{ by?: "latency" | "load" | "place", client?: string, x?: number, y?: number }} [query]
@@ -370,7 +414,7 @@ export const networksContextList = (id, query, options) => send("GET", `/api/net
  * @param {string | number} type
  * @param {string | number} entity
  * @param {string | number} scope
- * @param {{ broker?: number, trace?: boolean }} [query]
+ * @param {{ broker?: number, dry?: boolean, trace?: boolean }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.Context>}
  */
@@ -397,7 +441,7 @@ export const networksContextUpdate = (id, type, entity, scope, body, query, opti
  * @param {string | number} scope
  * @param {{ provider?: string }} [query]
  * @param {Options} [options]
- * @returns {Promise<null>}
+ * @returns {Promise<Types.Deleted>}
  */
 export const networksContextDestroy = (id, type, entity, scope, query, options) => send("DELETE", `/api/networks/${part(id)}/context/${part(type)}/${part(entity)}/${part(scope)}/`, { query, ...options });
 
@@ -522,6 +566,15 @@ export const networksStartCreate = (id, body, options) => send("POST", `/api/net
  * @returns {Promise<Types.Network>}
  */
 export const networksStopCreate = (id, options) => send("POST", `/api/networks/${part(id)}/stop/`, options);
+
+/**
+ * Server-sent events of what changes, under the filters of the list: `stored`, `withdrawn`, `expired`, `dropped` and `left` (it is no longer selected), each with an `id`.
+ * @param {string | number} id
+ * @param {{ attribute?: string, id_pattern?: string, last_event_id?: string, max_age_s?: number, near?: string, provider?: string, q?: string, scope?: string, snapshot?: boolean, type?: string, within_km?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<string>}
+ */
+export const networksStream = (id, query, options) => send("GET", `/api/networks/${part(id)}/stream/`, { query, ...options });
 
 /**
  * Apply the newest version of its topology, or another topology, as a difference.
@@ -1094,6 +1147,14 @@ export const systemsWireDecode = (system, body, options) => send("POST", `/api/s
  * @returns {Promise<Types.Sent>}
  */
 export const systemsWireSend = (system, body, options) => send("POST", `/api/systems/${part(system)}/wire/send/`, { body, ...options });
+
+/**
+ * Which queue each sample message joins, and when it leaves.
+ * @param {Types.TryBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Tried>}
+ */
+export const systemsRadiatorTry = (body, options) => send("POST", `/api/systems/radiator/try/`, { body, ...options });
 
 /**
  * All tags in use, sorted by name.

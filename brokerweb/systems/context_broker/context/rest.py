@@ -19,12 +19,13 @@ from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
 from brokerweb.front.application import answered
-from brokerweb.front.replies import Busy
 from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
+from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.sight import Sight, look
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import REST
 from brokerweb.systems.context_broker.context import shapes
+from brokerweb.systems.context_broker.context.answers import brokers_of
 from brokerweb.systems.contract import Key
 from overlay.core.errors import InvalidSetting
 
@@ -33,6 +34,12 @@ KEY = [
     for name in ("type", "entity", "scope")
 ]
 WHOM = [OpenApiParameter("broker", int, description="Index of the broker to query; default: any running broker")]
+DRY = OpenApiParameter(
+    "dry",
+    bool,
+    description="Trace the query, and leave the choice of brokers, its averages and the operation log as they are. "
+    "Brokers serve it as any other one",
+)
 TRACED = OpenApiParameter(
     "trace", bool, description="Trace the query at every broker; `walk` in the response is the URL of its walk"
 )
@@ -92,7 +99,7 @@ class ContextView(RecordsRefusals):
     operations = {"put": Operation.PROVIDE, "delete": Operation.PROVIDE}
 
     @extend_schema(
-        parameters=[*KEY, *WHOM, TRACED, PREFER, IF_NONE_MATCH, ETAG],
+        parameters=[*KEY, *WHOM, TRACED, DRY, PREFER, IF_NONE_MATCH, ETAG],
         responses={200: shapes.ContextSerializer, 304: OpenApiResponse(description="The tag still matches")},
     )
     def get(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
@@ -113,7 +120,7 @@ class ContextView(RecordsRefusals):
 
     @extend_schema(
         parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
-        responses=shapes.DeletedSerializer,
+        responses={200: shapes.DeletedSerializer},
     )
     def delete(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
@@ -184,8 +191,9 @@ class StreamView(APIView):
         """
         sight = _sight(pk)
         context = context_of(sight, "stream")
+        brokers_of(sight, None)
         selection_of(context, request.query_params.dict())
-        raise Busy("This stream cannot begin now. Try again in a second.")
+        raise NotPossible("This stream cannot begin now. Try again in a second.")
 
 
 def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
