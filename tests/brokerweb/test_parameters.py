@@ -75,6 +75,13 @@ def test_hostile_names_are_refused_shortly(api: APIClient) -> None:
     assert len(refused.content) < 10_000
 
 
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "yesterday"])
+def test_a_time_that_databases_cannot_keep_is_refused(api: APIClient, moment: str) -> None:
+    for name in ("at__gte", "at__lt"):
+        answer = api.get("/api/changes/", {name: moment})
+        assert (answer.status_code, answer.json()["field"]) == (400, name)
+
+
 def test_every_list_refuses_an_order_that_it_does_not_have(api: APIClient, client: Client) -> None:
     paths = yaml.safe_load(client.get("/api/schema/").content)["paths"]
     ordered = [
