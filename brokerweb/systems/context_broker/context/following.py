@@ -29,6 +29,8 @@ MOST_FOLLOWED = 16
 MOST_RECORDS = 200_000
 MOST_PAYLOAD_BYTES = 64_000_000
 """Of the view of one network."""
+ANSWER_BYTES = 20_000
+"""Of one answer of a broker: it takes the event loop some 4 ms to read 180 entries."""
 IDLE_S = 60.0
 """A network without listeners is followed so long after it was last used."""
 FIRST_READ_S = 5.0
@@ -190,4 +192,9 @@ class Followings:
 
 
 def _new_view() -> NetworkView:
-    return NetworkView(wall_ms(), most_records=MOST_RECORDS, most_payload_bytes=MOST_PAYLOAD_BYTES)
+    return NetworkView(
+        wall_ms(),
+        most_bytes=ANSWER_BYTES,
+        most_records=MOST_RECORDS,
+        most_payload_bytes=MOST_PAYLOAD_BYTES,
+    )
