@@ -49,6 +49,49 @@
  */
 
 /**
+ * @typedef {Object} Alarm
+ * @property {string} id
+ * @property {MeasureEnum} measure
+ * @property {string} unit Of value, clears and seen; empty: a plain number
+ * @property {ComparisonEnum} comparison
+ * @property {number} value Threshold, in the unit of the measure
+ * @property {number} clears Value at which it is well again
+ * @property {number} for_s For how long, before it fires and before it is resolved
+ * @property {number | null} [broker] Index of a broker; null: all together
+ * @property {string} rule In words
+ * @property {AlarmState} state
+ * @property {string} since Begin of its state
+ * @property {number | null} seen The measure when its state changed
+ * @property {string} [owner]
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} AlarmBodyRequest
+ * @property {string} measure A column of the time series: answered_share in share; p50_us in us; p95_us in us; mean_us in us; hops in a plain number; answers_per_s in per_s; load_per_s in per_s; cores in cores; private_bytes in bytes
+ * @property {string} comparison above or below
+ * @property {number | string} value Threshold: a number in the unit of the measure, or a text such as "5ms", "99%"
+ * @property {number} [for_s] For how long it must be beyond the threshold, 0 to 86,400
+ * @property {number | string | null} [clears] It is resolved at this value; default: a tenth better
+ * @property {number | null} [broker] Index of a broker; null: all brokers together
+ */
+
+/**
+ * @typedef {Object} AlarmEvent
+ * @property {number} id
+ * @property {string} at
+ * @property {string} alarm Id of the alarm
+ * @property {AlarmState} state
+ * @property {number | null} [value] The measure then; null: the network was stopped
+ * @property {string} rule The rule in words
+ * @property {string} words
+ */
+
+/**
+ * @typedef {"quiet" | "pending" | "firing" | "resolved"} AlarmState
+ */
+
+/**
  * @typedef {Object} Anchor
  * @property {string} name
  * @property {OneEngine} live
@@ -316,6 +359,10 @@
  * @property {Baseline | null} baseline
  * @property {Record<string, number> | null} verdicts Count by verdict; null without a baseline
  * @property {ComparedGroup[]} results
+ */
+
+/**
+ * @typedef {"above" | "below"} ComparisonEnum
  */
 
 /**
@@ -717,7 +764,7 @@
  */
 
 /**
- * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "disk_nearly_full"} KindsEnum
+ * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full"} KindsEnum
  */
 
 /**
@@ -857,6 +904,10 @@
  * @property {string} unit us, ms, s, bytes, J, per_s, share, cores, or what is counted; empty: a number
  * @property {string} definition
  * @property {BetterEnum | BlankEnum} better Empty where neither way is better * `lower` - lower * `higher` - higher * `` -
+ */
+
+/**
+ * @typedef {"answered_share" | "p50_us" | "p95_us" | "mean_us" | "hops" | "answers_per_s" | "load_per_s" | "cores" | "private_bytes"} MeasureEnum
  */
 
 /**
@@ -1080,7 +1131,7 @@
  */
 
 /**
- * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "disk_nearly_full" | "test"} NoticeKind
+ * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full" | "test"} NoticeKind
  */
 
 /**
@@ -1165,6 +1216,14 @@
  * @property {string | null} [next]
  * @property {string | null} [previous]
  * @property {Account[]} results
+ */
+
+/**
+ * @typedef {Object} PaginatedAlarmEventList
+ * @property {number} count
+ * @property {string | null} [next]
+ * @property {string | null} [previous]
+ * @property {AlarmEvent[]} results
  */
 
 /**
@@ -1330,6 +1389,7 @@
 /**
  * @typedef {Object} PatchedAccountBodyRequest
  * @property {AccountBodyRoleEnum} [role]
+ * @property {boolean} [is_active] Whether it may log in and use its tokens
  * @property {Record<string, "read" | "write">} [networks] Replaces the rights on single networks: level by network id
  */
 
@@ -1401,6 +1461,16 @@
  * @property {Record<string, any>} [params] Parameters of the generator, and conditions of every link
  * @property {number} [seed]
  * @property {(number[] | { a: number, b: number, delay_ms?: number, jitter_ms?: number, loss?: number, loss_burst?: number, loss_burst_limit?: number, duplication?: number, reordering?: number, reordering_ms?: number, corruption?: number, rate_bytes_per_s?: number, queue_bytes?: number })[]} [links] For kind custom: [[a, b], …]
+ */
+
+/**
+ * @typedef {Object} Placed
+ * @property {number} message From 1
+ * @property {string} recipient
+ * @property {string} dimension Of the queue that it joins: volume, people, time
+ * @property {number} limit
+ * @property {number | null} left_s When it leaves; null: not with these messages
+ * @property {number[]} together The messages of its aggregate
  */
 
 /**
@@ -2347,6 +2417,19 @@
  * @property {string} entity
  * @property {string} query Query id, as in traces
  * @property {string} detail Status of a refusal
+ */
+
+/**
+ * @typedef {Object} Tried
+ * @property {Placed[]} rows
+ */
+
+/**
+ * @typedef {Object} TryBodyRequest
+ * @property {string} aggregability An expression, such as {volume: 2}
+ * @property {(Record<string, any>)[]} messages {"at_s": 0, "from": "Bob", …}: time, sender, "people" and attributes
+ * @property {(Record<string, any>)[]} recipients {"id": "Bob", …}: name and attributes
+ * @property {boolean} [echo] Whether senders receive their own
  */
 
 /**

@@ -76,7 +76,10 @@ class AsyncContextOf:
     async def delete(
         self, type: str, entity: str, scope: str, *, provider: str | None = None, if_match: str | None = None
     ) -> Result:
-        """Stop serving the data of ``provider``, which is needed if several providers have some."""
+        """Delete the data of ``provider``, which is needed if several have data; ``raw`` has the brokers ``pending``.
+
+        Raises ``NotFound`` if there is nothing to delete.
+        """
         path = contexts.path(self.network, type, entity, scope)
         asked = call("DELETE", path, query={"provider": provider}, key=True, headers=contexts.conditions(if_match))
         answer = await self._transport.send(asked)
@@ -94,7 +97,7 @@ class AsyncContextOf:
         return all_of(Result, (await self._transport.send(asked)).data["results"])
 
     async def list(self, *, limit: int | None = lists.LIMIT, **filters: Any) -> Records[Context]:
-        """What the network has under ``filters``: ``type``, ``id_pattern``, ``scope``, ``max_age_s``, ``q``."""
+        """What the network has under ``filters``: ``type``, ``id_pattern``, ``q`` and others."""
         return await lists.listed(self._transport, Context, contexts.list_path(self.network), limit, filters)
 
     async def each(self, **filters: Any) -> AsyncIterator[Context]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from waxwing._async import lists, waits
 from waxwing._async.context import AsyncContextOf
@@ -11,6 +12,8 @@ from waxwing.calls import at, call
 from waxwing.errors import RunFailed
 from waxwing.records import Launch, Network, Records, Report, Study, Topology
 from waxwing.waiting import Watcher
+
+TEXT = {"Accept": "text/plain, application/json"}
 
 
 class AsyncNetworks:
@@ -58,6 +61,11 @@ class AsyncNetworks:
             return found
 
         return await waits.until(looked, lambda found: found.state in wanted, timeout_s, progress)
+
+    async def bootstrap(self, network: str, **place: Any) -> tuple[str, ...]:
+        """``host:port`` of healthy brokers for ``waxwing.udp``, the best first. ``place``: ``by``, ``x``, ``y``."""
+        asked = call("GET", f"/api/networks/{quote(network, safe='')}/bootstrap.txt", query=place, headers=TEXT)
+        return tuple((await self._transport.send(asked)).text.split())
 
     def context(self, network: str) -> AsyncContextOf:
         return AsyncContextOf(self._transport, network)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from waxwing._sync import lists, waits
 from waxwing._sync.context import ContextOf
@@ -12,6 +13,8 @@ from waxwing.calls import at, call
 from waxwing.errors import RunFailed
 from waxwing.records import Launch, Network, Records, Report, Study, Topology
 from waxwing.waiting import Watcher
+
+TEXT = {"Accept": "text/plain, application/json"}
 
 
 class Networks:
@@ -59,6 +62,11 @@ class Networks:
             return found
 
         return waits.until(looked, lambda found: found.state in wanted, timeout_s, progress)
+
+    def bootstrap(self, network: str, **place: Any) -> tuple[str, ...]:
+        """``host:port`` of healthy brokers for ``waxwing.udp``, the best first. ``place``: ``by``, ``x``, ``y``."""
+        asked = call("GET", f"/api/networks/{quote(network, safe='')}/bootstrap.txt", query=place, headers=TEXT)
+        return tuple((self._transport.send(asked)).text.split())
 
     def context(self, network: str) -> ContextOf:
         return ContextOf(self._transport, network)

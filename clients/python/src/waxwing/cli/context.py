@@ -14,7 +14,7 @@ from waxwing.cli.arguments import DONE, NO, UsageError, text_of
 from waxwing.contexts import Change
 from waxwing.udp import BrokerClient
 
-FILTERS = ("type", "id_pattern", "scope", "max_age_s", "q")
+FILTERS = ("type", "id_pattern", "scope", "provider", "attribute", "max_age_s", "q", "near", "within_km")
 
 
 def add(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add(commands: Any, common: argparse.ArgumentParser) -> None:
     put.add_argument("--if-match", metavar="ETAG", help="only if the stored value has this ETag")
     put.add_argument("--if-none", action="store_true", help="only if nothing is stored")
     delete = _piece(commands, common, "delete", "stop serving data about a scope of an entity")
-    delete.add_argument("--provider", help="whose data (default: all that are known)")
+    delete.add_argument("--provider", help="whose data; needed if several have data")
     for name, about in (("list", "list what a network has"), ("watch", "print changes as they come, until Ctrl-C")):
         parser = commands.add_parser(name, parents=[common], help=about)
         parser.add_argument("--network", required=True, metavar="N", help="id or name")
@@ -48,8 +48,12 @@ HELP = {
     "type": "only this type",
     "id_pattern": "only entities that match, such as 'r*'",
     "scope": "only this scope",
+    "provider": "only data of this provider",
+    "attribute": "only payloads with these fields, separated by commas",
     "max_age_s": "only what was sent within so many seconds",
     "q": "only payloads that match, such as 'degC > 20'",
+    "near": "only near this place: latitude,longitude; needs --within-km",
+    "within_km": "distance from --near",
 }
 
 
