@@ -248,4 +248,4 @@ async def test_lists_and_deletions_are_in_the_operation_log(site: Site, monkeypa
     await site.delete("r1", provider="p")
     kept = [(one.op, tuple(one.key), one.source, one.status) for one in entries]
     key = ("room", "r1", "temp")
-    assert kept == [("put", key, "p", 200), ("list", (), "", 200), ("delete", key, "p", 200)]
+    assert kept == [("put", key, "p", 200), ("list", ("type=room",), "", 200), ("delete", key, "p", 200)]
