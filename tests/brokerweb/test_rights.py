@@ -105,7 +105,7 @@ def thing(method: str, path: str) -> str:
         return f"{whose}: operation log"
     if not changes:
         return f"{whose}: look, query context"
-    if "/context/" in path:
+    if "/context/" in path or "/ngsi/" in path:
         return f"{whose}: store and delete context"
     return f"{whose}: {'' if whose == 'it' else 'deploy, '}start, stop, restart, delete"
 
