@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
@@ -233,6 +234,11 @@ def test_requests_are_told_to_operators_by_page_rest_and_file(broker: Daemon, op
     assert "not found" in page
     assert "olga" in page
     assert browser.get(f"/networks/{network.pk}/operations/?from=x").status_code == 400
+    again = f"/networks/{network.pk}/?type=room&entity=r1&scope=temp&trace=yes&walk="
+    for walk, is_shown in (("", False), ("a b/c", False), ("0" * 16, True)):
+        page = browser.get(f"{again}{quote(walk, safe='')}").content.decode()
+        assert 'value="r1"' in page
+        assert (f"/walks/{'0' * 16}/" in page) is is_shown
 
 
 @pytest.mark.django_db

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
@@ -24,6 +24,7 @@ from brokerweb.networks.thinning import COARSER, Thinning, merged
 from brokerweb.topologies import services as topologies
 from overlay.systems.context_broker.system import SYSTEM
 from tests.runtime.daemons import Daemon
+from tests.thorough import examples
 
 NOW = 1_795_400_400
 """Where a step of every tier begins."""
@@ -154,6 +155,7 @@ PROBES = st.one_of(
 )
 
 
+@settings(max_examples=examples(200))
 @given(st.integers(0, 1_200), st.lists(PROBES, max_size=40), st.integers(0, 700))
 def test_thinning_leaves_no_gap_and_preserves_counts_and_sums(
     tmp_path_factory: Any, begin: int, seconds: list[Any], pause_s: int
