@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test test-postgresql check accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
+.PHONY: help up down test test-postgresql check clients accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -33,11 +33,18 @@ check: test-environment ## format, lint, types, import contracts, words, OpenAPI
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy overlay telemetry brokerweb benchmarks
+	$(BIN)/mypy --config-file clients/python/pyproject.toml clients/python/src
+	$(BIN)/python clients/python/unasync.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tests.words
 	$(BIN)/python manage.py check
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+	$(BIN)/python manage.py javascriptclient --check
+
+clients: test-environment ## generate the synchronous Python client and the JavaScript client from their sources
+	$(BIN)/python clients/python/unasync.py
+	$(BIN)/python manage.py javascriptclient
 
 accelerator: runtime-environment ## compile the extension for batched system calls, and print the variant in use
 	@$(BIN)/python -c "from overlay.runtime.datagrams import choose; print('datagrams:', choose())"
@@ -77,7 +84,7 @@ python:
 	  echo "Waxwing needs Python 3.11 or newer. On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 1; fi
 
 runtime-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator requirements.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --client requirements.txt
 
 test-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator --browser --postgresql requirements.txt requirements-dev.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --client --browser --postgresql --mosquitto requirements.txt requirements-dev.txt

@@ -30,6 +30,7 @@ SECTIONS = (
     "radiator",
     "generator",
     "simulator",
+    "discovery",
     "live",
     "report",
     "pages",

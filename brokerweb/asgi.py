@@ -32,12 +32,10 @@ limits = Limits(
     of_one_address=settings.BODIES_OF_ONE_ADDRESS,
 )
 limited = partial(BodyLimit, limits=limits)
+front = Front(http, limited)
+websockets = front.with_sockets(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
 application = ProtocolTypeRouter(
-    {
-        "http": Door(Front(http, limited), limited),
-        "lifespan": Lifespan(NOTIFIER),
-        "websocket": OwnOrigin(SessionMiddlewareStack(URLRouter(websocket_urlpatterns))),
-    }
+    {"http": Door(front, limited), "lifespan": Lifespan(NOTIFIER), "websocket": OwnOrigin(websockets)}
 )
 
 # Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests

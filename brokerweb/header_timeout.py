@@ -1,12 +1,17 @@
-"""Timeout for request headers: uvicorn has none, and each connection is an open file."""
+"""Timeouts for request headers, and for clients that take nothing: uvicorn has none. Each connection is a file."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 from django.conf import settings
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+UNREAD_MS = 60_000
+"""The kernel ends a connection whose client has acknowledged nothing, or has no room, for so long. Otherwise it would
+keep what a stream that was ended could not send."""
 
 
 class HeadDeadline(H11Protocol):
@@ -19,6 +24,9 @@ class HeadDeadline(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        sock = transport.get_extra_info("socket")
+        if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
         self._wait_for_head(None)
 
     def on_response_complete(self) -> None:

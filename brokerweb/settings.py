@@ -13,9 +13,12 @@
 ``WAXWING_URL``        the public base URL, for links in notifications
 ``WAXWING_WEBHOOKS``   private networks that webhooks may reach, comma-separated: ``127.0.0.0/8,10.1.0.0/16``
 ``WAXWING_REST_RATE``  REST requests per second and token (50; 0: unlimited); twice as many per address without a token
+``WAXWING_CONTEXT_RATE`` context operations per second and token (1000; 0: unlimited); a batch counts each of its own
+``WAXWING_STREAMS``    streams of changes that an account may have at once (100)
 ``WAXWING_LOG_IN_RATE`` logins per second and address, for any user names (1; 0: unlimited)
 ``WAXWING_NETWORKS``   networks that an account may have (50)
 ``WAXWING_BROKERS``    brokers that a host may run for networks (2000)
+``WAXWING_ANNOUNCE``   IPv4 address of the interface on which networks are announced by DNS-SD; default: not announced
 ``WAXWING_OPERATIONS`` rows of the operation log of each network (100000; 0: none is kept)
 ``WAXWING_OPERATION_DAYS`` their maximum age in days (14)
 ``WAXWING_BODY_S``     timeout of a request body in seconds (60; 1 to 600)
@@ -119,6 +122,10 @@ REST_RATE = number(os.environ, "WAXWING_REST_RATE", 50)
 """Requests per second of a token or browser session; 0: unlimited. One core serves some 200: a busy script leaves
 most of it to others, and a monitor with 50 requests per second is not refused.
 """
+CONTEXT_RATE = number(os.environ, "WAXWING_CONTEXT_RATE", 1000)
+"""The same for the context of networks, which has a budget of its own; each operation of a batch counts."""
+STREAMS_OF_ONE_ACCOUNT = int(number(os.environ, "WAXWING_STREAMS", 100))
+"""Streams of changes that an account may have at once."""
 REST_ADDRESS_RATE = 2 * REST_RATE
 """Requests per second of an address, which several users may share, without login or valid token."""
 LOG_IN_RATE = number(os.environ, "WAXWING_LOG_IN_RATE", 1)
@@ -171,6 +178,7 @@ INSTALLED_APPS = [
     "brokerweb.topologies",
     "brokerweb.networks",
     "brokerweb.operationlog",
+    "brokerweb.alarms",
     "brokerweb.experiments",
     "brokerweb.comparison",
     "brokerweb.reports",
@@ -382,6 +390,7 @@ EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.starttls, _MAIL.tls
 EMAIL_TIMEOUT = NOTICE_TIMEOUT_SECONDS
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _MAIL.sender
+ANNOUNCE = os.environ.get("WAXWING_ANNOUNCE", "").strip()
 PUBLIC_URL = os.environ.get("WAXWING_URL", "http://127.0.0.1:8000").rstrip("/")
 
 # --- REST -------------------------------------------------------------------------------------------------------------
@@ -420,6 +429,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "ENUM_NAME_OVERRIDES": {
         "RunState": "brokerweb.experiments.models.RunState",
+        "AlarmState": "brokerweb.alarms.models.STATES",
         "NetworkState": "brokerweb.networks.models.NetworkState",
         "ReportState": "brokerweb.reports.models.ReportState",
         "ReportKind": "brokerweb.reports.models.ReportKind",

@@ -16,15 +16,17 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.viewsets import ViewSet
 
+from brokerweb.accounts.rights import Operation
 from brokerweb.api.pages import Pages
 from brokerweb.api.parsers import YAML, JSONParser, YAMLParser
 from brokerweb.api.resources import IF_MATCH, Resource, created, seen
 from brokerweb.api.shapes import experiments as shapes
+from brokerweb.api.shapes import thresholds as conditions
 from brokerweb.api.sparse import SparseFields
 from brokerweb.api.tables import a_table, format_parameter
 from brokerweb.definitions import documents
 from brokerweb.definitions.presets import PRESETS, Preset
-from brokerweb.experiments import estimates, evaluation, results
+from brokerweb.experiments import estimates, evaluation, judging, results
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment
 from brokerweb.kit.tables import JSON, checked, download, written
@@ -43,6 +45,7 @@ class ExperimentViewSet(Resource):
     filterset_fields = {"name": ["exact", "icontains"], "demo": ["exact"]}
     ordering_fields = ["name", "created"]
     parser_classes = [JSONParser, YAMLParser]
+    operations = {"judge": Operation.READ}
 
     @extend_schema(request=BODY, responses={201: shapes.ExperimentSerializer})
     def create(self, request: Request) -> Response:
@@ -54,7 +57,7 @@ class ExperimentViewSet(Resource):
         return self.shown(experiments.create(body, self.user, report_when_done=wants_report), 201)
 
     @extend_schema(
-        request=shapes.ThresholdsBody, responses=shapes.ExperimentSerializer, parameters=[IF_MATCH], filters=False
+        request=conditions.ThresholdsBody, responses=shapes.ExperimentSerializer, parameters=[IF_MATCH], filters=False
     )
     def partial_update(self, request: Request, pk: str) -> Response:
         """Change the thresholds, the only mutable part of an experiment.
@@ -62,9 +65,20 @@ class ExperimentViewSet(Resource):
         Finished runs are evaluated again before the response, and their events record the change. Other runs are
         evaluated when they finish.
         """
-        texts = self.parsed(shapes.ThresholdsBody)["thresholds"]
+        texts = self.parsed(conditions.ThresholdsBody)["thresholds"]
         evaluation.demand(experiment := self.get_object(), texts, self.user, seen(request))
         return self.shown(experiment)
+
+    @extend_schema(request=conditions.JudgeBody, responses=conditions.JudgedSerializer)
+    @action(detail=True, methods=["post"])
+    def judge(self, request: Request, pk: str) -> Response:
+        """Evaluate thresholds for runs, without storing anything; the experiment keeps its own.
+
+        For pipelines: an empty list of runs checks whether the thresholds can be read.
+        """
+        body = self.parsed(conditions.JudgeBody)
+        verdicts = judging.judge(self.get_object(), body["thresholds"], body["runs"])
+        return Response({"runs": [asdict(one) for one in verdicts]})
 
     @extend_schema(request=BODY, responses=shapes.EstimateSerializer)
     @action(detail=False, methods=["post"])

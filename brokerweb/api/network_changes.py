@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
@@ -40,9 +41,10 @@ class NetworkChanges(Resource):
         """
         body = self.parsed(shapes.NetworkPatch)
         name, settings = body.pop("name", None), body.pop("settings", None)
-        found = changes.set_settings(self.get_object(), settings or {}, self._how(body))
-        if name is not None and not found.is_dry:
-            changes.rename(self.get_object(), name)
+        with transaction.atomic():  # both or neither
+            found = changes.set_settings(self.get_object(), settings or {}, self._how(body))
+            if name is not None and not found.is_dry:
+                changes.rename(self.get_object(), name)
         return shown(found)
 
     @extend_schema(

@@ -106,6 +106,21 @@ PRESETS: dict[str, Preset] = {
             "Radiator: faults",
             "Chains with loss, crashed clients and a restart of the server.",
         ),
+        Preset(
+            "radiator-live",
+            "Radiator: volumes live",
+            "Compression and aggregation over real UDP with 200 clients: 5,000 pushes a second in the first block.",
+        ),
+        Preset(
+            "radiator-blocked-callers",
+            "Radiator: blocked callers",
+            "Another reading of the paper: each message has one recipient, and 6,000 callers wait for their turns.",
+        ),
+        Preset(
+            "radiator-published",
+            "Radiator: 60,000 clients",
+            "Chains at the published number of clients, at a rate at which everyone can receive: hours of computing.",
+        ),
     )
 }
 """By name, in display order."""

@@ -1,4 +1,4 @@
-"""The data plane of networks: storing and querying context, ahead of Django and for every system.
+"""The data plane of networks: storing, querying and following context, ahead of Django and for every system.
 
 A request that is plain and permitted is answered here, in the event loop, without a thread, a middleware or a query of
 the database. Everything else goes on to Django, whose view calls the same service: what is refused is refused there,
@@ -18,6 +18,9 @@ in the same words as on any other URL::
 - ``preferences``  ``Prefer: wait``; pure
 - ``idempotency``  answers kept for requests that are sent again; pure
 - ``waiting``      requests that wait for data
+- ``streams``      listeners to changes: limits, rights, and what ends them
+- ``channels``     changes encoded once for all listeners of a selection
+- ``stream_transports``, ``sockets``  server-sent events and websockets
 - ``replies``      status, headers and body
 - ``door``         the way from Django's threads to the service
 """

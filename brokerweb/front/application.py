@@ -9,23 +9,28 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from django.conf import settings
 from django.db import DatabaseError
 from django.http.request import split_domain_port, validate_host
-from rest_framework.exceptions import APIException, ParseError
+from rest_framework.exceptions import APIException, NotAuthenticated, ParseError
 
 from brokerweb.api import errors
-from brokerweb.api.answers import VERSION, VERSION_HEADER
+from brokerweb.api.answers import VERSION
 from brokerweb.front import door
-from brokerweb.front.batch import Batch
+from brokerweb.front.batch import Batch, operations_of
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.replies import Reply, reply
-from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, STREAM, Asked, Service, are_known
-from brokerweb.front.visitors import Credentials, Visitor, admit
+from brokerweb.front.sending import headers_of, send_reply
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, STREAM, Asked, Service, are_known, check_size
+from brokerweb.front.sockets import Sockets
+from brokerweb.front.stream_transports import EventStream
+from brokerweb.front.streams import Listener, Streams
+from brokerweb.front.visitors import Visitor, admit, credentials
+from brokerweb.front.waiting import while_there
 from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
@@ -41,18 +46,14 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[..., Awaitable[None]]
 
+T = TypeVar("T")
+
 JSON = ("application/json", "application/json;charset=utf-8")
 log = logging.getLogger(__name__)
 MOST_VISITORS = 10_000
 MOST_NETWORKS = 1_000
-ALWAYS = [
-    (b"content-type", b"application/json"),
-    (VERSION_HEADER.lower().encode(), VERSION.encode()),
-    (b"cache-control", b"no-cache"),
-    (b"vary", b"Authorization, Cookie"),
-    (b"x-content-type-options", b"nosniff"),
-]
-"""Headers of every answer. Those that Django adds for pages say nothing about JSON, and each takes 2 µs."""
+PARSED_HERE = 50_000
+"""Bytes of a body that are parsed in the event loop; longer ones would hold up all other requests."""
 SERVICE = Service()
 METHODS = {ONE: ("GET", "HEAD", "PUT", "DELETE"), BATCH: ("POST",), LIST: ("GET", "HEAD"), STREAM: ("GET",)}
 """What is answered here, by what is named."""
@@ -68,7 +69,6 @@ _WANTED = {name.encode() for name in HEADERS} | {
     b"accept",
     b"api-version",
 }
-_COOKIE = re.compile(r"(?:^|;)\s*" + re.escape(settings.SESSION_COOKIE_NAME) + r"=([^;]*)")
 
 
 class Target(NamedTuple):
@@ -94,6 +94,11 @@ class Front:
         self._visitors = Fresh(admit, MOST_VISITORS, clock)
         self._sights: Fresh[str, Sight | None] = Fresh(sight.look, MOST_NETWORKS, clock)
         self._budgets = Budgets()
+        self.streams = Streams(SERVICE, self._visitors.get, self._sights.get)
+
+    def with_sockets(self, otherwise: Application) -> Application:
+        """Websockets of streams, ahead of all others."""
+        return Sockets(self.streams, self._visitors.get, self._sights.get, otherwise)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         target = target_of(scope)
@@ -101,9 +106,14 @@ class Front:
         if not asked:
             await self._limited(scope, receive, send)
         elif isinstance(asked, Reply):
-            await _send(asked, send)
+            await send_reply(asked, scope, send, [])
+        elif asked.kind == STREAM:
+            await self._stream(asked, scope, receive, send)
         elif asked.method == "GET":
-            await _send(await _answer(answered(asked)), send)
+            answer = _answer(answered(asked))
+            found = await (while_there(answer, receive) if "prefer" in asked.headers else answer)
+            if found is not None:
+                await _send(asked, found, scope, send)
         else:
             scope["asked"] = asked
             await self._limited(scope, receive, send)
@@ -126,21 +136,36 @@ class Front:
         if parameters and not are_known(parameters, seen.system, target.kind, method):
             return None
         door.use(asyncio.get_running_loop())
-        left_s = self._budgets.wait_s(visitor.who, settings.REST_RATE, time.time())
-        if left_s is not None:
-            refused, seconds = throttles.refusal(visitor.who, left_s)
-            return reply(429, refused, {"Retry-After": str(seconds)})
+        budget = self._budgets.count(f"{visitor.who}:context", settings.CONTEXT_RATE, time.time())
+        more = headers_of(scope.get("scheme", "http"), budget)
+        if budget is not None and budget.is_exceeded:
+            refused, seconds = throttles.refusal(visitor.who, budget.reset_s)
+            told = {name.decode(): value.decode() for name, value in more}
+            return reply(429, refused, {"Retry-After": str(seconds), **told})
         here = f"{scope.get('scheme', 'http')}://{headers['host']}{scope['raw_path'].decode('latin1')}"
-        return Asked(method, seen, visitor.who, target.kind, target.key, parameters, headers, here=here)
+        return Asked(
+            method, seen, visitor.who, target.kind, target.key, parameters, headers, here=here, headers_to_send=more
+        )
+
+    async def _stream(self, asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+        """Until it ends."""
+        shown = credentials(asked.headers, asked.sight.network)
+        visitor = shown and await self._visitors.get(shown)
+
+        async def opened() -> Listener:
+            if not shown or not visitor:
+                raise NotAuthenticated
+            return await self.streams.open(asked, visitor, shown)
+
+        found = await _answer(opened())
+        if isinstance(found, Reply):
+            await _send(asked, found, scope, send)
+        else:
+            await found.run(EventStream(receive, send, list(asked.headers_to_send)))
 
     async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Visitor | None:
-        cookie = headers.get("cookie")
-        session = _COOKIE.search(cookie) if cookie else None
-        authorization = headers.get("authorization", "")
-        if not session and not authorization:
-            return None
-        shown = Credentials(authorization, session[1].strip() if session else "", target.network, is_write)
-        return await self._visitors.get(shown)
+        shown = credentials(headers, target.network, is_write)
+        return None if shown is None else await self._visitors.get(shown)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Within the limits for bodies."""
@@ -150,11 +175,16 @@ class Front:
             return
         raw = await body_of(receive)
         if raw is not None:
-            await _send(await _answer(_written(asked, raw)), send)
+            await _send(asked, await _answer(self._written(asked, raw)), scope, send)
 
-
-async def _written(asked: Asked, raw: bytes) -> Reply:
-    return await answered(replace(asked, data=_parsed(raw), raw=raw))
+    async def _written(self, asked: Asked, raw: bytes) -> Reply:
+        if asked.key is not None:
+            check_size(raw)
+        data = _parsed(raw) if len(raw) <= PARSED_HERE else await asyncio.to_thread(_parsed, raw)
+        if asked.kind == BATCH and (further := operations_of(data) - 1) > 0:
+            # One batch may pass the limit; the next request has to wait.
+            self._budgets.count(f"{asked.who}:context", settings.CONTEXT_RATE, time.time(), further)
+        return await answered(replace(asked, data=data, raw=raw))
 
 
 @recorded
@@ -203,13 +233,15 @@ def _parameters(query: bytes) -> Mapping[str, str] | None:
 
 
 def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bool:
-    """Whether Django would not redirect or refuse it."""
+    """Whether Django would not redirect or refuse it, or combine headers."""
+    if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
+        return False
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
     has_body = is_write and scope["method"] != "DELETE"
     if has_body and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
         return False
-    if headers.get("api-version", VERSION) != VERSION or error_body.wants_problem(headers.get("accept", "")):
+    if headers.get("api-version", VERSION) != VERSION:
         return False
     return is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
 
@@ -246,8 +278,8 @@ def _parsed(raw: bytes) -> Any:
         raise ParseError(f"The body {error}.") from None
 
 
-async def _answer(result: Awaitable[Reply]) -> Reply:
-    """Its reply, or that of its error."""
+async def _answer(result: Awaitable[T]) -> T | Reply:
+    """Its result, or the reply of its error."""
     try:
         return await result
     except (InvalidSetting, NotPossible, NotAnswered, APIException) as error:
@@ -257,9 +289,6 @@ async def _answer(result: Awaitable[Reply]) -> Reply:
         return reply(500, error_body.body([("", "error", "Server Error (500)")]))
 
 
-async def _send(answer: Reply, send: Send) -> None:
-    headers = [*ALWAYS, (b"content-length", b"%d" % len(answer.body))] if answer.status != 304 else ALWAYS[1:]
-    if answer.headers:
-        headers = headers + [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})
+async def _send(asked: Asked, answer: Reply, scope: Scope, send: Send) -> None:
+    encodings = asked.headers.get("accept-encoding", "") if asked.kind in (LIST, BATCH) else ""
+    await send_reply(answer, scope, send, list(asked.headers_to_send), encodings)

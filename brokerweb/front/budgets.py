@@ -1,7 +1,7 @@
-"""Requests counted against the limit of REST without waiting for the cache.
+"""Requests counted against a limit without waiting for the cache.
 
-Counterpart: ``brokerweb.kit.throttles``, whose counters these are: requests that Django answers count in the same
-budget. What was counted here is added there several times a second, so the limit may be passed by that much.
+Counterpart: ``brokerweb.kit.throttles``, whose counters these are, so that all web processes share them. What was
+counted here is added there several times a second, so the limit may be passed by that much.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from asgiref.sync import sync_to_async
 from django.conf import settings
 
-from brokerweb.kit.throttles import windows
+from brokerweb.kit.throttles import Budget, windows
 
 ADDED_AFTER_S = 0.2
 
@@ -34,8 +34,8 @@ class Budgets:
         self._window = 0
         self._adding: set[asyncio.Task[None]] = set()
 
-    def wait_s(self, who: str, rate: float, now: float) -> float | None:
-        """As ``Windows.wait_s``. ``now`` is Unix seconds."""
+    def count(self, who: str, rate: float, now: float, requests: int = 1) -> Budget | None:
+        """As ``Windows.count``. ``now`` is Unix seconds."""
         if not rate:
             return None
         length = settings.REST_WINDOW_S
@@ -45,10 +45,11 @@ class Budgets:
         count = self._counts.get(who)
         if count is None:
             count = self._counts[who] = _Count(window)
-        count.here += 1
-        if count.here == 1:
+        if not count.here:
             self._add_soon(who, count)
-        return None if count.known + count.here <= rate * length else length - now % length
+        count.here += requests
+        quota, used = int(rate * length), count.known + count.here
+        return Budget(quota, max(0, quota - used), length - now % length, used > quota)
 
     def _add_soon(self, who: str, count: _Count) -> None:
         task = asyncio.get_running_loop().create_task(self._add(who, count))

@@ -67,6 +67,6 @@ def _is_later(changed_ms: int, field: str | None) -> bool | None:
         return None
     try:
         moment = parsedate_to_datetime(field)
-    except ValueError:
+        return moment.tzinfo is not None and changed_ms // 1000 > moment.timestamp()
+    except (ValueError, OverflowError):
         return None
-    return moment.tzinfo is not None and changed_ms // 1000 > moment.timestamp()

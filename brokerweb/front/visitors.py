@@ -6,6 +6,8 @@ Django, which says why.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -32,12 +34,29 @@ class Credentials(NamedTuple):
     is_write: bool
 
 
+_COOKIE = re.compile(r"(?:^|;)\s*" + re.escape(settings.SESSION_COOKIE_NAME) + r"=([^;]*)")
+LONGEST_CREDENTIALS = 256
+"""Of a token's header, and of a session's cookie. What is shown is kept, also if it is wrong."""
+
+
+def credentials(headers: Mapping[str, str], network: str, is_write: bool = False) -> Credentials | None:
+    """What the headers, by lower-case name, show; ``None`` if nothing, or longer than any token or session."""
+    cookie, authorization = headers.get("cookie"), headers.get("authorization", "")
+    found = _COOKIE.search(cookie) if cookie else None
+    session = found[1].strip() if found else ""
+    if not (session or authorization) or max(len(session), len(authorization)) > LONGEST_CREDENTIALS:
+        return None
+    return Credentials(authorization, session, network, is_write)
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """One who may read, or write, a network."""
 
     who: str
     """Whose requests are counted: ``token:ID`` or ``user:ID``."""
+    account: str
+    """The user's id."""
     is_session: bool
     """A browser, whose changes need a token of the page as well."""
 
@@ -51,7 +70,13 @@ def admit(shown: Credentials) -> Visitor | None:
     operation = Operation.PROVIDE if shown.is_write else Operation.READ
     if rights.refusal(access_of(user, token), operation, shown.network, is_safe=not shown.is_write):
         return None
-    return Visitor(f"user:{user.pk}" if token is None else f"token:{token.id}", token is None)
+    who = f"user:{user.pk}" if token is None else f"token:{token.id}"
+    return Visitor(who, str(user.pk), token is None)
+
+
+def is_known(shown: Credentials) -> bool:
+    """From the database: whether they are those of an account, whatever it may do."""
+    return _account(shown) is not None
 
 
 def _account(shown: Credentials) -> tuple[Any, Any] | None:

@@ -102,6 +102,9 @@ def _store(network: Network, before: Draft, after: Draft) -> None:
     network.deployed, network.settings, network.members = after.deployed, after.settings, after.members
     network.version += 1
     network.rollout = {}
+    named = after.deployed.get("id")
+    if named != before.deployed.get("id") and Topology.objects.filter(pk=named).exists():
+        network.topology_id = named
     network.save(update_fields=["deployed", "settings", "members", "version", "previous", "rollout", "topology"])
     if network.state in (*UP, NetworkState.STARTING):
         deploy_tasks.settle(network)
@@ -188,30 +191,29 @@ def follow_topology(network: Network, topology: Topology | None, how: How) -> Ch
         raise InvalidSetting("topology", "is required: this network was deployed without one")
     if sentences := topologies.problems(chosen, must_connect=False):
         raise InvalidSetting("topology", " ".join(sentences))
-    found = change(network, lambda draft: draft.follow(topologies.document(chosen)), how)
-    if not how.dry_run:
-        Network.objects.filter(pk=network.pk).update(topology=chosen)
-    return found
+    return change(network, lambda draft: draft.follow(topologies.document(chosen)), how)
 
 
 def roll_back(network: Network, how: How) -> Changed:
     """Return to the document before the last change. Brokers that were removed since stay removed, and their links."""
-    if not network.previous:
-        raise NotPossible("This network has not been changed, so there is nothing to roll back to.")
-    previous = network.previous
+    with transaction.atomic():  # the last change is that of the row now, not when the caller read it
+        network = Network.objects.select_for_update().get(pk=network.pk)
+        if not network.previous:
+            raise NotPossible("This network has not been changed, so there is nothing to roll back to.")
+        previous = network.previous
+        return change(network, lambda draft: _return(draft, previous), how)
 
-    def edit(draft: Draft) -> None:
-        removed = {index for index, state in draft.members.items() if state == rollout.REMOVED}
-        added = range(previous["deployed"]["brokers"], draft.deployed["brokers"])
-        gone = {*map(int, removed), *added}
-        links = [link for link in previous["deployed"]["links"] if gone.isdisjoint((link["a"], link["b"]))]
-        whole = ("brokers", "names", "positions")
-        kept: dict[str, Any] = {name: draft.deployed[name] for name in whole if name in draft.deployed}
-        draft.deployed = {**previous["deployed"], **kept, "links": links}
-        draft.members = {**previous["members"], **dict.fromkeys(map(str, gone), rollout.REMOVED)}
-        draft.settings = dict(previous["settings"])
 
-    return change(network, edit, how)
+def _return(draft: Draft, previous: Mapping[str, Any]) -> None:
+    removed = {index for index, state in draft.members.items() if state == rollout.REMOVED}
+    added = range(previous["deployed"]["brokers"], draft.deployed["brokers"])
+    gone = {*map(int, removed), *added}
+    links = [link for link in previous["deployed"]["links"] if gone.isdisjoint((link["a"], link["b"]))]
+    whole = ("brokers", "names", "positions")
+    kept: dict[str, Any] = {name: draft.deployed[name] for name in whole if name in draft.deployed}
+    draft.deployed = {**previous["deployed"], **kept, "links": links}
+    draft.members = {**previous["members"], **dict.fromkeys(map(str, gone), rollout.REMOVED)}
+    draft.settings = dict(previous["settings"])
 
 
 def rename(network: Network, name: str) -> Network:

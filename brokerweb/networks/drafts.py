@@ -102,12 +102,10 @@ class Draft:
         self.known(index, "broker")
         self.deployed["links"] = [link for link in self.deployed["links"] if index not in (link["a"], link["b"])]
         self.members[str(index)] = REMOVED
-        self._require_one()
 
     def drain(self, index: int) -> None:
         self._require_growth("brokers cannot be drained")
         self.members[str(self.known(index, "broker"))] = DRAINED
-        self._require_one()
 
     def run(self, index: int) -> None:
         self.members.pop(str(self.known(index, "broker")), None)
@@ -172,7 +170,8 @@ class Draft:
             del self.deployed["names"]
 
     def check(self) -> None:
-        """Raises ``InvalidSetting`` for settings that do not fit."""
+        """Raises ``InvalidSetting`` for settings that do not fit, and without a broker that runs."""
+        self._require_one()
         self.system.check(self.system.setup(self.settings, None, graph_of(self.deployed)))
 
     def _require_growth(self, sentence: str) -> None:
@@ -181,7 +180,7 @@ class Draft:
 
     def _require_one(self) -> None:
         if not self.running:
-            raise InvalidSetting("broker", "is the last one that runs; stop the network instead")
+            raise InvalidSetting("broker", "none would be left that runs; stop the network instead")
 
 
 def steps(before: Draft, after: Draft, rows: Iterable[Mapping[str, Any]]) -> list[rollout.Step]:

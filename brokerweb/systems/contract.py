@@ -86,6 +86,8 @@ class How:
     server: int | None = None
     """Index of the server to ask; ``None``: any."""
     is_traced: bool = False
+    is_dry: bool = False
+    """Learn nothing from it: what is known of servers, their times and their failures stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,10 @@ class Following(Protocol):
 
     def event(self, change: Any, selection: Any) -> tuple[str, Mapping[str, Any]] | None:
         """The name of what happened and its body; ``None`` if it does not concern the selection."""
+        ...
+
+    def follow(self, sight: Sight) -> None:
+        """These are the network's servers now."""
         ...
 
     def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:

@@ -116,6 +116,26 @@ class Environment:
         whole.replace(self._record)
 
 
+CLIENT = """\
+#!{python}
+import sys
+
+from waxwing.cli.main import main
+
+sys.exit(main())
+"""
+
+
+def link_client(python: Path, root: Path = ROOT) -> None:
+    """Make ``waxwing`` of ``clients/python`` importable, and its command executable, from where they are."""
+    ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    told = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True).stdout
+    Path(told.strip(), "waxwing.pth").write_text(f"{root / 'clients' / 'python' / 'src'}\n")
+    command = python.parent / "waxwing"
+    command.write_text(CLIENT.format(python=python))
+    command.chmod(0o755)
+
+
 def build_accelerator(python: Path, root: Path = ROOT) -> None:
     """Compile the accelerator for batched system calls if there is a compiler, otherwise print why not."""
     ask = "import sysconfig as s; print(s.get_path('include'), s.get_config_var('EXT_SUFFIX'), sep='\\n')"
@@ -168,6 +188,11 @@ def find_postgresql(debian: Path = Path("/usr/lib/postgresql")) -> Path | None:
     return next((path for path in [*named, *versions] if (path / "postgres").exists()), None)
 
 
+def find_mosquitto(debian: Path = Path("/usr/sbin/mosquitto")) -> str | None:
+    """The MQTT server for tests, which Debian keeps off the path of most users."""
+    return shutil.which("mosquitto") or (str(debian) if debian.exists() else None)
+
+
 @dataclass(frozen=True)
 class Program:
     """A program for tests, and the effect of its absence."""
@@ -181,6 +206,7 @@ class Program:
 
 BROWSER = Program("Chromium", ("chromium", "chromium-headless-shell"), find_browser, "browser tests will be skipped")
 POSTGRESQL = Program("PostgreSQL", ("postgresql",), find_postgresql, "tests on PostgreSQL will be skipped")
+MOSQUITTO = Program("Mosquitto", ("mosquitto",), find_mosquitto, "tests with an MQTT server will be skipped")
 
 
 def install(program: Program) -> None:
@@ -216,8 +242,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="environment.py")
     parser.add_argument("files", nargs="+", metavar="FILE", help="locked requirements")
     parser.add_argument("--into", default=".venv", metavar="NAME", help="the environment's directory (.venv)")
+    parser.add_argument("--client", action="store_true", help="also make the command waxwing available")
     parser.add_argument("--browser", action="store_true", help="also install a browser for tests")
     parser.add_argument("--postgresql", action="store_true", help="also install a PostgreSQL server for tests")
+    parser.add_argument("--mosquitto", action="store_true", help="also install an MQTT server for tests")
     parser.add_argument("--accelerator", action="store_true", help="compile the optional accelerator if possible")
     options = parser.parse_args(arguments)
     try:
@@ -226,10 +254,14 @@ def main(arguments: Sequence[str]) -> int:
             environment.install([ROOT / name for name in options.files])
             if options.accelerator:
                 build_accelerator(environment.python)
+            if options.client:
+                link_client(environment.python)
             if options.browser:
                 install(BROWSER)
             if options.postgresql:
                 install(POSTGRESQL)
+            if options.mosquitto:
+                install(MOSQUITTO)
     except (SetupError, OSError) as error:
         say(f"setup: {error}")
         return 1

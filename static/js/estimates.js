@@ -196,7 +196,7 @@ function option(chart, log, width, shown, zoomed) {
     animation: false,
     aria: { enabled: true },
     textStyle: text,
-    grid: { left: 8, right: 16, top: 34, bottom: categories && !areNumbered(chart, width) ? 20 : 26, containLabel: true },
+    grid: { left: 8, right: 20, top: 34, bottom: categories && !areNumbered(chart, width) ? 20 : 26, containLabel: true },
     tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(data.point ? data.point.x : value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write, across) : ""}`),
     xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
       ...(categories ? { min: -0.5, max: categories.length - 0.5,

@@ -1,6 +1,6 @@
 // Measures of the drawing, shortly after each change, and suggested links.
 import { count, percent, sig3 } from "./format.js";
-import { ask } from "./studio-server.js";
+import { topologiesAdvise, topologiesExamine } from "./api/client.js";
 
 const $ = (id) => document.getElementById(id);
 const SOON_MS = 500;
@@ -28,7 +28,7 @@ export class Measures {
     this.of = this.drawing.state;
     $("measures").setAttribute("aria-busy", "true");
     try {
-      this.show(await ask("POST", "measures/", { ...this.drawing.written(), policy: $("policy").value }, signal));
+      this.show(await topologiesExamine({ ...this.drawing.written(), policy: $("policy").value }, { signal }));
     } catch (error) {
       if (error.name === "AbortError") return;
       this.warn([error.message]);
@@ -74,7 +74,7 @@ export class Advice {
     this.clear("Computing …");
     $("advice-ask").disabled = true;
     try {
-      const { links } = await ask("POST", "advice/", { ...this.drawing.written(), k: Number($("advice-k").value), goal });
+      const { links } = await topologiesAdvise({ ...this.drawing.written(), k: Number($("advice-k").value), goal });
       if (state === this.drawing.state) this.show(links, state);
       else this.clear("The drawing changed meanwhile. Try again.");
     } catch (error) {

@@ -5,7 +5,7 @@ import { Canvas } from "./studio-canvas.js";
 import { Drawing } from "./studio-drawing.js";
 import { Advice, Measures } from "./studio-measures.js";
 import { Panel, wrong } from "./studio-panel.js";
-import { ask } from "./studio-server.js";
+import { topologiesRetrieve, topologiesUpdate } from "./api/client.js";
 import { tables } from "./studio-tables.js";
 
 const $ = (id) => document.getElementById(id);
@@ -107,7 +107,7 @@ async function save(since = version) {
   saving = true;
   showState();
   try {
-    const saved = await ask("PUT", `${page.id}/`, { ...drawing.written(), version: since, name, note: $("note").value.trim() });
+    const saved = await topologiesUpdate(page.id, { ...drawing.written(), version: since, name, note: $("note").value.trim() });
     say("");
     for (const field of ["name", "note"]) wrong($(field), "");
     version = saved.version;
@@ -137,7 +137,7 @@ function refused({ message, field = "", status }) {
 // Another user saved meanwhile: their changes can be viewed, and either drawing kept; the other remains as a version or
 // an undo step.
 async function offerWays() {
-  const theirs = await ask("GET", `${page.id}/`).catch(() => null);
+  const theirs = await topologiesRetrieve(page.id).catch(() => null);
   if (!theirs) return;
   $("changes").href = `/topologies/${page.id}/difference/?from=${version}&to=${theirs.version}`;
   $("over").textContent = `Save mine as version ${theirs.version + 1}`;

@@ -41,6 +41,8 @@ local MESSAGES = {
   [35] = {"FeedRequest", "timestamp:time epoch:integer after:integer wait_ms:integer most_bytes:integer", "nothing"},
   [36] = {"FeedResponse", "timestamp:time epoch:integer after:integer next:integer last:integer", "records"},
   [37] = {"Withdraw", "timestamp:time provider_id:name entity_type:name entity_id:name scope:name until:time", "nothing"},
+  [38] = {"BrokersRequest", "timestamp:time most:integer", "nothing"},
+  [39] = {"BrokersResponse", "timestamp:time epoch:integer load_per_s:integer", "addresses"},
 }
 local STATUSES = { [101] = "REQ_RECEIVED", [102] = "REQ_PROCESSED", [201] = "I_ERROR", [202] = "DATA_NOT_FOUND", [301] = "BAD_REQUEST" }
 local PREFIXES = { ack_status = "Status:", nack_status = "Status:", operation = "Operation ", requester = "Requested by " }
@@ -75,6 +77,8 @@ local f = {
   next = ProtoField.uint64("waxwing.next", "Next"),
   last = ProtoField.uint64("waxwing.last", "Last"),
   until = ProtoField.absolute_time("waxwing.until", "Until", base.UTC),
+  most = ProtoField.uint64("waxwing.most", "Most"),
+  load_per_s = ProtoField.uint64("waxwing.load_per_s", "LoadPerS"),
 }
 -- End.
 local MOST_SECONDS_DIGITS = 10

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 
 from brokerweb.systems.context_broker.context.plane import PLANE
 from tests.brokerweb.front_site import Site, network_site
@@ -189,3 +190,37 @@ async def test_a_network_that_is_stopped_or_of_another_system_says_so(site: Site
     site.clock.now += 1
     stopped = await site.client.get(site.url)
     assert (stopped.status_code, stopped.json()["code"]) == (409, "conflict")
+
+
+async def test_the_budget_is_told_and_a_batch_counts_each_operation(site: Site, settings: Any) -> None:
+    cache.clear()
+    settings.CONTEXT_RATE, settings.REST_WINDOW_S = 3, 10**9  # 3 * 10**9 requests until the end of time
+    first = await site.get("r1")
+    assert first.headers["ratelimit-policy"] == f'"context";q={3 * 10**9};w={10**9}'
+    assert first.headers["ratelimit"].startswith(f'"context";r={3 * 10**9 - 1};t=')
+    operations = [{"op": "get", "type": "room", "entity": "r1", "scope": "temp"}] * 5
+    await site.client.post(f"{site.url}batch/", json={"operations": operations})
+    assert (await site.get("r1")).headers["ratelimit"].startswith(f'"context";r={3 * 10**9 - 7};')
+    settings.CONTEXT_RATE = 1e-9
+    refused = await site.get("r1")
+    assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+    assert refused.headers["ratelimit"].startswith('"context";r=0;')
+    assert int(refused.headers["retry-after"]) > 0
+
+
+async def test_a_long_list_is_compressed_for_a_client_that_accepts_it_and_hsts_is_as_set(
+    site: Site, settings: Any
+) -> None:
+    for number in range(100):
+        await site.put(f"r{number:03}", "x" * 100)
+    plain = await site.client.get(site.url, headers={"Accept-Encoding": "gzip;q=0, identity"})
+    packed = await site.client.get(site.url, headers={"Accept-Encoding": "br, gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert int(packed.headers["content-length"]) < len(plain.content) / 4
+    assert names(packed.json()) == names(plain.json())
+    assert "strict-transport-security" not in plain.headers
+    settings.SECURE_HSTS_SECONDS, settings.SECURE_HSTS_PRELOAD = 60, True
+    secure = await site.client.get(site.url.replace("http:", "https:"))
+    assert secure.headers["strict-transport-security"] == "max-age=60; preload"
+    assert "strict-transport-security" not in (await site.client.get(site.url)).headers

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
+from brokerweb.networks import changes
 from brokerweb.networks.models import Network
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.systems.registry import SYSTEMS
@@ -149,6 +150,33 @@ def test_a_change_is_rolled_back_but_for_indices(api: APIClient, network: Networ
     assert network.settings["walk_ttl"] != 9
 
 
+def test_a_name_that_is_taken_leaves_the_settings_as_they_were(api: APIClient, network: Network, ring: Any) -> None:
+    api.post("/api/networks/", {"name": "taken", "topology": ring["id"]}, format="json")
+    refused = api.patch(url(network), {"name": "taken", "settings": {"walk_ttl": 9}}, format="json")
+    assert (refused.status_code, refused.json()["field"]) == (400, "name")
+    network.refresh_from_db()
+    assert (network.version, network.name) == (0, "n")
+
+
+def test_what_is_rolled_back_is_the_last_change_of_all(network: Network) -> None:
+    seen = Network.objects.get(pk=network.pk)
+    for ttl in (8, 9):
+        changes.set_settings(network, {"walk_ttl": ttl}, changes.How())
+    changes.roll_back(seen, changes.How())
+    network.refresh_from_db()
+    assert network.settings["walk_ttl"] == 8
+
+
+def test_a_topology_that_keeps_only_drained_brokers_is_refused(api: APIClient, network: Network) -> None:
+    for index in range(3):
+        assert api.post(url(network, f"brokers/{index}/drain/")).status_code == 200
+    one = api.post("/api/topologies/", {"name": "one", "kind": "central", "brokers": 1}, format="json").json()["id"]
+    for path, body in (("topology/", {"topology": one}), ("brokers/3/drain/", None)):
+        refused = api.post(url(network, path), body, format="json")
+        assert (refused.status_code, refused.json()["field"]) == (400, "broker"), path
+    assert api.delete(url(network, "brokers/3/?allow_split=true")).status_code == 400
+
+
 def test_a_new_version_of_the_topology_is_a_difference(api: APIClient, network: Network, ring: dict[str, Any]) -> None:
     other = {"name": "other", "kind": "custom", "brokers": 5, "links": [[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]]}
     topology = api.post("/api/topologies/", other, format="json").json()["id"]
@@ -157,6 +185,9 @@ def test_a_new_version_of_the_topology_is_a_difference(api: APIClient, network: 
     assert api.post(url(network, "topology/"), {"topology": topology}, format="json").status_code == 200
     assert len(ends(network)) == 5
     assert (network.deployed["brokers"], network.deployed["name"], network.topology_id) == (5, "other", topology)
+    assert api.post(url(network, "rollout/rollback/"), {"allow_split": True}, format="json").status_code == 200
+    network.refresh_from_db()
+    assert (network.deployed["name"], network.topology_id) == ("ring", ring["id"])
 
 
 def test_quotas_are_refused_with_the_number_in_use(api: APIClient, network: Network, settings: Any, ring: dict) -> None:

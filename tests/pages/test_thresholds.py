@@ -153,6 +153,35 @@ def test_rest_sets_nothing_but_the_thresholds(olga: Client, viktor: Client, swee
     assert sent(olga, {"thresholds": []}, **{"If-Match": f'"{mark}"'}).json()["judged"] is None
 
 
+def test_conditions_of_a_pipeline_are_judged_and_nothing_is_stored(
+    olga: Client, viktor: Client, sweep: Experiment
+) -> None:
+    def judged(**body: Any) -> Any:
+        return viktor.post(f"/api/experiments/{sweep.pk}/judge/", body, content_type="application/json")
+
+    runs = list(sweep.runs.order_by("position").values_list("pk", flat=True))
+    answer = judged(thresholds=["p95 < 2ms", "not_found = 0"])
+    assert answer.status_code == 200, answer.content
+    told = answer.json()["runs"]
+    assert [(one["run"], one["passed"]) for one in told] == list(zip(runs, (True, True, False, None), strict=True))
+    broken = {"text": "p95 < 2ms", "value": 2_500.0, "held": False, "why": "", "unit": "us"}
+    assert told[2]["thresholds"][0] == broken
+    assert told[3]["thresholds"] == []
+    chosen = judged(thresholds=["p95 < 1ms"], runs=[runs[1], runs[0]]).json()["runs"]
+    assert [(one["run"], one["passed"]) for one in chosen] == [(runs[1], False), (runs[0], True)]
+    assert judged(thresholds=["p95 < 1ms"], runs=[]).json() == {"runs": []}
+    for body, field in (
+        ({"thresholds": ["p95 < 1ms", "p59 < 1ms"], "runs": []}, "thresholds.1"),
+        ({"thresholds": ["p95 < 1ms"], "runs": [runs[0], "nowhere"]}, "runs.1"),
+        ({"thresholds": ["p95 < 1ms"], "run": []}, "run"),
+        ({"runs": []}, "thresholds"),
+    ):
+        refused = judged(**body)
+        assert (refused.status_code, refused.json()["field"]) == (400, field)
+    assert outcomes(sweep) == [None] * 4
+    assert evaluation.demands(sweep) == []
+
+
 def test_a_command_sets_tells_and_takes_them_away(sweep: Experiment) -> None:
     def said(*words: str) -> tuple[str, int]:
         out, code = StringIO(), 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.core.binary import canonical
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.radiator.clients.table import Caller, Clients
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.calls import Calls
@@ -176,3 +179,40 @@ def test_a_caller_comes_back_later_and_is_told_why_in_the_end(code):
     calls.handle_timer(10**9)
     calls.receive(m.Accepted(1, code, 1_000), 10**9)
     assert call.result == {m.Acceptance.BUSY: "busy", m.Acceptance.OVER_SHARE: "over its share"}[code]
+
+
+def beside_one_that_calls(every_ms, seconds=60):
+    """A client that comes back when it is told, each time with a message of 1 kB, next to one that never waits.
+
+    The uplink sends such a message to both in a second, and is full with one. Returns how many each had accepted, and
+    the answers to the one that never waits.
+    """
+    desk = Desk(Transport(codec="none", uplink_bytes_per_s=2_000, uplink_queue_bytes=1_000))
+    desk.register("calm", 1, HOME)
+    desk.register("flood", 2, OTHER)
+    said, comes_at = {HOME: Counter(), OTHER: Counter()}, {HOME: 0, OTHER: 0}
+    reqs = {HOME: 10, OTHER: 10}
+    for _ in range(seconds * 1_000 // every_ms):
+        sent = desk.pass_time(every_ms / 1_000)
+        for source, instance in ((HOME, 1), (OTHER, 2)):
+            if comes_at[source] <= desk.now:
+                reqs[source] += source == OTHER
+                comes_at[source] = desk.now + (SECOND if source == HOME else 0)
+                sent += desk.ask(m.Context(reqs[source], instance, 0, 0, canonical({"x": "y" * 1_000})), source)
+        for message, to in sent:
+            if isinstance(message, m.Push):
+                place = (message.epoch, message.propagation, message.chain, message.attempt, 1)
+                desk.ask(m.Ack(*place, bytes(32)), to)
+            elif isinstance(message, m.Accepted):
+                said[to][message.code] += 1
+                if to == HOME:
+                    comes_at[to] = desk.now + message.retry_ms * MILLISECOND
+                    reqs[to] += message.code == m.Acceptance.OK
+    return said[HOME][m.Acceptance.OK], said[OTHER][m.Acceptance.OK], sum(said[OTHER].values())
+
+
+def test_a_caller_that_ignores_when_to_come_back_takes_neither_turns_nor_room_nor_the_uplink():
+    calm, flood, answers = beside_one_that_calls(every_ms=20)
+    assert calm >= 2, "its turns come"
+    assert calm + flood > 25, "of 55 at most: the uplink is used for messages"
+    assert answers < 200, "of 3,000 calls"

@@ -107,6 +107,15 @@ def test_a_closed_loop_waits_for_its_answers(tmp_path):
     assert all(1_000_000 <= gap < 1_001_000 for gap in gaps)
 
 
+def test_blocked_callers_take_turns_at_a_saturated_uplink(tmp_path):
+    """Each needs 1,700 bytes for a push and two answers, half a second of the uplink, so a round of all takes 30 s."""
+    saturated = {"accounting": "http", "uplink_bytes_per_s": 3_400, "uplink_queue_bytes": 1_300, "rto_ms": 60_000}
+    workload = {"clients": 60, "audience": 1, "loop": "closed", "think_s": 0.001, "duration_s": 60, "stagger_ms": 400}
+    found = measures(ran(tmp_path, {**saturated, "echo": True}, workload)[1])
+    assert found["accepted"] > 95
+    assert 20e6 < found["lag_mean_us"] < 50e6, "no caller has the turns of others"
+
+
 def test_an_audience_gets_its_part(tmp_path):
     found = measures(ran(tmp_path, {"echo": True}, {"audience": 3})[1])
     assert found["pairs_due"] == 3 * found["messages"] == found["pairs_delivered"]

@@ -49,6 +49,33 @@ def test_what_is_sent_is_tried(looking):
     assert waiting[0] == ["1", "Eve", "volume: 3", "not yet", "–"]
 
 
+def test_rest_tries_the_same(looking):
+    def objects(name):
+        return [json.loads(line) for line in SENT[name].splitlines() if line]
+
+    sent = {**SENT, "messages": objects("messages"), "recipients": objects("recipients")}
+
+    def tried(**changes):
+        return looking.post("/api/systems/radiator/try/", {**sent, **changes}, content_type="application/json")
+
+    rows = tried().json()["rows"]
+    place = {"recipient": "Eve", "dimension": "volume", "limit": 2.0, "left_s": 1.5, "together": [1, 2]}
+    assert rows == [{"message": 1, **place}, {"message": 2, **place}]
+    assert len(tried(echo=True).json()["rows"]) == 4
+    for changes, field in (
+        ({"aggregability": "{volume: s.}"}, "aggregability"),
+        ({"messages": []}, "messages"),
+        ({"messages": [{"at_s": 0}]}, "messages"),
+        ({"recipients": [{"id": 7}]}, "recipients"),
+        ({"recipients": 5}, "recipients"),
+        ({"messages": ["x"]}, "messages"),
+        ({"echo": "yes"}, "echo"),
+        ({"scenario": 3}, "scenario"),
+    ):
+        answer = tried(**changes)
+        assert (answer.status_code, answer.json()["field"]) == (400, field)
+
+
 @pytest.mark.parametrize(
     ("changes", "field", "sentence"),
     [

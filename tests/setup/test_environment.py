@@ -11,13 +11,16 @@ import pytest
 from brokerweb.up.environment import (
     BROWSER,
     COMPILERS,
+    MOSQUITTO,
     POSTGRESQL,
     ROOT,
     Environment,
     build_accelerator,
     find_browser,
+    find_mosquitto,
     find_postgresql,
     install,
+    link_client,
 )
 from tests.waiting import BOUND_S
 
@@ -48,6 +51,19 @@ def test_it_installs_once_and_again_when_the_lock_changes_or_it_was_interrupted(
     assert "installing requirements.txt" in capsys.readouterr().err
 
 
+def test_the_client_is_used_from_where_it_is(tmp_path):
+    environment = Environment(tmp_path / "venv")
+    environment.install([])
+    environment._create()
+    root = tmp_path / "installation"
+    package = root / "clients" / "python" / "src" / "waxwing" / "cli"
+    package.mkdir(parents=True)
+    (package / "main.py").write_text("def main():\n    print('at work')\n    return 3\n")
+    link_client(environment.python, root)
+    told = subprocess.run([tmp_path / "venv" / "bin" / "waxwing"], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.returncode) == ("at work\n", 3)
+
+
 def make(*arguments):
     return subprocess.run(
         ["make", "--no-print-directory", *arguments],
@@ -69,6 +85,7 @@ def test_help_names_every_target_in_a_line():
         "test",
         "test-postgresql",
         "check",
+        "clients",
         "accelerator",
         "soak",
         "fuzz",
@@ -101,6 +118,7 @@ def test_the_browser_is_looked_for_under_its_usual_names(monkeypatch, tmp_path):
     [
         (BROWSER, "browser tests will be skipped: Chromium is missing"),
         (POSTGRESQL, "tests on PostgreSQL will be skipped: PostgreSQL is missing"),
+        (MOSQUITTO, "tests with an MQTT server will be skipped: Mosquitto is missing"),
     ],
 )
 def test_what_cannot_be_installed_is_one_line(program, sentence, monkeypatch, tmp_path, capsys):
@@ -116,6 +134,13 @@ def test_the_newest_server_of_postgresql_is_taken(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_postgresql(tmp_path) == tmp_path / "17" / "bin"
     assert find_postgresql(tmp_path / "nowhere") is None
+
+
+def test_the_mqtt_server_is_found_off_the_path(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_mosquitto(tmp_path / "mosquitto") is None
+    (tmp_path / "mosquitto").touch()
+    assert find_mosquitto(tmp_path / "mosquitto") == str(tmp_path / "mosquitto")
 
 
 @pytest.fixture

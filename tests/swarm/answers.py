@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.wire.codec import code_of
+from overlay.systems.context_broker.wire.discovery_messages import BrokersRequest, BrokersResponse
 from overlay.systems.context_broker.wire.extensions import (
     ClosestBrokers,
     DataFound,
@@ -41,9 +42,14 @@ from tests.swarm.reading import read, unwrapped
 from tests.swarm.watcher import Readers, Watcher
 
 REQUEST = "ContextRequest"
-ANSWERS = frozenset({4, 5, 6, 9, 19, 21, 23, 25, 27, 29, 31})
+ANSWERS = frozenset({4, 5, 6, 9, 19, 21, 23, 25, 27, 29, 31, 36, 39})
 """Codes of what is never answered, however malformed (wire-protocol section 3, and ``docs/extensions.md``)."""
-PAIRS = {PingResponse: Ping, NeighborsResponse: NeighborsRequest, StatsResponse: StatsRequest}
+PAIRS = {
+    PingResponse: Ping,
+    NeighborsResponse: NeighborsRequest,
+    StatsResponse: StatsRequest,
+    BrokersResponse: BrokersRequest,
+}
 
 
 class Answers(Watcher):

@@ -19,6 +19,7 @@ OWN = re.compile(
     r"|/(systems/registry|programs/__init__)\.py$"  # where systems are listed
     r"|/reference_(calibration|residuals)\.json$"  # measured data, by system
     r"|/presets(\.py|/)|/migrations/|^static/vendor/|^brokerweb/settings\.py$"  # Django's list of applications
+    r"|^static/js/api/(client|types)\.js$"  # made from the OpenAPI document
 )
 
 
@@ -27,7 +28,7 @@ WORDS = r"(provider|consumer|strateg(y|ies)|replica|replication|entity|entities)
 NOT_ITS_WORDS = re.compile(
     r"websocket|RunConsumer|live\.consumers|consumers import|Nowhere|^brokerweb/live/"  # Django's channels
     r"|OpenID provider|^brokerweb/accounts/oidc"
-    r"|^brokerweb/ngsi/"  # the words of both standards
+    r"|^brokerweb/ngsi/|NGSI"  # whose standard has entities
     r"|REQUEST_ENTITY_TOO_LARGE|DTD or entities|actions and commands parse|deploy: \{replicas"
 )
 ALLOWED = {

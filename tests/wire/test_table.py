@@ -65,12 +65,12 @@ def test_a_message_is_known_with_the_settings_that_it_needs(layout):
 
 
 def test_operations_and_answers_are_those_of_the_protocol():
-    assert list(OPERATIONS) == [0, 2, 3, 7, 8, 35, 37]
-    assert {4, 5, 6, 9, 19, 21, 23, 25, 27, 29, 31, 36} == NEVER_ANSWERED
+    assert list(OPERATIONS) == [0, 2, 3, 7, 8, 35, 37, 38]
+    assert {4, 5, 6, 9, 19, 21, 23, 25, 27, 29, 31, 36, 39} == NEVER_ANSWERED
 
 
 def test_recorded_messages_have_their_names():
-    assert [kind_of(code) for code in (3, 34, 38)] == [
+    assert [kind_of(code) for code in (3, 34, 40)] == [
         ("request", "request"),
         ("replica confirmation", "update"),
         ("unreadable", "upkeep"),

@@ -48,15 +48,6 @@ class ExperimentBody(serializers.Serializer):
     report_when_done = serializers.BooleanField(required=False, default=False)
 
 
-class ThresholdsBody(Body):
-    """The mutable part of an experiment."""
-
-    thresholds = serializers.ListField(
-        child=serializers.CharField(allow_blank=True),
-        help_text='Complete list of conditions: ["p95 < 2ms", "not_found = 0"]; empty: none',
-    )
-
-
 class ExperimentSerializer(serializers.ModelSerializer):
     """The fields of the definition at the top level, as sent."""
 

@@ -8,6 +8,7 @@ from brokerweb.systems.context_broker.context.rest import (
     ContextListView,
     ContextView,
     SlashedContextView,
+    StreamView,
 )
 from brokerweb.systems.context_broker.copies.rest import RunHoldings
 from brokerweb.systems.context_broker.queries.rest import NetworkWalks, RunTraces
@@ -24,6 +25,7 @@ router.register("networks", NetworkWalks, basename="network-walks")
 
 urlpatterns = [
     path("networks/<str:pk>/context/", ContextListView.as_view(), name="context-list"),
+    path("networks/<str:pk>/stream/", StreamView.as_view(), name="context-stream"),
     path("networks/<str:pk>/context/batch/", ContextBatchView.as_view(), name="context-batch"),
     path("networks/<str:pk>/context/<str:type>/<str:entity>/<str:scope>/", ContextView.as_view(), name="context"),
     re_path(r"^networks/(?P<pk>[^/]+)/context/[\s\S]+/\Z", SlashedContextView.as_view()),

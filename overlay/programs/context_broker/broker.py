@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 from overlay.core.addresses import Address, format_address, is_loopback, parse_host
-from overlay.core.errors import InvalidSetting, WireError
+from overlay.core.errors import InvalidSetting, WaxwingError, WireError
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.programs.arguments import OneLineParser, address
 from overlay.runtime.server_process import ServerProcess, run_server
@@ -17,11 +19,18 @@ from overlay.runtime.udp import CannotBind
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.profiles import PLAIN, PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.system import SYSTEM
+from overlay.systems.cores import Server
 
 OPEN_HELP = (
     "Allow binding to an address outside loopback. The protocol has no passwords: anyone who can reach an open broker "
     "can store and read data. Use this only on a network where you trust everyone, and list that network in "
     "--trusted-networks. Brokers and consumers outside it get little more than acknowledgements."
+)
+
+BOOTSTRAP_HELP = (
+    "Join a network by a bootstrap list, read again when it is old: a file with one HOST:PORT a line, a URL (with the "
+    "token in WAXWING_TOKEN), or HOST:PORT,HOST:PORT. The broker becomes a neighbour of the nearest neighbours_wanted "
+    "brokers found, monitors them, and joins further ones when it has fewer than neighbours_least."
 )
 
 RECORD_HELP = (
@@ -65,6 +74,7 @@ def make_parser() -> OneLineParser:
     parser.add_argument(
         "--address", type=address, metavar="HOST:PORT", help="the address that others use, if different"
     )
+    parser.add_argument("--bootstrap", metavar="LIST", help=BOOTSTRAP_HELP)
     parser.add_argument("--open", action="store_true", help=OPEN_HELP)
     parser.add_argument(
         "--brokers", type=int, metavar="N", help="size of the network, sets a walk TTL of 4 x N (at most 4000)"
@@ -105,6 +115,10 @@ def main(argv: list[str]) -> int:
         parser.error(f"{_flag(error.field)}: {error.sentence}")
     if options["record"] and options["journal"] is None:
         parser.error("--record: the recording is written next to the journal; add --journal")
+    try:
+        wrap = _joining(options["bootstrap"], config)
+    except WaxwingError as error:
+        parser.error(f"--bootstrap: {error}")
     seed = options["seed"] if options["seed"] is not None else int.from_bytes(os.urandom(8), "big")
     try:
         process = ServerProcess(
@@ -116,6 +130,7 @@ def main(argv: list[str]) -> int:
             journal=options["journal"],
             record_mb=options["record"],
             lifeline_fd=_lifeline(),
+            wrap=wrap,
             address=known_as,
         )
         return run_server(process, _say_ready)
@@ -136,6 +151,17 @@ def _configuration(infos: list[SettingInfo], options: dict[str, object]) -> Brok
     if not isinstance(brokers, int) or brokers < 1:
         raise InvalidSetting("brokers", f"must be at least 1, not {brokers}")
     return config.among(brokers)
+
+
+def _joining(text: str | None, config: BrokerConfig) -> Callable[[Server], Any] | None:
+    """Wraps a broker that joins by a list. Raises ``BadList``. Imported here to save memory in other brokers."""
+    if text is None:
+        return None
+    from overlay.programs.bootstrap_lists import source_of
+    from overlay.programs.context_broker.joining import JoiningServer
+
+    source = source_of(text)
+    return lambda server: JoiningServer(server, config, source.read)
 
 
 def _check_exposure(bind: Address, known_as: Address | None, *, is_open: bool) -> None:

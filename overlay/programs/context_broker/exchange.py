@@ -10,14 +10,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from overlay.core.addresses import format_address
+from overlay.core.addresses import Address, format_address
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.bootstrap_lists import HELP, BadList, source_of
 from overlay.programs.context_broker.client import ContextClient, NoAnswer, NotFound, Refused
+from overlay.programs.context_broker.finding import find
 
 DONE, REFUSED, USAGE, NO_ANSWER = 0, 1, 2, 3
 
@@ -91,9 +93,15 @@ COMMANDS: dict[str, tuple[str, Callable[[ContextClient, argparse.Namespace], Out
 }
 
 
-def make_parser(command: str) -> OneLineParser:
+ORDERS = ("join", "leave", "monitor")
+"""Commands for one certain broker."""
+MOST_TRIED = 3
+"""Brokers of a bootstrap list that a command tries, the nearest first."""
+
+
+def make_parser(command: str, argv: Sequence[str] = ()) -> OneLineParser:
     parser = OneLineParser(prog=f"overlay {command}", description=COMMANDS[command][0])
-    parser.add_argument("address", type=address, metavar="ADDRESS", help="HOST:PORT of the broker")
+    add_brokers(parser, argv, has_list=command not in ORDERS)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="give up after this many seconds (10)")
     if command in ("put", "get", "withdraw"):
@@ -110,8 +118,30 @@ def make_parser(command: str) -> OneLineParser:
     return parser
 
 
+def add_brokers(parser: OneLineParser, argv: Sequence[str], *, has_list: bool = True) -> None:
+    """The address of a broker, or the list with which ``argv`` replaces it."""
+    is_given = has_list and any(argument.partition("=")[0] == "--bootstrap" for argument in argv)
+    if is_given:
+        parser.set_defaults(address=None)
+    else:
+        parser.add_argument("address", type=address, metavar="ADDRESS", help="HOST:PORT of the broker")
+    if has_list:
+        parser.add_argument("--bootstrap", metavar="LIST", help=HELP)
+
+
+def brokers_of(options: argparse.Namespace) -> Sequence[Address]:
+    """The brokers to try. Raises ``BadList``, ``NoAnswer``."""
+    if options.address is not None:
+        return [options.address]
+    listed = source_of(options.bootstrap).read().brokers
+    found = find(listed, options.timeout)
+    if not found:
+        raise NoAnswer(f"none of the {len(listed)} brokers of {options.bootstrap[:200]} has answered")
+    return found[:MOST_TRIED]
+
+
 def main(command: str, argv: list[str]) -> int:
-    parser = make_parser(command)
+    parser = make_parser(command, argv)
     return ending(parser, parser.parse_args(argv), lambda client, options: _one(command, client, options))
 
 
@@ -126,7 +156,9 @@ def ending(
 ) -> int:
     """The exit code of a command, with what went wrong told."""
     try:
-        return command(ContextClient([options.address], options.timeout), options)
+        return command(ContextClient(brokers_of(options), options.timeout), options)
+    except BadList as error:
+        parser.error(f"--bootstrap: {error}")
     except NoAnswer as error:
         return _fail(parser, error, NO_ANSWER, options)
     except (NotFound, Refused) as error:

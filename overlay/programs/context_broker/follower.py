@@ -30,7 +30,7 @@ MOST_BROKERS = 1_000
 MOST_SLEEP_S = 3600.0
 """The longest timer: expiry follows the wall clock, which may be set."""
 
-Listener = Callable[[], None]
+Listener = Callable[[], object]
 log = logging.getLogger(__name__)
 
 

@@ -7,13 +7,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from overlay.core.addresses import format_address
-from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.arguments import OneLineParser
 from overlay.programs.context_broker.client import ContextClient
-from overlay.programs.context_broker.exchange import DONE, ending, iso, printable
+from overlay.programs.context_broker.exchange import DONE, add_brokers, ending, iso, printable
 from overlay.systems.context_broker.clients.feed_reader import Record
 from overlay.systems.context_broker.clients.payload import parse_pairs
 from overlay.systems.context_broker.wire.feed_messages import Change
@@ -30,9 +30,9 @@ HELP = {
 }
 
 
-def make_parser(command: str) -> OneLineParser:
+def make_parser(command: str, argv: Sequence[str] = ()) -> OneLineParser:
     parser = OneLineParser(prog=f"overlay {command}", description=HELP[command])
-    parser.add_argument("address", type=address, metavar="ADDRESS", help="HOST:PORT of the broker")
+    add_brokers(parser, argv)
     parser.add_argument("--type", help="only entities of this type")
     parser.add_argument("--scope", help="only this scope")
     parser.add_argument("--json", action="store_true", help="print JSON, for watch one object a line")
@@ -41,7 +41,7 @@ def make_parser(command: str) -> OneLineParser:
 
 
 def main(command: str, argv: list[str]) -> int:
-    parser = make_parser(command)
+    parser = make_parser(command, argv)
     options = parser.parse_args(argv)
     return ending(parser, options, _list if command == "list" else _watch)
 
@@ -49,7 +49,7 @@ def main(command: str, argv: list[str]) -> int:
 def _list(client: ContextClient, options: argparse.Namespace) -> int:
     rows = [_row(record) for record in sorted(_chosen(client.entries(), options), key=lambda one: one.name)]
     if options.json:
-        sys.stdout.write(json.dumps({"broker": format_address(options.address), "entries": rows}) + "\n")
+        sys.stdout.write(json.dumps({"broker": format_address(client.addresses[0]), "entries": rows}) + "\n")
     else:
         sys.stdout.writelines(_line(row, row["provider"]) for row in rows)
     return DONE

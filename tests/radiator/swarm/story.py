@@ -61,7 +61,7 @@ def last_messages(world: World, storm: Storm) -> None:
     """With nothing in the way, calls are accepted, and no recipient misses what leaves."""
     for person in [one for one in world.alive() if one.state is State.REGISTERED][:2]:
         server = world.life.server
-        if server.no_room(server.clients.get(person.key)) is None:
+        if server.no_room(server.clients.get(person.key), world.now) is None:
             first = len(world.life.ledger.propagations)
             call = storm.say(person)
             world.run(LAST_S)

@@ -84,7 +84,7 @@ class NetworkFollowing:
     def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:
         return rows.missing(sight, self.view.missing)
 
-    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
         remove = self.follower.listen(listener)
         self.listeners += 1
         return partial(self._stop_listening, remove)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from overlay.core.errors import WireError
 from overlay.systems.context_broker.wire.codec import code_of, parse
+from overlay.systems.context_broker.wire.discovery_messages import BrokersResponse
 from overlay.systems.context_broker.wire.feed_messages import FeedResponse
 from overlay.systems.context_broker.wire.messages import (
     Ack,
@@ -23,7 +24,7 @@ def is_last(asked: bytes, answer: bytes) -> bool:
         message: AnyMessage = parse(answer)
     except WireError:
         return False
-    if isinstance(message, Nack | PingResponse | NeighborsResponse | StatsResponse | FeedResponse):
+    if isinstance(message, Nack | PingResponse | NeighborsResponse | StatsResponse | FeedResponse | BrokersResponse):
         return True
     code = code_of(asked)
     if isinstance(message, Ack):

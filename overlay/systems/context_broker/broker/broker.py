@@ -17,6 +17,7 @@ from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, NEVER, NodeEvent
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.broker.departures import Departures
+from overlay.systems.context_broker.broker.directory import LOAD, Directory
 from overlay.systems.context_broker.broker.giving import Giving
 from overlay.systems.context_broker.broker.hops import AcknowledgedDelivery
 from overlay.systems.context_broker.broker.joining import FAREWELL_GAP, FAREWELLS, Joining
@@ -35,6 +36,7 @@ from overlay.systems.context_broker.broker.tracing import Step
 from overlay.systems.context_broker.fast.lanes import Lane
 from overlay.systems.context_broker.fast.path import FastPath
 from overlay.systems.context_broker.wire.codec import code_of, parse, timestamp_of
+from overlay.systems.context_broker.wire.discovery_messages import BrokersRequest, BrokersResponse
 from overlay.systems.context_broker.wire.extensions import (
     BrokerGone,
     HopAck,
@@ -133,6 +135,7 @@ class Broker:
         if is_structured:
             self._structured = Structured(station, self._members, self._joining, self._storing)
             self._timed.append(self._structured)  # last, because it depends on changes of neighbours by the others
+        self._directory: Directory | None = None
         self._handlers = _handlers(config)
 
     # ---- the node
@@ -357,6 +360,20 @@ class Broker:
         answer = StatsResponse(self._station.wall_ms(now), Broker.statistics(self, now))
         self._station.send_message(answer, source, now)
 
+    def _tell_brokers(self, request: BrokersRequest, source: Address, now: int) -> None:
+        """One that leaves or has left its network takes no clients."""
+        if self._joining.has_left or self._storing.giving is not None:
+            self._station.nack(Status.I_ERROR, OPERATIONS[38], request.timestamp, source, now)
+            return
+        if self._directory is None:
+            assert self._started is not None
+            self._directory = Directory(self._station, self._members, self._load, self._started)
+        self._directory.handle_request(request, source, now)
+
+    def _load(self) -> int:
+        counters = Broker.counters(self)  # the class's method, as above
+        return sum(counters[name] for name in LOAD)
+
     def _tell_changes(self, request: FeedRequest, source: Address, now: int) -> None:
         """Answers are much longer than requests, so strangers are refused."""
         station = self._station
@@ -496,6 +513,8 @@ _HANDLERS: dict[type, Callable[[Broker], Handler]] = {
     Withdraw: lambda broker: broker._storing.handle_withdrawal,
     FeedRequest: lambda broker: broker._tell_changes,
     FeedResponse: lambda broker: lambda *_: False,  # brokers never ask
+    BrokersRequest: lambda broker: broker._tell_brokers,
+    BrokersResponse: lambda broker: lambda *_: False,
 }
 
 

@@ -12,8 +12,11 @@ The driver is ``overlay.programs.context_broker.mqtt``. Both sides are registers
 - ``topic``     what one topic shows, and what it should show
 - ``inward``    the queue towards the network, and acknowledgements in their order
 - ``outward``   the topics to publish, each with its latest value only
-- ``bridge``    the two together
+- ``known``     the topics, the network's entries and the counters
+- ``hearing``   what messages lead to
+- ``telling``   what changes of the network lead to
+- ``bridge``    all of it, as the driver uses it
 
-Loops end because values are never made anew: a value keeps its timestamp, its end of validity and its provider through
+Loops end because no value is made twice: a value keeps its timestamp, its end of validity and its provider through
 any number of bridges, and moves only to where an older or no value is known.
 """

@@ -30,9 +30,9 @@ class Outward:
             self._changed[topic.name] = topic
             self._began.setdefault(topic.name, now)
 
-    def take(self, decide: Callable[[Topic], Publication | None]) -> Iterator[tuple[Topic, Publication]]:
+    def take(self, decide: Callable[[Topic], Publication | None]) -> list[tuple[Topic, Publication]]:
         """What to publish now, by ``decide``. Topics in flight wait until they are received."""
-        held = []
+        held, taken = list[Topic](), list[tuple[Topic, Publication]]()
         while self.is_open and self._changed and len(self._flying) < self.window:
             topic = self._changed.pop(next(iter(self._changed)))
             if topic.flying is not None:
@@ -44,8 +44,9 @@ class Outward:
                 continue
             topic.flying = publication
             self._flying[topic.name] = topic
-            yield topic, publication
+            taken.append((topic, publication))
         self._changed.update((topic.name, topic) for topic in held)
+        return taken
 
     def received(self, name: str) -> tuple[Topic, int] | None:
         """The server has received what was published at this topic; the time when it had changed first."""

@@ -62,19 +62,22 @@ class Payloads:
 
     def write(self, value: Value) -> bytes:
         """The message of a value. Raises ``Unfit``."""
-        text = value.payload.decode()
-        pairs = parse_pairs(text)
+        pairs = self.check(value)
         if pairs is None:
-            pairs = {}
-            parts = [self._part("text", json.dumps(text, ensure_ascii=False))]
-        elif clash := self._reserved & pairs.keys():
-            raise Unfit(f"the payload has {shown(min(clash))}, which is a field of messages; rename it in fields")
+            parts = [self._part("text", json.dumps(value.payload.decode(), ensure_ascii=False))]
         else:
             parts = [f"{json.dumps(name, ensure_ascii=False)}:{_json_of(pair)}" for name, pair in pairs.items()]
         parts.append(self._part("provider", json.dumps(value.provider, ensure_ascii=False)))
         parts.append(self._part("timestamp", str(value.timestamp)))
         parts.append(self._part("valid_end", str(value.valid_end)))
         return f"{{{','.join(parts)}}}".encode()
+
+    def check(self, value: Value) -> dict[str, str] | None:
+        """The pairs of a value that a message can have. Raises ``Unfit``."""
+        pairs = parse_pairs(value.payload.decode())
+        if pairs is not None and (clash := self._reserved & pairs.keys()):
+            raise Unfit(f"the payload has {shown(min(clash))}, which is a field of messages; rename it in fields")
+        return pairs
 
     def _part(self, field: str, text: str) -> str:
         return f"{json.dumps(self._fields[field], ensure_ascii=False)}:{text}"

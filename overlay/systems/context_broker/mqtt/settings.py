@@ -121,7 +121,9 @@ def _outlet(document: Mapping[str, Any]) -> Pattern:
 def _pattern(document: Mapping[str, Any]) -> str:
     text = document.get("pattern")
     if not isinstance(text, str) or not text:
-        raise InvalidSetting("pattern", f"must be a text such as context/{{type}}/{{entity}}/{{scope}}, not {shown(text)}")
+        raise InvalidSetting(
+            "pattern", f"must be a text such as context/{{type}}/{{entity}}/{{scope}}, not {shown(text)}"
+        )
     return text
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from overlay.systems.context_broker.wire.discovery_messages import DiscoveryMessage
+from overlay.systems.context_broker.wire.discovery_table import DISCOVERY
 from overlay.systems.context_broker.wire.extension_table import BEYOND
 from overlay.systems.context_broker.wire.extensions import Extension
 from overlay.systems.context_broker.wire.feed_messages import FeedMessage
@@ -10,9 +12,9 @@ from overlay.systems.context_broker.wire.kinds import Layout
 from overlay.systems.context_broker.wire.messages import Message
 from overlay.systems.context_broker.wire.seed_table import TEN
 
-AnyMessage = Message | Extension | FeedMessage
+AnyMessage = Message | Extension | FeedMessage | DiscoveryMessage
 
-LAYOUTS: dict[int, Layout] = {layout.code: layout for layout in (*TEN, *BEYOND, *FEED)}
+LAYOUTS: dict[int, Layout] = {layout.code: layout for layout in (*TEN, *BEYOND, *FEED, *DISCOVERY)}
 """By code."""
 
 BY_CLASS: dict[type, Layout] = {layout.message: layout for layout in LAYOUTS.values()}

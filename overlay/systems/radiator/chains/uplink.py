@@ -43,6 +43,8 @@ class Uplink:
         """Everything that has not left."""
         self._is_cut = False
         self.bytes_sent = self.datagrams_sent = self.bytes_spared = 0
+        self.bytes_pushed = 0
+        """Of ``bytes_sent``, those of pushes."""
         self.bytes_given = 0
         """Of datagrams, as drivers get them."""
 
@@ -129,6 +131,7 @@ class Uplink:
         self.bytes_given += len(data)
         self._out.append((data, to))
         if transfer is not None:
+            self.bytes_pushed += size
             self._left(transfer, at)
 
     def check_invariants(self) -> None:

@@ -160,29 +160,32 @@ class Server:
         if entry is None:
             return self._answer(m.Accepted(request.req, m.Acceptance.UNKNOWN, 0), source, now)
         answer = entry.recall(request.req)
-        if answer is None:
-            answer = self._refusal(request, entry, now)
-        if answer is None:
-            code = self._take(request, entry, now)
-            answer = entry.remember(m.Accepted(request.req, code, 0))
-        return self._answer(answer, source, now)
+        if answer is not None:
+            return self._answer(answer, source, now)
+        code = self.no_room(entry, now)
+        if code is not None:
+            return self._send_away(request, entry, code, source, now)
+        code = self._take(request, entry, now)
+        return self._answer(entry.remember(m.Accepted(request.req, code, 0)), source, now)
 
-    def _refusal(self, request: m.Context, entry: Entry, now: int) -> m.Accepted | None:
-        """Why it has to come later. Who is over its share takes no turn, so that it delays no other client's."""
-        code = self.no_room(entry)
+    def _send_away(self, request: m.Context, entry: Entry, code: m.Acceptance, source: Address, now: int) -> None:
+        """It has to come later. Who is over its share takes no turn, so that it delays no other client's."""
+        wait_ms: int | None = self._backoff.over_share_ms()
         if code is m.Acceptance.BUSY:
             self.counts["busy"] += 1
-            return m.Accepted(request.req, code, self._backoff.busy_ms(self.counts["accepted"], now))
-        if code is not None:
+            wait_ms = self._backoff.busy_ms(self.clients.caller(entry).source, self.counts["accepted"], now)
+        else:
             self.counts["over_share"] += 1
-            return m.Accepted(request.req, code, self._backoff.over_share_ms())
-        return None
+        if wait_ms is not None:
+            self._answer(m.Accepted(request.req, code, wait_ms), source, now)
 
-    def no_room(self, entry: Entry) -> m.Acceptance | None:
+    def no_room(self, entry: Entry, now: int) -> m.Acceptance | None:
         """Why a context of this client would be refused now; ``None`` if there is room."""
-        if self.uplink.queued_bytes >= self._config.uplink_queue_bytes:
+        caller = self.clients.caller(entry)
+        is_full = self.uplink.queued_bytes >= self._config.uplink_queue_bytes
+        if is_full or self._backoff.must_wait(caller.source, now):
             return m.Acceptance.BUSY
-        return self._shares.refusal(self.clients.caller(entry))
+        return self._shares.refusal(caller)
 
     def _take(self, request: m.Context, entry: Entry, now: int) -> m.Acceptance:
         try:
@@ -291,4 +294,5 @@ class Server:
             assert self.uplink.bytes_sent == self.uplink.bytes_given + HEADERS * self.uplink.datagrams_sent
         self._aggregator.check_invariants()
         self._shares.check_invariants()
+        self._backoff.check_invariants()
         assert len(self._shares) == self._aggregator.retained, "each retained message is in the share of a client"

@@ -1,0 +1,83 @@
+"""Streams through a websocket: ``/ws/networks/ID/stream/`` with the parameters of ``/api/networks/ID/stream/``.
+
+Close codes: 1000 by the client, 4000 ended by the server, with the reason, 4401 not logged in, 4403 not allowed,
+4404 no such network, otherwise 4000 and the status of the error, such as 4429.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qsl
+
+from channels.db import database_sync_to_async
+from django.db import DatabaseError
+from rest_framework.exceptions import APIException
+
+from brokerweb.api import errors
+from brokerweb.front import door
+from brokerweb.front.service import STREAM, Asked, are_known
+from brokerweb.front.stream_transports import ENDED, Receive, Send, Socket
+from brokerweb.front.streams import Admit, Look, Streams
+from brokerweb.front.visitors import credentials, is_known
+from brokerweb.kit.errors import NotAnswered, NotPossible
+from overlay.core.errors import InvalidSetting
+
+NOT_LOGGED_IN, NOT_ALLOWED, UNKNOWN, WENT_WRONG = 4401, 4403, 4404, 1011
+
+_PATH = re.compile(r"/ws/networks/([A-Za-z0-9_-]{1,20})/stream/")
+_WANTED = (b"authorization", b"cookie", b"last-event-id")
+
+
+class Refused(Exception):
+    """With a close code and its reason."""
+
+
+class Sockets:
+    """``otherwise`` answers all other websockets."""
+
+    def __init__(self, streams: Streams, admit: Admit, look: Look, otherwise: Callable[..., Awaitable[Any]]) -> None:
+        self._streams = streams
+        self._admit = admit
+        self._look = look
+        self._otherwise = otherwise
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        found = _PATH.fullmatch(scope["path"])
+        if found is None:
+            await self._otherwise(scope, receive, send)
+            return
+        await receive()
+        await send({"type": "websocket.accept"})
+        socket = Socket(receive, send)
+        try:
+            listener = await self._open(found[1], scope)
+        except Refused as refused:
+            await socket.close(*refused.args)
+        except DatabaseError:
+            await socket.close(WENT_WRONG, "The database does not answer.")
+        except (InvalidSetting, NotPossible, NotAnswered, APIException) as error:
+            status, body = errors.answer(error)
+            await socket.close(ENDED + status, f"{body['field']}: {body['sentence']}".removeprefix(": "))
+        else:
+            await listener.run(socket)
+
+    async def _open(self, network: str, scope: Any) -> Any:
+        headers = {name.decode(): value.decode("latin1") for name, value in scope["headers"] if name in _WANTED}
+        shown = credentials(headers, network)
+        if shown is None:
+            raise Refused(NOT_LOGGED_IN, "Log in, or send a token.")
+        visitor, sight = await self._admit(shown), await self._look(network)
+        if visitor is None:
+            is_one = await database_sync_to_async(is_known, thread_sensitive=False)(shown)
+            raise Refused(NOT_ALLOWED if is_one else NOT_LOGGED_IN, "This account or token may not read this network.")
+        if sight is None:
+            raise Refused(UNKNOWN, "There is no such network.")
+        parameters = dict(parse_qsl(scope["query_string"].decode("latin1"), keep_blank_values=True))
+        if not are_known(parameters, sight.system, STREAM, "GET"):
+            raise Refused(ENDED + 400, "Unknown parameter. The parameters are those of the same stream in REST.")
+        door.use(asyncio.get_running_loop())
+        asked = Asked("GET", sight, visitor.who, STREAM, None, parameters, headers)
+        return await self._streams.open(asked, visitor, shown)

@@ -1,0 +1,7 @@
+"""``python -m waxwing``."""
+
+import sys
+
+from waxwing.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""The synchronous client, generated from ``_async`` by ``clients/python/unasync.py``."""

@@ -1,0 +1,159 @@
+"""``waxwing networks|topologies|experiments|runs|reports|studies [ACTION] …``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from waxwing._sync.client import Client
+from waxwing.calls import at
+from waxwing.cli import printing
+from waxwing.cli.arguments import DONE, FAILED, add_fields, nested, sendable, text_of
+
+Action = Callable[[Any, argparse.Namespace], Any]
+
+
+@dataclass(frozen=True)
+class Noun:
+    """What a resource can do, beyond ``list`` and ``show``; each action with what it does."""
+
+    about: str
+    actions: dict[str, str]
+
+
+def _id(method: str) -> Action:
+    return lambda resource, options: getattr(resource, method)(options.id)
+
+
+def _wait(resource: Any, options: argparse.Namespace) -> Any:
+    return resource.wait(options.id, timeout_s=options.timeout)
+
+
+def _table(method: str) -> Action:
+    """As CSV, or a Parquet file."""
+
+    def written(resource: Any, options: argparse.Namespace) -> Any:
+        frame = getattr(resource, method)(options.id)
+        return frame.to_json(orient="table") if options.json else frame.to_csv(index=method == "series")
+
+    return written
+
+
+ACTIONS: dict[str, Action] = {
+    "delete": _id("delete"),
+    "start": _id("start"),
+    "stop": _id("stop"),
+    "cancel": _id("cancel"),
+    "rerun": _id("rerun"),
+    "yaml": _id("yaml"),
+    "html": _id("html"),
+    "wait": _wait,
+    "samples": _table("samples"),
+    "series": _table("series"),
+}
+NOUNS = {
+    "networks": Noun(
+        "networks that stay up",
+        {
+            "create": "deploy a topology (-f name=N -f topology=ID)",
+            "start": "start it",
+            "stop": "stop it",
+            "wait": "wait until it runs",
+            "delete": "delete it",
+        },
+    ),
+    "topologies": Noun(
+        "topologies", {"create": "generate one (-f name=N -f kind=ring -f brokers=10)", "delete": "delete it"}
+    ),
+    "experiments": Noun(
+        "experiments",
+        {
+            "create": "save a definition (--file FILE)",
+            "launch": "queue its runs (-f skip_existing=true)",
+            "cancel": "cancel its unfinished runs",
+            "yaml": "print its definition",
+            "delete": "delete it",
+        },
+    ),
+    "runs": Noun(
+        "runs of experiments",
+        {
+            "wait": "wait until it is over, with its progress",
+            "cancel": "stop it; what was measured is kept",
+            "rerun": "the same again",
+            "samples": "every request, as CSV (needs waxwing[pandas])",
+            "series": "its time series, as CSV (needs waxwing[pandas])",
+        },
+    ),
+    "reports": Noun(
+        "reports",
+        {
+            "create": "compare (-f experiments='[\"ID\"]')",
+            "wait": "wait until it is over",
+            "html": "print it as one HTML file",
+            "cancel": "stop it",
+            "delete": "delete it",
+        },
+    ),
+    "studies": Noun("published figures and questions", {"launch": "run one (-f scale=quick)"}),
+}
+NO_ID = ("create",)
+FIELDS = ("create", "launch")
+
+
+def add(commands: Any, shared: argparse.ArgumentParser) -> None:
+    for name, noun in NOUNS.items():
+        parser = commands.add_parser(name, parents=[shared], help=noun.about)
+        parser.set_defaults(action="list", field=[], limit=100)
+        actions = parser.add_subparsers(dest="action", metavar="ACTION")
+        listing = actions.add_parser("list", parents=[shared], help="list them (the default)")
+        listing.add_argument("--limit", type=int, default=100, metavar="N", help="at most so many (100)")
+        add_fields(listing, "filter, such as -f state=done or -f 'q=p95 < 2ms'")
+        actions.add_parser("show", parents=[shared], help="show one").add_argument("id", metavar="ID")
+        for action, about in noun.actions.items():
+            one = actions.add_parser(action, parents=[shared], help=about)
+            if action not in NO_ID:
+                one.add_argument("id", metavar="ID", help="id; a name, too, of networks and experiments")
+            if action in FIELDS:
+                add_fields(one, "field of the request; dots for nested ones")
+            if action == "create":
+                one.add_argument("--file", help="the complete request, as YAML or JSON; - for standard input")
+
+
+def run(client: Client, options: argparse.Namespace) -> int:
+    resource, action = getattr(client, options.command), options.action or "list"
+    if action == "list":
+        filters = {name: value for name, value in options.field if name != "limit"}
+        printing.show(resource.list(limit=options.limit, **filters), as_json=options.json)
+        return DONE
+    if action == "show":
+        found = getattr(resource, "find", resource.get)(options.id)
+        printing.show(found, as_json=options.json)
+        return DONE
+    if options.command == "runs" and action == "wait":
+        return _wait_for_run(client, options)
+    if hasattr(resource, "find") and action not in NO_ID:
+        options.id = resource.find(options.id).id  # names, too
+    if action in FIELDS:
+        printing.show(_sent(client, options), as_json=options.json)
+        return DONE
+    printing.show(ACTIONS[action](resource, options), as_json=options.json and action not in ("samples", "series"))
+    return DONE
+
+
+def _sent(client: Client, options: argparse.Namespace) -> Any:
+    """What came of a request with fields; the server checks them."""
+    path = at(options.command) if options.action == "create" else at(options.command, options.id, options.action)
+    file = getattr(options, "file", None)
+    body = sendable(text_of(file)) if file else nested(options.field)
+    return client.api("POST", path, body=body, key=True).data
+
+
+def _wait_for_run(client: Client, options: argparse.Namespace) -> int:
+    progress = printing.Progress()
+    (found,) = client.runs.wait([options.id], timeout_s=options.timeout, progress=progress)
+    progress.end()
+    printing.show(found, as_json=options.json)
+    return DONE if found.state == "done" else FAILED

@@ -1,0 +1,109 @@
+"""Requests and answers about the context of a network. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from waxwing.calls import Answer, Call, Query, at, call
+from waxwing.records import Context
+from waxwing.sse import Event
+
+Payload = Mapping[str, Any] | str
+"""Pairs (values become text), or a text."""
+Operation = Mapping[str, Any]
+"""One operation of a batch."""
+LONGEST_PAUSE_S = 30.0
+ANSWER_S = 20.0
+"""Time for an answer beyond the time that the server was asked to wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Something that changed. ``kind`` is the name of the event, such as ``put`` or ``delete``."""
+
+    id: str
+    """Resumes the stream after this change."""
+    kind: str
+    context: Context
+    """What is known of it; of what was deleted, at least its names."""
+    raw: Mapping[str, Any] = field(repr=False)
+
+
+def path(network: str, type: str, entity: str, scope: str) -> str:
+    return at("networks", network, "context", type, entity, scope)
+
+
+def list_path(network: str) -> str:
+    return at("networks", network, "context")
+
+
+def batch_path(network: str) -> str:
+    return at("networks", network, "context", "batch")
+
+
+def waiting(wait_s: float | None) -> dict[str, str]:
+    return {} if wait_s is None else {"Prefer": f"wait={wait_s:.0f}"}
+
+
+def patience_s(wait_s: float | None) -> float | None:
+    return None if wait_s is None else wait_s + ANSWER_S
+
+
+def conditions(if_match: str | None, if_none_match: str | None = None) -> dict[str, str]:
+    named = {"If-Match": if_match, "If-None-Match": if_none_match}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def body(payload: Payload, provider: str, valid_ms: int | None) -> dict[str, Any]:
+    """Of a ``put``."""
+    sent: dict[str, Any] = {"provider": provider, "payload": pairs(payload)}
+    return sent if valid_ms is None else {**sent, "valid_ms": valid_ms}
+
+
+def pairs(payload: Payload) -> str | dict[str, str]:
+    return payload if isinstance(payload, str) else {name: _text(value) for name, value in payload.items()}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def put(
+    type: str, entity: str, scope: str, payload: Payload, *, provider: str, valid_ms: int | None = None
+) -> Operation:
+    """An operation of a batch."""
+    return {"op": "put", "type": type, "entity": entity, "scope": scope, **body(payload, provider, valid_ms)}
+
+
+def get(type: str, entity: str, scope: str) -> Operation:
+    """An operation of a batch."""
+    return {"op": "get", "type": type, "entity": entity, "scope": scope}
+
+
+def delete(type: str, entity: str, scope: str, *, provider: str | None = None) -> Operation:
+    """An operation of a batch."""
+    named = {} if provider is None else {"provider": provider}
+    return {"op": "delete", "type": type, "entity": entity, "scope": scope, **named}
+
+
+def context(type: str, entity: str, scope: str, answer: Answer) -> Context:
+    names = {"type": type, "entity": entity, "scope": scope}
+    return Context.of(answer.data, **names, etag=answer.headers.get("etag", ""))
+
+
+def watching(network: str, filters: Query, last_id: str) -> Call:
+    headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last_id} if last_id else {})}
+    return call("GET", at("networks", network, "stream"), query=filters, headers=headers)
+
+
+def change(event: Event) -> Change:
+    raw = json.loads(event.data)
+    return Change(id=event.id, kind=event.name, context=Context.of(raw), raw=raw)
+
+
+def pause_s(named_s: float | None, failures: int, chance: float) -> float:
+    """The wait before a stream is opened again."""
+    return (named_s or 0.1) + min(LONGEST_PAUSE_S, 2.0**failures - 1) * (0.5 + chance / 2)

@@ -1,0 +1,118 @@
+"""The client against the OpenAPI document: every operation is within reach, and no method asks for anything else."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+
+from waxwing import Client, Retry
+from waxwing.cli import main as command
+from waxwing.errors import WaxwingError
+
+BODY = {
+    "id": "one",
+    "state": "done",
+    "results": [],
+    "runs": [],
+    "cancelled": 0,
+    "token": "t",
+    "series": {},
+    "next": None,
+}
+HEADERS = ("Idempotency-Key", "If-Match", "If-None-Match", "Prefer")
+TO_COME = {("GET", "/api/networks/{id}/stream/")}
+"""Operations that the front is about to have."""
+
+
+@pytest.fixture(scope="module")
+def paths() -> dict[str, Any]:
+    found: dict[str, Any] = SchemaGenerator().get_schema(public=True)["paths"]
+    return found
+
+
+def operations(paths: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    return {(method.upper(), path): one for path, methods in paths.items() for method, one in methods.items()}
+
+
+def of(request: httpx.Request, paths: Iterable[str]) -> str:
+    """The path of the document that a request is about; the one with the fewest parameters."""
+    asked = request.url.raw_path.decode().partition("?")[0]
+    found = [one for one in paths if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", one), asked)]
+    return min(found, key=lambda one: one.count("{"), default=asked)
+
+
+def value(parameter: inspect.Parameter) -> Any:
+    """An argument by its annotation."""
+    kind = str(parameter.annotation)
+    if kind.startswith(("Sequence", "Definition", "Payload")):
+        return "x" if kind.startswith("Payload") else ["one"] if kind.startswith("Sequence") else {}
+    return 1 if kind.startswith("int") else 1.0 if kind.startswith("float") else kind.startswith("bool") or "one"
+
+
+def methods(client: Client) -> Iterator[tuple[str, Any]]:
+    """Every public method of every resource, by name."""
+    resources = [one for name, one in vars(client).items() if name not in ("config", "_transport")]
+    for resource in [*resources, client.context("one")]:
+        for name, method in inspect.getmembers(resource, inspect.ismethod):
+            if not name.startswith("_") and name != "context":
+                yield f"{type(resource).__name__}.{name}", method
+
+
+def call_with_all(method: Any) -> None:
+    """With a value for each argument; what comes of the answer does not matter."""
+    given = inspect.signature(method).parameters.values()
+    named = {one.name: value(one) for one in given if one.kind is one.KEYWORD_ONLY and one.name != "progress"}
+    with contextlib.suppress(WaxwingError, ValueError):  # the answer is no table
+        found = method(*(value(one) for one in given if one.kind is one.POSITIONAL_OR_KEYWORD), **named)
+        if inspect.isgenerator(found):
+            next(found, None)
+
+
+def test_every_method_asks_for_operations_with_parameters_that_they_have(paths: dict[str, Any]) -> None:
+    asked: list[tuple[str, httpx.Request]] = []
+    now = [""]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((now[0], request))
+        return httpx.Response(404 if "stream" in request.url.path else 200, json=BODY)
+
+    client = Client("http://there", "t", http=httpx.MockTransport(answer), retry=Retry(attempts=1))
+    every = dict(methods(client))
+    for now[0], bound in every.items():
+        call_with_all(bound)
+    known, wrong = operations(paths), []
+    for name, request in asked:
+        operation = (request.method, of(request, {*paths, *(path for _, path in TO_COME)}))
+        if operation in TO_COME - known.keys():
+            continue
+        taken = {(one["in"], one["name"]) for one in known.get(operation, {}).get("parameters", ())}
+        given = {("query", one) for one in request.url.params}
+        given |= {("header", one) for one in HEADERS if one in request.headers}
+        wrong += [(name, *operation, *one) for one in given - taken] + [(name, *operation)] * (operation not in known)
+    assert wrong == []
+    assert {name for name, _ in asked} == every.keys(), "each asks for something"
+
+
+def test_the_command_reaches_every_operation(paths: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200)
+
+    shared = Client("http://there", "t", http=httpx.MockTransport(answer))
+    monkeypatch.setattr(command, "Client", lambda url: contextlib.nullcontext(shared))
+    parser = command.make_parser()
+    monkeypatch.setattr(command, "make_parser", lambda: parser)
+    every = [(method, re.sub(r"[{}]", "", path)) for method, path in operations(paths)]
+    for method, path in every:
+        assert command.main(["api", method, path, "-f", "x=1"]) == 0
+    assert [(one.method, one.url.path) for one in asked] == every
+    assert len(every) > 100

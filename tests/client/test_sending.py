@@ -1,0 +1,190 @@
+"""Requests over a transport of the test's own: retries and their waits, pages, streams. Nothing waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import islice
+from typing import Any
+
+import httpx
+import pytest
+
+from waxwing import AsyncClient, Client, NoConnection, NotFound, NotInTime, Retry, TooMany
+from waxwing.calls import call
+from waxwing.retries import Attempts, retry_after
+from waxwing.sse import Event, EventReader
+
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
+REFUSED = {"field": "", "code": "throttled", "sentence": "Too many.", "errors": []}
+Served = Callable[[httpx.Request], httpx.Response]
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits, in seconds, that were asked for."""
+    asked: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        asked.append(seconds)
+
+    monkeypatch.setattr("waxwing._sync.transport.time.sleep", asked.append)
+    monkeypatch.setattr("waxwing._async.transport.asyncio.sleep", sleep)
+    monkeypatch.setattr("random.random", lambda: 1.0)
+    return asked
+
+
+def served(*answers: httpx.Response | Exception) -> tuple[list[httpx.Request], Served]:
+    """The requests that came, and what gives these answers in turn."""
+    seen: list[httpx.Request] = []
+    left: Iterator[Any] = iter(answers)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        one = next(left)
+        if isinstance(one, Exception):
+            raise one
+        return one  # type: ignore[no-any-return]
+
+    return seen, answer
+
+
+def client(answer: Served, **more: Any) -> Client:
+    return Client("http://there", "secret", http=httpx.MockTransport(answer), **more)
+
+
+def test_what_was_refused_for_now_is_sent_again_after_the_time_that_the_server_names(waits: list[float]) -> None:
+    busy = httpx.Response(429, json=REFUSED, headers={"Retry-After": "7"})
+    seen, answer = served(busy, httpx.Response(503), httpx.Response(200, json={"id": "n"}))
+    assert client(answer).networks.create("n").id == "n"
+    assert waits == [7.2, 0.4]
+    assert len({one.headers["Idempotency-Key"] for one in seen}) == 1
+    assert [json.loads(one.content)["name"] for one in seen] == ["n"] * 3
+    assert seen[0].headers["Authorization"] == "Bearer secret"
+
+
+def test_both_clients_send_and_wait_the_same(waits: list[float]) -> None:
+    async def asked() -> None:
+        _, answer = served(httpx.ConnectError("refused"), httpx.Response(404, json={**REFUSED, "code": "not_found"}))
+        async with AsyncClient("http://there", "t", http=httpx.MockTransport(answer)) as waxwing:
+            with pytest.raises(NotFound):
+                await waxwing.runs.get("r")
+
+    asyncio.run(asked())
+    assert waits == [0.2]
+
+
+def test_a_write_that_may_have_been_carried_out_is_repeated_only_with_a_key(waits: list[float]) -> None:
+    seen, answer = served(httpx.ReadTimeout("silent"), httpx.Response(201, json={}))
+    with pytest.raises(NoConnection, match="http://there did not answer: silent"):
+        client(answer).api("POST", "runs/r/cancel/")
+    assert len(seen) == 1
+    seen, answer = served(httpx.ReadTimeout("silent"), httpx.Response(201, json={}))
+    assert client(answer).api("POST", "experiments/", body={}, key=True).status == 201
+    assert len(seen) == 2
+    seen, answer = served(httpx.ConnectError("refused"), httpx.Response(200, json={}))
+    assert client(answer).api("POST", "runs/r/cancel/").status == 200, "it was never sent"
+
+
+def test_attempts_end_after_their_number_and_their_budget() -> None:
+    get = call("GET", "/api/")
+    attempts = Attempts(Retry(attempts=3, longest_s=0.3), get, lambda: 0.0)
+    assert [attempts.after_answer(503, {}, NOW) for _ in range(4)] == [0.1, 0.15, None, None]
+    assert Attempts(Retry(budget_s=5), get, lambda: 0.0).after_answer(429, {"retry-after": "6"}, NOW) is None
+    assert Attempts(Retry(), get, lambda: 0.0).after_answer(404, {"retry-after": "1"}, NOW) is None
+    busy = call("POST", "/api/", key=True), call("POST", "/api/")
+    assert [Attempts(Retry(), one, lambda: 0.0).after_answer(409, {"retry-after": "1"}, NOW) for one in busy] == [
+        1.1,
+        None,
+    ]
+
+
+def test_retry_after_is_a_number_or_a_date() -> None:
+    later = format_datetime(NOW + timedelta(seconds=90), usegmt=True)
+    for text, seconds in (
+        ("12", 12.0),
+        (later, 90.0),
+        ("Fri, 01 Jan 1999 00:00:00 GMT", 0.0),
+        ("soon", None),
+        ("", None),
+    ):
+        assert retry_after({"retry-after": text}, NOW) == seconds, text
+
+
+def test_the_last_refusal_is_the_error(waits: list[float]) -> None:
+    _, answer = served(*[httpx.Response(429, json=REFUSED, headers={"Retry-After": "1"})] * 2)
+    with pytest.raises(TooMany) as refused:
+        client(answer, retry=Retry(attempts=2)).runs.get("r")
+    assert (refused.value.status, refused.value.code, refused.value.headers["retry-after"]) == (429, "throttled", "1")
+
+
+def test_lists_follow_their_cursor_on_the_server_that_was_asked() -> None:
+    pages = [
+        {"results": [{"id": "a"}, {"id": "b"}], "next": "https://front.internal/api/runs/?cursor=x%3D&state=done"},
+        {"results": [{"id": "c"}], "next": None},
+    ]
+    seen, answer = served(*(httpx.Response(200, json=page) for page in pages))
+    found = client(answer).runs.list(state="done")
+    assert [run.id for run in found] == ["a", "b", "c"]
+    assert [str(one.url) for one in seen] == [
+        "http://there/api/runs/?page_size=100&state=done&cursor=",
+        "http://there/api/runs/?cursor=x%3D&state=done",
+    ]
+    seen, answer = served(httpx.Response(200, json=pages[0]))
+    assert [run.id for run in client(answer).runs.list(limit=1)] == ["a"]
+
+
+def test_a_wait_ends_when_all_are_over_and_tells_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waxwing._sync.waits.time.sleep", lambda seconds: None)
+    states = {"a": iter(["queued", "measuring", "done"]), "b": iter(["failed"])}
+    looks: list[list[str]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        run = request.url.path.split("/")[3]
+        return httpx.Response(200, json={"id": run, "state": next(states[run])})
+
+    runs = client(answer).runs.wait(["a", "b"], progress=lambda seen: looks.append([one.state for one in seen]))
+    assert looks == [["queued", "failed"], ["measuring", "failed"], ["done", "failed"]]
+    assert [run.state for run in runs] == ["done", "failed"]
+    with pytest.raises(NotInTime):
+        client(lambda request: httpx.Response(200, json={"state": "queued"})).runs.wait(["a"], timeout_s=0)
+
+
+def event(number: int) -> str:
+    data = json.dumps({"type": "room", "entity": f"r{number}", "scope": "temp", "text": "n=1"})
+    return f"id: {number}\nevent: put\ndata: {data}\n\n"
+
+
+def test_a_watch_goes_on_where_it_was_when_its_connection_breaks(waits: list[float]) -> None:
+    streams = [f"retry: 3000\n: hello\n\n{event(1)}{event(2)}id: 3\ndata: cut", event(3) + event(4)]
+    seen, answer = served(
+        *(httpx.Response(200, text=text, headers={"Content-Type": "text/event-stream"}) for text in streams)
+    )
+    changes = list(islice(client(answer).context("n").watch(type="room"), 4))
+    assert [(one.id, one.kind, one.context.entity) for one in changes] == [
+        (str(n), "put", f"r{n}") for n in (1, 2, 3, 4)
+    ]
+    assert [one.headers.get("Last-Event-ID") for one in seen] == [None, "2"]
+    assert str(seen[0].url) == "http://there/api/networks/n/stream/?type=room"
+    assert waits == [3.0]
+
+
+def test_a_watch_ends_with_what_the_server_refuses_and_after_too_many_failures(waits: list[float]) -> None:
+    _, answer = served(httpx.Response(404, json={**REFUSED, "code": "not_found"}))
+    with pytest.raises(NotFound):
+        next(client(answer).context("n").watch())
+    _, answer = served(*[httpx.ConnectError("refused")] * 3)
+    with pytest.raises(NoConnection):
+        next(client(answer, retry=Retry(attempts=3)).context("n").watch())
+    assert waits == [1.1, 3.1]
+
+
+def test_events_are_read_as_the_standard_says() -> None:
+    reader = EventReader("0")
+    text = ": comment\ndata: a\ndata:b\nid: 7\nretry: x\nunknown: y\n\ndata\n\nid: 8\n\nevent: e\ndata: c\nid: n\0l\n\n"
+    found = [one for line in text.split("\n") if (one := reader.feed(line))]
+    assert found == [Event("message", "a\nb", "7"), Event("message", "", "7"), Event("e", "c", "8")]
+    assert reader.retry_s is None
