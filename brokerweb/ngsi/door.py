@@ -21,7 +21,7 @@ from brokerweb.front.application import Application, Receive, Scope, Send, body_
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.sending import ALWAYS, POLICY, headers_of
-from brokerweb.front.visitors import LONGEST_CREDENTIALS, Credentials, admit
+from brokerweb.front.visitors import admit, credentials
 from brokerweb.kit.origin import own_id
 from brokerweb.kit.throttles import Budget, refusal
 from brokerweb.networks import sight
@@ -71,9 +71,9 @@ class Door:
         """The request without its body; ``None``: for Django to answer."""
         headers = {name.decode(): value.decode("latin1") for name, value in scope["headers"] if name in _WANTED}
         authorization, method = headers.get("authorization", ""), str(scope["method"])
-        if not 0 < len(authorization) <= LONGEST_CREDENTIALS or not _is_plain(scope, headers):
+        shown = credentials({"authorization": authorization}, target.network, target.is_write(method))
+        if shown is None or not _is_plain(scope, headers):
             return None
-        shown = Credentials(authorization, "", target.network, target.is_write(method))
         if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
             return None  # one is there twice; Django combines them
         try:

@@ -425,6 +425,13 @@
  */
 
 /**
+ * @typedef {Object} Deleted
+ * @property {string} provider Whose data are no longer served
+ * @property {string} deleted_at Older data of this provider are refused from now on
+ * @property {number[]} pending Indexes of brokers that have not confirmed, and are asked again until they do or have started again
+ */
+
+/**
  * @typedef {Object} Delivery
  * @property {string} id
  * @property {NoticeKind} event
@@ -1382,6 +1389,7 @@
 /**
  * @typedef {Object} PatchedAccountBodyRequest
  * @property {AccountBodyRoleEnum} [role]
+ * @property {boolean} [is_active] Whether it may log in and use its tokens
  * @property {Record<string, "read" | "write">} [networks] Replaces the rights on single networks: level by network id
  */
 
