@@ -68,6 +68,7 @@ _WANTED = {name.encode() for name in HEADERS} | {
     b"content-type",
     b"accept",
     b"api-version",
+    b"transfer-encoding",
 }
 
 
@@ -235,6 +236,8 @@ def _parameters(query: bytes) -> Mapping[str, str] | None:
 def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bool:
     """Whether Django would not redirect or refuse it, or combine headers."""
     if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
+        return False
+    if not is_write and "transfer-encoding" in headers:
         return False
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
