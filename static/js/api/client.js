@@ -524,6 +524,15 @@ export const networksStartCreate = (id, body, options) => send("POST", `/api/net
 export const networksStopCreate = (id, options) => send("POST", `/api/networks/${part(id)}/stop/`, options);
 
 /**
+ * Server-sent events of what changes, under the filters of the list: `stored`, `withdrawn`, `expired`, `dropped` and `left` (it is no longer selected), each with an `id`.
+ * @param {string | number} id
+ * @param {{ attribute?: string, id_pattern?: string, last_event_id?: string, max_age_s?: number, near?: string, provider?: string, q?: string, scope?: string, snapshot?: boolean, type?: string, within_km?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<string>}
+ */
+export const networksStream = (id, query, options) => send("GET", `/api/networks/${part(id)}/stream/`, { query, ...options });
+
+/**
  * Apply the newest version of its topology, or another topology, as a difference.
  * @param {string | number} id
  * @param {Types.NewTopologyBodyRequest} body
@@ -1094,6 +1103,14 @@ export const systemsWireDecode = (system, body, options) => send("POST", `/api/s
  * @returns {Promise<Types.Sent>}
  */
 export const systemsWireSend = (system, body, options) => send("POST", `/api/systems/${part(system)}/wire/send/`, { body, ...options });
+
+/**
+ * Which queue each sample message joins, and when it leaves.
+ * @param {Types.TryBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Tried>}
+ */
+export const systemsRadiatorTry = (body, options) => send("POST", `/api/systems/radiator/try/`, { body, ...options });
 
 /**
  * All tags in use, sorted by name.

@@ -1397,6 +1397,16 @@
  */
 
 /**
+ * @typedef {Object} Placed
+ * @property {number} message From 1
+ * @property {string} recipient
+ * @property {string} dimension Of the queue that it joins: volume, people, time
+ * @property {number} limit
+ * @property {number | null} left_s When it leaves; null: not with these messages
+ * @property {number[]} together The messages of its aggregate
+ */
+
+/**
  * @typedef {Object} Policy
  * @property {number | null} max_days Delete files of runs that ended earlier; null: no limit
  * @property {number | null} max_gb Maximum size of all files of ended runs; the oldest are deleted first; null: no limit
@@ -2340,6 +2350,19 @@
  * @property {string} entity
  * @property {string} query Query id, as in traces
  * @property {string} detail Status of a refusal
+ */
+
+/**
+ * @typedef {Object} Tried
+ * @property {Placed[]} rows
+ */
+
+/**
+ * @typedef {Object} TryBodyRequest
+ * @property {string} aggregability An expression, such as {volume: 2}
+ * @property {(Record<string, any>)[]} messages {"at_s": 0, "from": "Bob", …}: time, sender, "people" and attributes
+ * @property {(Record<string, any>)[]} recipients {"id": "Bob", …}: name and attributes
+ * @property {boolean} [echo] Whether senders receive their own
  */
 
 /**

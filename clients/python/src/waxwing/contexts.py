@@ -16,19 +16,23 @@ Payload = Mapping[str, Any] | str
 Operation = Mapping[str, Any]
 """One operation of a batch."""
 LONGEST_PAUSE_S = 30.0
+END = "end"
+"""The event that ends a stream. If it is opened again, the server answers with the reason."""
 ANSWER_S = 20.0
 """Time for an answer beyond the time that the server was asked to wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Something that changed. ``kind`` is the name of the event, such as ``put`` or ``delete``."""
+    """An event of a stream. ``kind``: ``stored``, ``withdrawn``, ``expired``, ``dropped``, ``left`` (the new value is
+    not selected), ``snapshot``, ``ready`` (from now on changes follow), ``reset`` (changes in between are not known).
+    """
 
     id: str
     """Resumes the stream after this change."""
     kind: str
     context: Context
-    """What is known of it; of what was deleted, at least its names."""
+    """What is known of it; of what was deleted, its names and provider."""
     raw: Mapping[str, Any] = field(repr=False)
 
 
@@ -94,9 +98,11 @@ def context(type: str, entity: str, scope: str, answer: Answer) -> Context:
     return Context.of(answer.data, **names, etag=answer.headers.get("etag", ""))
 
 
-def watching(network: str, filters: Query, last_id: str) -> Call:
+def watching(network: str, filters: Query, last_id: str, *, snapshot: bool) -> Call:
+    """A stream; what there is comes first only where nothing is resumed."""
     headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last_id} if last_id else {})}
-    return call("GET", at("networks", network, "stream"), query=filters, headers=headers)
+    query = {**filters, "snapshot": True} if snapshot and not last_id else filters
+    return call("GET", at("networks", network, "stream"), query=query, headers=headers)
 
 
 def change(event: Event) -> Change:
