@@ -87,4 +87,4 @@ runtime-environment: python
 	@$(PYTHON) brokerweb/up/environment.py --accelerator --client requirements.txt
 
 test-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator --client --browser --postgresql requirements.txt requirements-dev.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --client --browser --postgresql --mosquitto requirements.txt requirements-dev.txt

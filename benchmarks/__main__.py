@@ -30,10 +30,12 @@ SECTIONS = (
     "radiator",
     "generator",
     "simulator",
+    "discovery",
     "live",
     "report",
     "pages",
     "front",
+    "mqtt",
     "browser",
 )
 ROUNDS = 7

@@ -20,6 +20,7 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
+from benchmarks import streams
 from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.house import House, house
 from benchmarks.record import ROOT
@@ -70,7 +71,9 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
         for server in servers:
             _pin(server.pid, CLIENT_CORE)
         say("starting web processes")
-        targets = _targets(here, [int(server.address.rpartition(":")[2]) for server in servers])
+        ports = [int(server.address.rpartition(":")[2]) for server in servers]
+        made = _furnish(here, ports)
+        targets = _targets(here, made)
         for name in here.processes:
             _pin(here.processes[name].pid, CLIENT_CORE if name == "redis" else SERVER_CORE)
         shoot = partial(_shoot, here, load)
@@ -80,13 +83,22 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
             say(f"asking over {connections} connections")
             found, before = _interleaved(targets, partial(shoot, connections=connections), rounds)
             yield from _figures(found, before, connections)
+        say("streaming")
+        path = made["path"].partition("context/")[0] + "stream/"
+        yield from streams.measure(here, path, made["token"], ports, rounds, partial(_pin, core=CLIENT_CORE))
 
 
-def _targets(here: House, ports: list[int]) -> Mapping[str, Target]:
+def _furnish(here: House, ports: list[int]) -> Mapping[str, Any]:
+    """What ``benchmarks.rows`` says of the network of the brokers at these ports."""
     here.start_redis()
-    here.environment["WAXWING_REST_RATE"] = NO_LIMIT
+    limits = ("WAXWING_REST_RATE", "WAXWING_CONTEXT_RATE", "WAXWING_STREAMS")
+    here.environment.update(dict.fromkeys(limits, NO_LIMIT))
     made = here.furnish("network", *map(str, ports))
     here.start_web()
+    return made
+
+
+def _targets(here: House, made: Mapping[str, Any]) -> Mapping[str, Target]:
     said = {"Authorization": f"Bearer {made['token']}"}
     web, body = here.port, json.dumps({"provider": "sensor", "payload": {"degC": "21.5"}})
     put = _request("PUT", made["path"], {**said, "Content-Type": "application/json", "Content-Length": len(body)}, body)

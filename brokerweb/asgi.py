@@ -19,9 +19,11 @@ from django.urls import get_resolver  # noqa: E402
 from brokerweb.api.operations import operations  # noqa: E402
 from brokerweb.body_limits import BodyLimit, Limits  # noqa: E402
 from brokerweb.front.application import Front  # noqa: E402
+from brokerweb.front.lifespan import Lifespan  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
 from brokerweb.ngsi.door import Door  # noqa: E402
+from brokerweb.ngsi.subscriptions.notifier import NOTIFIER  # noqa: E402
 
 limits = Limits(
     size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
@@ -29,9 +31,12 @@ limits = Limits(
     at_once=settings.BODIES_AT_ONCE,
     of_one_address=settings.BODIES_OF_ONE_ADDRESS,
 )
-front = Front(http, partial(BodyLimit, limits=limits))
+limited = partial(BodyLimit, limits=limits)
+front = Front(http, limited)
 websockets = front.with_sockets(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
-application = ProtocolTypeRouter({"http": Door(front), "websocket": OwnOrigin(websockets)})
+application = ProtocolTypeRouter(
+    {"http": Door(front, limited), "lifespan": Lifespan(NOTIFIER), "websocket": OwnOrigin(websockets)}
+)
 
 # Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests
 # create only a few.

@@ -51,8 +51,18 @@ class Refusal:
     header: tuple[bytes, bytes] | None = None
 
 
+AMBIGUOUS = Refusal(
+    400,
+    "ambiguous_length",
+    "Ambiguous request",
+    "The request has both Content-Length and Transfer-Encoding.",
+    (b"connection", b"close"),
+)
+
+
 class BodyLimit:
-    """ASGI middleware that limits request bodies: 413 if too large, 408 if too slow, 503 if too many at once.
+    """ASGI middleware that limits request bodies: 413 if too large, 408 if too slow, 503 if too many at once, 400 if
+    their end is ambiguous.
 
     A body with a Content-Length is refused unread. A chunked body is counted and cut off at the limit. The connection
     then stays open, because a client that is still sending would be reset before it reads the response. The connection
@@ -81,6 +91,9 @@ class BodyLimit:
         )
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if is_ambiguous(scope):
+            await _refuse(AMBIGUOUS, scope, send)
+            return
         if _length(scope) > self._limits.size:
             await _refuse(self._too_large, scope, send)
             return
@@ -149,6 +162,12 @@ def _as_json(refusal: Refusal, scope: MutableMapping[str, Any]) -> tuple[str, st
     if not wants_problem(dict(scope["headers"]).get(b"accept", b"").decode("latin-1")):
         return "application/json", json.dumps(told)
     return PROBLEM, json.dumps(problem(told, refusal.status, scope["path"]))
+
+
+def is_ambiguous(scope: MutableMapping[str, Any]) -> bool:
+    """Whether a proxy may have seen another end of the body, and taken what follows for it (RFC 9112, section 6.1)."""
+    names = {name for name, _ in scope["headers"]}
+    return b"content-length" in names and b"transfer-encoding" in names
 
 
 def _length(scope: MutableMapping[str, Any]) -> int:

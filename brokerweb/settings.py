@@ -18,6 +18,7 @@
 ``WAXWING_LOG_IN_RATE`` logins per second and address, for any user names (1; 0: unlimited)
 ``WAXWING_NETWORKS``   networks that an account may have (50)
 ``WAXWING_BROKERS``    brokers that a host may run for networks (2000)
+``WAXWING_ANNOUNCE``   IPv4 address of the interface on which networks are announced by DNS-SD; default: not announced
 ``WAXWING_OPERATIONS`` rows of the operation log of each network (100000; 0: none is kept)
 ``WAXWING_OPERATION_DAYS`` their maximum age in days (14)
 ``WAXWING_BODY_S``     timeout of a request body in seconds (60; 1 to 600)
@@ -177,6 +178,7 @@ INSTALLED_APPS = [
     "brokerweb.topologies",
     "brokerweb.networks",
     "brokerweb.operationlog",
+    "brokerweb.alarms",
     "brokerweb.experiments",
     "brokerweb.comparison",
     "brokerweb.reports",
@@ -388,6 +390,7 @@ EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.starttls, _MAIL.tls
 EMAIL_TIMEOUT = NOTICE_TIMEOUT_SECONDS
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = _MAIL.sender
+ANNOUNCE = os.environ.get("WAXWING_ANNOUNCE", "").strip()
 PUBLIC_URL = os.environ.get("WAXWING_URL", "http://127.0.0.1:8000").rstrip("/")
 
 # --- REST -------------------------------------------------------------------------------------------------------------
@@ -426,6 +429,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "ENUM_NAME_OVERRIDES": {
         "RunState": "brokerweb.experiments.models.RunState",
+        "AlarmState": "brokerweb.alarms.models.STATES",
         "NetworkState": "brokerweb.networks.models.NetworkState",
         "ReportState": "brokerweb.reports.models.ReportState",
         "ReportKind": "brokerweb.reports.models.ReportKind",

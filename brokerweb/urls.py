@@ -17,6 +17,7 @@ PAGES = (
     "topologies",
     "networks",
     "operationlog",
+    "alarms",
     "comparison",
     "reports",
     "studies",

@@ -11,7 +11,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -118,7 +118,7 @@ def _of_entry(values: list[Any]) -> tuple[Any, ...]:
     moment = datetime.fromisoformat(at)
     if moment.tzinfo is None or type(number) is not int:
         raise ValueError
-    return moment, number
+    return moment.astimezone(UTC), number
 
 
 def _of_fields(model: type[Model], order: Sequence[str], values: list[Any]) -> tuple[Any, ...]:
@@ -131,6 +131,10 @@ def _of_field(field: Any, value: Any) -> Any:
     if type(value) not in (int, str) or (isinstance(value, int) and not -(2**63) <= value < 2**63):
         raise ValueError
     read = field.to_python(value)
-    if (isinstance(read, str) and "\0" in read) or (isinstance(read, datetime) and read.tzinfo is None):
+    if isinstance(read, datetime):
+        if read.tzinfo is None:
+            raise ValueError
+        return read.astimezone(UTC)
+    if isinstance(read, str) and "\0" in read:
         raise ValueError
     return read

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC
 from typing import Any
 
-from django.db.models import CharField
-from django_filters.rest_framework import CharFilter, DjangoFilterBackend, FilterSet
+from django.core.exceptions import ValidationError
+from django.db.models import CharField, DateTimeField
+from django_filters.fields import IsoDateTimeField
+from django_filters.rest_framework import CharFilter, DjangoFilterBackend, FilterSet, IsoDateTimeFilter
 from rest_framework.filters import OrderingFilter
 from rest_framework.request import Request
 
@@ -14,11 +17,27 @@ from brokerweb.kit.picks import MOST_TYPED
 from overlay.core.errors import InvalidSetting, shown
 
 
+class _Moment(IsoDateTimeField):
+    """Refuses a time that is no time in UTC, in which databases keep them."""
+
+    def clean(self, value: Any) -> Any:
+        found = super().clean(value)
+        try:
+            return found and found.astimezone(UTC)
+        except OverflowError:
+            raise ValidationError(self.error_messages["invalid"], "invalid") from None
+
+
+class MomentFilter(IsoDateTimeFilter):
+    field_class = _Moment
+
+
 class Filters(FilterSet):
     """Refuses overlong text values: databases limit the length of patterns."""
 
     FILTER_DEFAULTS = {
         **FilterSet.FILTER_DEFAULTS,
+        DateTimeField: {"filter_class": MomentFilter},
         CharField: {"filter_class": CharFilter, "extra": lambda field: {"max_length": MOST_TYPED}},
     }
 

@@ -6,6 +6,7 @@ from rest_framework.routers import SimpleRouter
 
 from brokerweb.api import (
     account_views,
+    alarm_views,
     calibration_views,
     change_views,
     compare_views,
@@ -34,6 +35,7 @@ router = SimpleRouter()
 router.register("accounts", account_views.AccountViewSet, basename="account")
 router.register("topologies", topology_views.TopologyViewSet)
 router.register("networks", network_views.NetworkViewSet)
+router.register("networks", alarm_views.AlarmViewSet, basename="network-alarms")
 router.register("networks", operation_views.OperationViewSet, basename="network-operations")
 router.register("experiments", experiment_views.ExperimentViewSet)
 router.register("presets", experiment_views.PresetViewSet, basename="preset")

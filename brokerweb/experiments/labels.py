@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
 
-from brokerweb.changelog.recording import CHANGE, logged
+from brokerweb.changelog.recording import CHANGE, logged, say_all
 from brokerweb.experiments import logged as declared  # noqa: F401 (what is compared)
 from brokerweb.experiments.models import Run, Tag
 from brokerweb.kit import etags
@@ -120,8 +120,17 @@ def set_kept(run: Run, kept: object) -> None:
 
 def keep_all(runs: Sequence[str], kept: bool) -> int:
     """``set_kept`` for the runs with these ids; returns their number."""
+    number = 0
     with transaction.atomic():
-        return sum(Run.objects.filter(pk__in=some).update(kept=kept) for some in in_chunks(runs))
+        for some in in_chunks(runs):
+            rows = Run.objects.filter(pk__in=some)
+            _say(rows.exclude(kept=kept).values_list("pk", flat=True), {"kept": not kept}, {"kept": kept})
+            number += rows.update(kept=kept)
+    return number
+
+
+def _say(runs: Iterable[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    say_all([("run", run, f"Run {run}") for run in runs], CHANGE, before, after)
 
 
 def full_runs() -> Any:
@@ -141,6 +150,11 @@ def tag_all(runs: Sequence[str], name: str) -> int:
         tag, _ = Tag.objects.get_or_create(name=wanted)
         for some in in_chunks(runs):
             free = Run.objects.filter(pk__in=some).exclude(pk__in=full_runs()).values_list("pk", flat=True)
+            _say(
+                set(free) - set(through.objects.filter(tag=tag, run_id__in=some).values_list("run", flat=True)),
+                {},
+                {"added tag": wanted},
+            )
             through.objects.bulk_create([through(run_id=run, tag=tag) for run in free], ignore_conflicts=True)
             bear += through.objects.filter(tag=tag, run_id__in=some).count()
         _forget_unused()
@@ -151,7 +165,11 @@ def untag_all(runs: Sequence[str], name: str) -> int:
     """Remove a tag from the runs with these ids; returns how many had it."""
     with transaction.atomic():
         tagged = Run.tags.through.objects.filter(tag__name=name)
-        had = sum(tagged.filter(run_id__in=some).delete()[0] for some in in_chunks(runs))
+        had = 0
+        for some in in_chunks(runs):
+            of_these = tagged.filter(run_id__in=some)
+            _say(of_these.values_list("run", flat=True), {"removed tag": name}, {})
+            had += of_these.delete()[0]
         _forget_unused()
     return had
 

@@ -25,11 +25,12 @@ from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.replies import Reply, reply
 from brokerweb.front.sending import headers_of, send_reply
-from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, STREAM, Asked, Service, are_known
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, STREAM, Asked, Service, are_known, check_size
 from brokerweb.front.sockets import Sockets
 from brokerweb.front.stream_transports import EventStream
 from brokerweb.front.streams import Listener, Streams
 from brokerweb.front.visitors import Visitor, admit, credentials
+from brokerweb.front.waiting import while_there
 from brokerweb.kit import error_body, throttles
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import sight
@@ -51,6 +52,8 @@ JSON = ("application/json", "application/json;charset=utf-8")
 log = logging.getLogger(__name__)
 MOST_VISITORS = 10_000
 MOST_NETWORKS = 1_000
+PARSED_HERE = 50_000
+"""Bytes of a body that are parsed in the event loop; longer ones would hold up all other requests."""
 SERVICE = Service()
 METHODS = {ONE: ("GET", "HEAD", "PUT", "DELETE"), BATCH: ("POST",), LIST: ("GET", "HEAD"), STREAM: ("GET",)}
 """What is answered here, by what is named."""
@@ -65,6 +68,7 @@ _WANTED = {name.encode() for name in HEADERS} | {
     b"content-type",
     b"accept",
     b"api-version",
+    b"transfer-encoding",
 }
 
 
@@ -103,11 +107,14 @@ class Front:
         if not asked:
             await self._limited(scope, receive, send)
         elif isinstance(asked, Reply):
-            await send_reply(asked, send, [])
+            await send_reply(asked, scope, send, [])
         elif asked.kind == STREAM:
-            await self._stream(asked, receive, send)
+            await self._stream(asked, scope, receive, send)
         elif asked.method == "GET":
-            await _send(asked, await _answer(answered(asked)), send)
+            answer = _answer(answered(asked))
+            found = await (while_there(answer, receive) if "prefer" in asked.headers else answer)
+            if found is not None:
+                await _send(asked, found, scope, send)
         else:
             scope["asked"] = asked
             await self._limited(scope, receive, send)
@@ -141,7 +148,7 @@ class Front:
             method, seen, visitor.who, target.kind, target.key, parameters, headers, here=here, headers_to_send=more
         )
 
-    async def _stream(self, asked: Asked, receive: Receive, send: Send) -> None:
+    async def _stream(self, asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
         """Until it ends."""
         shown = credentials(asked.headers, asked.sight.network)
         visitor = shown and await self._visitors.get(shown)
@@ -153,7 +160,7 @@ class Front:
 
         found = await _answer(opened())
         if isinstance(found, Reply):
-            await _send(asked, found, send)
+            await _send(asked, found, scope, send)
         else:
             await found.run(EventStream(receive, send, list(asked.headers_to_send)))
 
@@ -167,12 +174,14 @@ class Front:
         if asked is None:
             await self._otherwise(scope, receive, send)
             return
-        raw = await _body(receive)
+        raw = await body_of(receive)
         if raw is not None:
-            await _send(asked, await _answer(self._written(asked, raw)), send)
+            await _send(asked, await _answer(self._written(asked, raw)), scope, send)
 
     async def _written(self, asked: Asked, raw: bytes) -> Reply:
-        data = _parsed(raw)
+        if asked.key is not None:
+            check_size(raw)
+        data = _parsed(raw) if len(raw) <= PARSED_HERE else await asyncio.to_thread(_parsed, raw)
         if asked.kind == BATCH and (further := operations_of(data) - 1) > 0:
             # One batch may pass the limit; the next request has to wait.
             self._budgets.count(f"{asked.who}:context", settings.CONTEXT_RATE, time.time(), further)
@@ -228,23 +237,25 @@ def _is_plain(scope: Scope, headers: Mapping[str, str], *, is_write: bool) -> bo
     """Whether Django would not redirect or refuse it, or combine headers."""
     if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
         return False
+    if not is_write and "transfer-encoding" in headers:
+        return False
     if settings.SECURE_SSL_REDIRECT and scope.get("scheme") != "https":
         return False
     has_body = is_write and scope["method"] != "DELETE"
     if has_body and headers.get("content-type", "").lower().replace(" ", "") not in JSON:
         return False
-    if headers.get("api-version", VERSION) != VERSION or error_body.wants_problem(headers.get("accept", "")):
+    if headers.get("api-version", VERSION) != VERSION:
         return False
-    return _is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
+    return is_host(headers.get("host", ""), tuple(settings.ALLOWED_HOSTS))
 
 
 @lru_cache(maxsize=64)
-def _is_host(host: str, allowed: tuple[str, ...]) -> bool:
+def is_host(host: str, allowed: tuple[str, ...]) -> bool:
     domain, _ = split_domain_port(host)
     return bool(domain) and validate_host(domain, allowed)
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def body_of(receive: Receive) -> bytes | None:
     """``None`` if the client is gone, or is refused by the limits around."""
     parts = []
     while True:
@@ -281,8 +292,6 @@ async def _answer(result: Awaitable[T]) -> T | Reply:
         return reply(500, error_body.body([("", "error", "Server Error (500)")]))
 
 
-async def _send(asked: Asked, answer: Reply, send: Send) -> None:
-    may_compress = asked.kind in (LIST, BATCH)
-    await send_reply(
-        answer, send, list(asked.headers_to_send), asked.headers.get("accept-encoding", "") if may_compress else ""
-    )
+async def _send(asked: Asked, answer: Reply, scope: Scope, send: Send) -> None:
+    encodings = asked.headers.get("accept-encoding", "") if asked.kind in (LIST, BATCH) else ""
+    await send_reply(answer, scope, send, list(asked.headers_to_send), encodings)

@@ -27,6 +27,8 @@ MOST = 1_000
 OPERATIONS = frozenset({"get", "put", "delete"})
 """Those that a batch may have."""
 AT_ONCE = 32
+READ_AT_ONCE = 8
+"""Operations that are read without a pause; one that is wrong takes 0.7 ms."""
 LONGEST_S = 30.0
 """Time for a batch; what was not sent by then fails."""
 MOST_ERRORS = 100
@@ -62,7 +64,7 @@ class Batch:
         context = context_of(asked.sight, "put")
         is_atomic, operations = _read(asked.data)
         self._end = asyncio.get_running_loop().time() + LONGEST_S
-        items = [_item(context, operation) for operation in operations]
+        items = await _items(context, operations)
         if not is_atomic:
             return reply(200, {"results": await self._each(asked, context, items)})
         wrong = [(number, one) for number, one in enumerate(items) if isinstance(one, dict)]
@@ -150,6 +152,16 @@ def _read(data: Any) -> tuple[bool, Sequence[Any]]:
     if len(operations) > MOST:
         raise InvalidSetting("operations", f"has {len(operations):,} operations; the limit is {MOST:,}")
     return is_atomic, operations
+
+
+async def _items(context: Context, operations: Sequence[Any]) -> list[Item | Result]:
+    """All of them; other requests are answered in between."""
+    items = []
+    for number, operation in enumerate(operations, 1):
+        items.append(_item(context, operation))
+        if number % READ_AT_ONCE == 0:
+            await asyncio.sleep(0)
+    return items
 
 
 def _item(context: Context, operation: Any) -> Item | Result:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from rest_framework.exceptions import NotFound
 
-from brokerweb.api.errors import PreconditionFailed
+from brokerweb.api.errors import PreconditionFailed, TooLarge
 from brokerweb.api.idempotency_key import REPLAYED, read_key
 from brokerweb.front import conditions
 from brokerweb.front.idempotency import Answers
@@ -30,7 +30,7 @@ from overlay.core.errors import InvalidSetting, shown
 ONE, BATCH, LIST, STREAM = "one", "batch", "list", "stream"
 """What a URL names."""
 PARAMETERS = {
-    (ONE, "GET"): frozenset({"broker", "trace"}),
+    (ONE, "GET"): frozenset({"broker", "trace", "dry"}),
     (ONE, "PUT"): frozenset({"broker"}),
     (ONE, "DELETE"): frozenset(),
     (BATCH, "POST"): frozenset(),
@@ -39,6 +39,8 @@ PARAMETERS = {
 }
 """By what is named and method, next to those of the system; others are refused."""
 PAGE_SIZE, MOST_PAGE_SIZE = 100, 500
+LARGEST_PUT = 1_000_000
+"""Bytes of its body: what servers store at most takes a third of it with every character escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class Service:
     async def put(self, asked: Asked) -> Reply:
         """Status 200. Raises errors of services and of REST."""
         assert asked.key is not None
+        check_size(asked.raw)
         context, how = context_of(asked.sight, "put"), how_of(asked)
         change = context.read(asked.key, asked.data)
         async with self.locks.of((asked.sight.network, asked.key)):
@@ -197,6 +200,12 @@ class Service:
             raise PreconditionFailed
 
 
+def check_size(raw: bytes) -> None:
+    """Of the body of a ``put``. Raises ``TooLarge``."""
+    if len(raw) > LARGEST_PUT:
+        raise TooLarge(f"The body has {len(raw):,} bytes; the limit is {LARGEST_PUT:,}.")
+
+
 def context_of(sight: Sight, operation: str) -> Context:
     """The operations of the network's system. Raises ``NotPossible`` if this is none of them."""
     context = web_of(sight.system).context
@@ -244,12 +253,19 @@ def how_of(asked: Asked) -> How:
     parameters = asked.parameters
     if not parameters:
         return How(settings.CONTEXT_DEADLINE_SECONDS)
-    said = parameters.get("trace", "false")
-    if said not in ("true", "false"):
-        raise InvalidSetting("trace", f"must be true or false, not {said!r:.40}")
+    is_dry = _is_true(parameters, "dry")
+    is_traced = _is_true(parameters, "trace") or is_dry
     text = parameters.get("broker", "")
     server = broker_index.below(asked.sight.servers, broker_index.number(text)) if text else None
-    return How(settings.CONTEXT_DEADLINE_SECONDS, server, said == "true")
+    return How(settings.CONTEXT_DEADLINE_SECONDS, server, is_traced, is_dry)
+
+
+def _is_true(parameters: Mapping[str, str], name: str) -> bool:
+    """Raises ``InvalidSetting``."""
+    said = parameters.get(name, "false")
+    if said not in ("true", "false"):
+        raise InvalidSetting(name, f"must be true or false, not {said!r:.40}")
+    return said == "true"
 
 
 def _fingerprint(asked: Asked) -> bytes:

@@ -35,6 +35,8 @@ class Credentials(NamedTuple):
 
 
 _COOKIE = re.compile(r"(?:^|;)\s*" + re.escape(settings.SESSION_COOKIE_NAME) + r"=([^;]*)")
+LONGEST_CREDENTIALS = 256
+"""Of a token's header, and of a session's cookie. What is shown is kept, also if it is wrong."""
 
 
 def credentials(headers: Mapping[str, str], network: str, is_write: bool = False) -> Credentials | None:
@@ -45,10 +47,6 @@ def credentials(headers: Mapping[str, str], network: str, is_write: bool = False
     if not (session or authorization) or max(len(session), len(authorization)) > LONGEST_CREDENTIALS:
         return None
     return Credentials(authorization, session, network, is_write)
-
-
-LONGEST_CREDENTIALS = 256
-"""Of a token's header, and of a session's cookie. What is shown is kept, also if it is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

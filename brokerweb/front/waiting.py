@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from brokerweb.front.replies import Busy
 from brokerweb.systems.contract import Absent
 
 T = TypeVar("T")
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
 MOST = 1_000
 MOST_OF_ONE = 100
@@ -67,3 +68,20 @@ class Waiters:
             waiting.discard(woken)
             if not waiting:
                 del self._wake[about]
+
+
+async def while_there(answer: Coroutine[Any, Any, T], receive: Receive) -> T | None:
+    """The result; ``None`` if the client, of ``receive``, leaves before: then ``answer`` is cancelled."""
+    answering, leaving = asyncio.create_task(answer), asyncio.create_task(_gone(receive))
+    try:
+        await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+        return answering.result() if answering.done() else None
+    finally:
+        answering.cancel()
+        leaving.cancel()
+        await asyncio.wait((answering, leaving))
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 
-from brokerweb.kit.ids import new_id
 from brokerweb.logs import request_id
 
 PAGE, REST, ADMIN, COMMAND, WORKER = "page", "REST", "admin", "command", "worker"
@@ -42,14 +42,18 @@ def origin() -> Origin:
     return _current.get() or Origin(_process[0])
 
 
+def own_id(given: str) -> str:
+    """That of a request: the one it was sent with, if that is well-formed, or a new one."""
+    return given if _GOOD.fullmatch(given) else secrets.token_hex(8)
+
+
 def request_ids(answer: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware, the outermost: each answer has the ``X-Request-Id`` of its request, or a new one if that is missing
     or is not 1 to 64 letters, digits, dots, dashes and underscores.
     """
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        given = request.headers.get(HEADER, "")
-        own = given if _GOOD.fullmatch(given) else new_id()
+        own = own_id(request.headers.get(HEADER, ""))
         request.request_id = own  # type: ignore[attr-defined]
         source = next((name for prefix, name in _PREFIXES if request.path.startswith(prefix)), PAGE)
         logged, entered = request_id.set(own), _current.set(Origin(source, own, request))

@@ -14,7 +14,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeVar
@@ -106,8 +106,8 @@ class _Followed:
     """The time series of one network that is being written."""
 
     def __init__(self, network: Network) -> None:
-        self._file = probe_file(network)
-        self._thinning = Thinning(self._file)
+        self.file = probe_file(network)
+        self._thinning = Thinning(self.file)
         self._glance = Glance()
         self._second = Second()
         self._at_s = 0
@@ -131,15 +131,20 @@ class _Followed:
             return {}
         at_s, self._at_s = self._at_s, now_s
         if found := self._second.closed():
-            self._file.write(SECONDS, at_s, found)
+            self.file.write(SECONDS, at_s, found)
         return self._thinning.go_on(now_s, brokers)
 
 
-class Prober:
-    """Probes the running networks of this host."""
+Heard = Callable[[Network, Probes, Mapping[Tier, Sequence[int]]], None]
+"""Gets a network, its series and the begins of the steps that were written, by tier."""
 
-    def __init__(self, host: str) -> None:
+
+class Prober:
+    """Probes the running networks of this host. ``heard`` is called when steps of a network were written."""
+
+    def __init__(self, host: str, heard: Heard | None = None) -> None:
         self._host = host
+        self._heard = heard
         self._followed: dict[tuple[str, int, int], _Followed] = {}
         self._looked_in = -1
 
@@ -172,11 +177,12 @@ class Prober:
             if is_due:
                 followed.look(networks[key])
 
-    @staticmethod
-    def _close(followed: _Followed, network: Network) -> None:
+    def _close(self, followed: _Followed, network: Network) -> None:
         brokers = [row["index"] for row in network.brokers]
         try:
-            followed.close_second(int(time.time()), brokers)
+            steps = followed.close_second(int(time.time()), brokers)
+            if steps and self._heard is not None:
+                self._heard(network, followed.file, steps)
         except OSError as error:
             log.warning("probe results of a network were not written: %s", error)
 
@@ -184,11 +190,12 @@ class Prober:
 class Probing(threading.Thread):
     """A round each second until the process exits."""
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Heard | None = None) -> None:
         super().__init__(name="probing", daemon=True)
+        self._heard = heard
 
     def run(self) -> None:
-        prober = Prober(settings.HOST_NAME)
+        prober = Prober(settings.HOST_NAME, self._heard)
         while True:
             began = time.monotonic()
             close_old_connections()

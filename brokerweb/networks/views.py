@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -33,7 +33,9 @@ from telemetry.systems.registry import telemetry_of
 @needs("read", network=ANY)
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    rows = shown_networks(Network.objects.all(), asked(request).access)
+    # By name: alarms are above networks.
+    firing = Count("alarms", filter=Q(alarms__state="firing"))
+    rows = shown_networks(Network.objects.annotate(firing=firing).order_by("-created"), asked(request).access)
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
     if query := sought(request):

@@ -1,14 +1,14 @@
-"""A request of either standard that is permitted, and the parts of it that both have in common."""
+"""A request of either standard that is permitted, and the parts of it that both read in the same way."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from brokerweb.networks.sight import Sight
 from brokerweb.ngsi.problems import Kind, Problem, wrong
-from overlay.core.errors import shown
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.untrusted import Unreadable, read_json
 
 HEADERS = frozenset(
@@ -17,6 +17,16 @@ HEADERS = frozenset(
 """The names of those that are read, in lower case."""
 MOST_LISTED, LISTED = 1_000, 20
 MOST_OFFSET = 1_000_000
+
+
+def parameters_of(given: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Raises ``InvalidSetting`` for one that is given twice."""
+    found: dict[str, str] = {}
+    for name, value in given:
+        if name in found:
+            raise InvalidSetting(f"{name:.40}", "is given twice")
+        found[name] = value
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 from django.http import Http404, HttpResponse
@@ -15,9 +15,10 @@ from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
 from brokerweb.networks.sight import look
 from brokerweb.ngsi.answers import Answer
-from brokerweb.ngsi.requests import HEADERS, Request
+from brokerweb.ngsi.requests import HEADERS, Request, parameters_of
 from brokerweb.ngsi.standards import Target, respond, target_of
-from overlay.core.errors import InvalidSetting
+from brokerweb.ngsi.store import VIA
+from brokerweb.operationlog import recording
 
 
 class NgsiView(APIView):
@@ -48,20 +49,30 @@ class NgsiView(APIView):
         sight = look(pk)
         if sight is None:
             raise Http404
-        token = request.auth if isinstance(request.auth, Token) else None
         asked = Request(
             method=str(request.method),
             base=target.base,
             path=target.path,
-            parameters=parameters_of(request.query_params.lists()),
+            parameters=parameters_of(
+                (name, value) for name, values in request.query_params.lists() for value in values
+            ),
             headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
             body=request._request.body,
             sight=sight,
-            who=f"user:{request.user.pk}" if token is None else f"token:{token.id}",
+            who=_who(request),
         )
         return _response(door.run(respond(target.standard, asked)))
 
     post = put = patch = delete = get
+
+    def permission_denied(
+        self, request: DjangoRequest, message: str | None = None, code: str | None = None
+    ) -> NoReturn:
+        """It is in the operation log as well."""
+        if request.user.is_authenticated:
+            key = ("", *self._target.path[1:2], "")
+            recording.forbidden(self.kwargs["pk"], _who(request), VIA, str(request.method), key, message or "")
+        super().permission_denied(request, message, code)
 
     def handle_exception(self, exc: Exception) -> Any:
         """In the words of this installation, and the shape of the standard."""
@@ -70,14 +81,9 @@ class NgsiView(APIView):
         return _response(standard.refused(refused.status_code, refused.data["sentence"]), refused.headers)
 
 
-def parameters_of(given: Any) -> Mapping[str, str]:
-    """Raises ``InvalidSetting`` for one that is given twice."""
-    found: dict[str, str] = {}
-    for name, values in given:
-        if len(values) > 1:
-            raise InvalidSetting(f"{name:.40}", "is given twice")
-        found[name] = values[0]
-    return found
+def _who(request: DjangoRequest) -> str:
+    token = request.auth if isinstance(request.auth, Token) else None
+    return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
 
 
 def _response(answer: Answer, more: Mapping[str, str] | None = None) -> HttpResponse:

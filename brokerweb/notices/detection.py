@@ -14,6 +14,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Max, Q
 
+from brokerweb.alarms.models import AlarmEvent
+from brokerweb.alarms.rules import State
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.experiments.states import ENDED, UNFINISHED
 from brokerweb.kit.disk import disk
@@ -181,6 +183,17 @@ def _unwell_networks(since: datetime, now: datetime) -> Iterator[Seen]:
         yield Seen(key, NoticeKind.NETWORK_DEGRADED, network.changed, title, network.reason, path, facts)
 
 
+def _alarms(since: datetime, now: datetime) -> Iterator[Seen]:
+    events = AlarmEvent.objects.filter(at__gte=since, state__in=(State.FIRING.value, State.RESOLVED.value))
+    for event in events.select_related("network").order_by("at")[:READ]:
+        network = event.network
+        facts: dict[str, Any] = {"network": network.pk, "alarm": event.alarm, "state": event.state}
+        facts |= {"rule": event.rule, "value": event.value}
+        title = f"{network.name}: alarm {event.state}"
+        path = f"/networks/{network.pk}/#alarms"
+        yield Seen(f"alarm:{event.pk}", NoticeKind.ALARM, event.at, title, event.words, path, facts)
+
+
 def _full_disk(since: datetime, now: datetime) -> Iterator[Seen]:
     """Reported once a day."""
     found = disk()
@@ -198,5 +211,6 @@ LOOKS = {
     NoticeKind.REPORT_DONE.value: _done_reports,
     NoticeKind.REPORT_FAILED.value: _failed_reports,
     NoticeKind.NETWORK_DEGRADED.value: _unwell_networks,
+    NoticeKind.ALARM.value: _alarms,
     NoticeKind.DISK_NEARLY_FULL.value: _full_disk,
 }

@@ -23,6 +23,7 @@ class NoticeKind(models.TextChoices):
     REPORT_DONE = "report_done", "A report is done"
     REPORT_FAILED = "report_failed", "A report failed"
     NETWORK_DEGRADED = "network_degraded", "A network lost brokers, or failed"
+    ALARM = "alarm", "An alarm of a network fired, or is resolved"
     DISK_NEARLY_FULL = "disk_nearly_full", "The disk is nearly full"
     TEST = "test", "A test"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from asyncio import CancelledError
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from overlay.core.errors import InvalidSetting
 
 REST, PAGE = "REST", "page"
 """Interfaces. Others name themselves."""
-GET, PUT, DELETE, BATCH = "get", "put", "delete", "batch"
+GET, PUT, DELETE, BATCH, LIST, STREAM = "get", "put", "delete", "batch", "list", "stream"
 DONE, UNCHANGED, NOT_FOUND, PRECONDITION, REFUSED, FORBIDDEN, NO_ANSWER, FAILED, LOST = OUTCOMES = (
     "done",
     "unchanged",
@@ -32,6 +33,7 @@ _BY_STATUS = {
     403: FORBIDDEN,
     404: NOT_FOUND,
     412: PRECONDITION,
+    499: NOT_FOUND,
     504: NO_ANSWER,
 }
 TAIL_BYTES = 600
@@ -100,7 +102,9 @@ def outcome_of(status: int) -> str:
 
 
 def status_of(error: BaseException) -> int:
-    """That REST answers an error with."""
+    """That REST answers an error with. 499: the client left while it waited for data."""
+    if isinstance(error, CancelledError):
+        return 499
     if isinstance(error, InvalidSetting):
         return 400
     if isinstance(error, NotPossible):

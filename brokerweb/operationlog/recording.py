@@ -21,7 +21,7 @@ from django.db import DatabaseError, close_old_connections
 
 from brokerweb.operationlog import storing
 from brokerweb.operationlog.buffer import Buffer, Taken
-from brokerweb.operationlog.entries import BATCH, DELETE, GET, MOST_NAME, PUT, REST, TAIL_BYTES, Entry, status_of
+from brokerweb.operationlog.entries import BATCH, DELETE, GET, LIST, MOST_NAME, PUT, REST, TAIL_BYTES, Entry, status_of
 from brokerweb.systems.registry import web_of
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,11 @@ class Request(Protocol):
     @property
     def who(self) -> str: ...
     @property
+    def kind(self) -> str: ...
+    @property
     def key(self) -> Any: ...
+    @property
+    def parameters(self) -> Mapping[str, str]: ...
     @property
     def headers(self) -> Mapping[str, str]: ...
     @property
@@ -81,10 +85,12 @@ def record(entry: Entry) -> None:
 
 
 def recorded(carry_out: Callable[[A], Awaitable[R]]) -> Callable[[A], Coroutine[Any, Any, R]]:
-    """Record what ``carry_out`` answers or raises."""
+    """Record what ``carry_out`` answers or raises, unless it is a dry request."""
 
     @wraps(carry_out)
     async def wrapper(asked: A) -> R:
+        if asked.parameters and asked.parameters.get("dry") == "true":
+            return await carry_out(asked)
         at_ns, began = time.time_ns(), time.perf_counter_ns()
         try:
             answer = await carry_out(asked)
@@ -98,8 +104,12 @@ def recorded(carry_out: Callable[[A], Awaitable[R]]) -> Callable[[A], Coroutine[
 
 
 @contextmanager
-def noted(network: str, who: str, via: str, op: str, key: Sequence[str], source: str = "") -> Iterator[dict[str, Any]]:
-    """Record what is done within; what is put into the dictionary belongs to its answer: ``broker_index``, ``walk``."""
+def noted(
+    network: str, who: str, via: str, op: str, key: Sequence[str], source: str = "", *, is_dry: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Record what is done within, unless it is dry; what is put into the dictionary belongs to its answer:
+    ``broker_index``, ``walk``.
+    """
     at_ns, began, said = time.time_ns(), time.perf_counter_ns(), dict[str, Any]()
     error: BaseException | None = None
     status = 200
@@ -110,7 +120,8 @@ def noted(network: str, who: str, via: str, op: str, key: Sequence[str], source:
         raise
     finally:
         answer, took_ns = json.dumps(said, separators=(",", ":")).encode(), time.perf_counter_ns() - began
-        record(Entry(at_ns, took_ns, network, who, via, op, key, source, status, answer, error))
+        if not is_dry:
+            record(Entry(at_ns, took_ns, network, who, via, op, key, source, status, answer, error))
 
 
 def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str], sentence: str) -> None:
@@ -121,13 +132,15 @@ def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str],
 
 def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, error: BaseException | None) -> Entry:
     took_ns, data = time.perf_counter_ns() - began, asked.data
-    op, source, items = _OPS.get(asked.method, asked.method), "", ()
+    op, source, items = _OPS.get(asked.method, asked.method), asked.parameters.get("provider", "")[:MOST_NAME], ()
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
-        source = said if isinstance(said, str) else ""
+        source = said[:MOST_NAME] if isinstance(said, str) else source
         items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
     key, who, network = asked.key or (), asked.who, asked.sight.network
+    if asked.kind == LIST:
+        op, answer, key = LIST, b"", [f"{name}={value}" for name, value in asked.parameters.items()]
     return Entry(at_ns, took_ns, network, who, REST, op, key, source, status, answer, error, waits, items)
 
 

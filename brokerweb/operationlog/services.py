@@ -72,8 +72,8 @@ def _instant(name: str, text: str) -> datetime:
         if found is None and (day := parse_date(text)) is not None:
             found = datetime(day.year, day.month, day.day, tzinfo=UTC)
         if found is not None:
-            return found if found.tzinfo else found.replace(tzinfo=UTC)
-    except ValueError:
+            return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         pass
     raise InvalidSetting(name, f"must be a time such as 2026-11-28T12:00:00Z, not {shown(text, 40)}")
 

@@ -86,6 +86,8 @@ class How:
     server: int | None = None
     """Index of the server to ask; ``None``: any."""
     is_traced: bool = False
+    is_dry: bool = False
+    """Learn nothing from it: what is known of servers, their times and their failures stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,6 +188,11 @@ def find_postgresql(debian: Path = Path("/usr/lib/postgresql")) -> Path | None:
     return next((path for path in [*named, *versions] if (path / "postgres").exists()), None)
 
 
+def find_mosquitto(debian: Path = Path("/usr/sbin/mosquitto")) -> str | None:
+    """The MQTT server for tests, which Debian keeps off the path of most users."""
+    return shutil.which("mosquitto") or (str(debian) if debian.exists() else None)
+
+
 @dataclass(frozen=True)
 class Program:
     """A program for tests, and the effect of its absence."""
@@ -201,6 +206,7 @@ class Program:
 
 BROWSER = Program("Chromium", ("chromium", "chromium-headless-shell"), find_browser, "browser tests will be skipped")
 POSTGRESQL = Program("PostgreSQL", ("postgresql",), find_postgresql, "tests on PostgreSQL will be skipped")
+MOSQUITTO = Program("Mosquitto", ("mosquitto",), find_mosquitto, "tests with an MQTT server will be skipped")
 
 
 def install(program: Program) -> None:
@@ -239,6 +245,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--client", action="store_true", help="also make the command waxwing available")
     parser.add_argument("--browser", action="store_true", help="also install a browser for tests")
     parser.add_argument("--postgresql", action="store_true", help="also install a PostgreSQL server for tests")
+    parser.add_argument("--mosquitto", action="store_true", help="also install an MQTT server for tests")
     parser.add_argument("--accelerator", action="store_true", help="compile the optional accelerator if possible")
     options = parser.parse_args(arguments)
     try:
@@ -253,6 +260,8 @@ def main(arguments: Sequence[str]) -> int:
                 install(BROWSER)
             if options.postgresql:
                 install(POSTGRESQL)
+            if options.mosquitto:
+                install(MOSQUITTO)
     except (SetupError, OSError) as error:
         say(f"setup: {error}")
         return 1

@@ -15,6 +15,7 @@ from overlay.programs import PROGRAMS, commands_of, find
 OWN = {
     "supervise": "run the host's supervisor of servers and client fleets",
     "simulate": "run one configuration in virtual time",
+    "discover": "list the networks that are announced by DNS-SD",
     "replay": "repeat recorded servers in virtual time and compare byte for byte",
 }
 
@@ -51,6 +52,10 @@ def _own(command: str) -> Callable[[list[str]], int]:
         from overlay.cli import simulate
 
         return simulate.main
+    if command == "discover":
+        from overlay.cli import discover
+
+        return discover.main
     from overlay.cli import replay
 
     return replay.main

@@ -22,7 +22,7 @@ HELP = (
     "bootstrap list in place of the address of a broker: a file with one HOST:PORT a line, a URL (with the token in "
     "WAXWING_TOKEN, if there is one), or HOST:PORT,HOST:PORT"
 )
-VARIABLE = "WAXWING_TOKEN"
+TOKEN = "WAXWING_TOKEN"  # noqa: S105  the name of a variable
 MOST_BYTES = 1_000_000
 TIMEOUT_S = 10.0
 RENEW_S = 30.0
@@ -64,9 +64,14 @@ def source_of(text: str) -> Source:
     if _is_url(text) or Path(text).exists():
         return Source(text)
     try:
-        return Source(text, Listed(tuple(map(_address, text.split(",")))))
+        return Source(text, Listed(parse_addresses(text)))
     except WireError as error:
         raise BadList(f"{text[:60]!r} is no file, no URL and no list of addresses: {error}") from None
+
+
+def parse_addresses(text: str) -> tuple[Address, ...]:
+    """``HOST:PORT,HOST:PORT``. Raises ``WireError``."""
+    return tuple(dict.fromkeys(map(_address, text.split(","))))
 
 
 def parse_list(data: bytes) -> Listed:
@@ -121,7 +126,7 @@ def _file(name: str) -> bytes:
 
 
 def _fetched(url: str) -> bytes:
-    token = os.environ.get(VARIABLE)
+    token = os.environ.get(TOKEN)
     try:
         request = Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})  # noqa: S310  http(s) only
         with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310

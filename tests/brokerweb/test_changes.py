@@ -103,6 +103,15 @@ def test_experiments_and_runs(operator: User) -> None:
     client.patch(f"/api/runs/{second}/", {"note": "odd"}, format="json")
     experiments.cancel_each([second])
     client.post(f"/api/runs/{first}/rerun/")
+    for action in (
+        bulk.TAG,
+        bulk.TAG,
+        bulk.KEEP,
+        bulk.KEEP,
+        bulk.UNKEEP,
+        bulk.UNTAG,
+    ):
+        bulk.carry_out(bulk.plan(action, Run.objects.filter(pk=second), "odd"), operator)
     bulk.carry_out(bulk.plan(bulk.DELETE, Run.objects.filter(pk=second)), operator)
     client.patch(f"/api/experiments/{made}/", {"thresholds": ["p95 < 1s"]}, format="json")
     experiments.cancel_each(list(Run.objects.values_list("pk", flat=True)))
@@ -112,7 +121,14 @@ def test_experiments_and_runs(operator: User) -> None:
     assert [after for _, action, _, after in log(object_id=made) if action == "launch"] == [{"runs": 3}]
     assert log(object_id=first)[0][1:] == ("cancel", {"state": "queued"}, {"state": "cancelled"})
     assert [action for _, action in actions(object_id=first)] == ["cancel", "rerun"]
-    assert [action for _, action in actions(object_id=second)] == ["change", "cancel", "delete"]
+    assert [action for _, action in actions(object_id=second)] == ["change", "cancel", *["change"] * 4, "delete"]
+    told = [(before, after) for _, _, before, after in log(object_id=second)[2:6]]
+    assert told == [
+        ({}, {"added tag": "odd"}),
+        ({"kept": False}, {"kept": True}),
+        ({"kept": True}, {"kept": False}),
+        ({"removed tag": "odd"}, {}),
+    ]
 
 
 def test_secrets_are_never_in_it(operator: User, viewer: User) -> None:

@@ -82,6 +82,7 @@ def encoded(document: Any) -> str:
         {"cursor": encoded([False, "2026-11-28T12:00:00+00:00", 2**70, "x"])},
         {"cursor": encoded([False, "2026-11-28T12:00:00+00:00", [0], "x"])},
         {"cursor": encoded([False, "2026-11-28T12:00:00+00:00", 0, "x\0"])},
+        {"cursor": encoded([False, "0001-01-01T00:00:00+23:59", 0, "x"])},
     ],
 )
 def test_what_is_no_cursor_is_refused(api: APIClient, query: dict[str, str]) -> None:

@@ -119,6 +119,21 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(web: http
         assert connection.recv(65_536).startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.parametrize(
+    "first", ["GET /healthz", "PUT /api/networks/n/context/a/b/c/", "GET /api/networks/n/context/a/b/c/"]
+)
+def test_what_follows_a_body_with_two_ends_is_no_request(web: httpx.Client, first: str) -> None:
+    hidden = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    ends = f"Content-Length: {5 + len(hidden)}\r\nTransfer-Encoding: chunked"
+    answers = b""
+    with socket.create_connection((web.base_url.host, web.base_url.port), timeout=BOUND_S) as connection:
+        connection.sendall(f"{first} HTTP/1.1\r\nHost: 127.0.0.1\r\n{ends}\r\n\r\n0\r\n\r\n{hidden}".encode())
+        while more := connection.recv(65_536):
+            answers += more
+    assert answers.startswith(b"HTTP/1.1 400 ")
+    assert answers.count(b"HTTP/1.1 ") == 1
+
+
 Message = dict[str, Any]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from brokerweb.api.idempotency_key import InProgress, KeyReused, read_key
 from brokerweb.front import conditions
-from brokerweb.front.idempotency import KEPT_S, Answers
+from brokerweb.front.idempotency import FRAME_BYTES, KEPT_S, Answers
 from brokerweb.front.preferences import LONGEST_S, wait_s
 from brokerweb.front.replies import Reply
 from brokerweb.systems.context_broker.context.holders import Holder, Holders
@@ -38,6 +38,7 @@ LATIN = st.characters(max_codepoint=255)
         ({"if-unmodified-since": LATER}, "v", 0, 0),
         ({"if-unmodified-since": EARLIER}, None, 0, 0),
         ({"if-unmodified-since": "yesterday"}, "v", 0, 0),
+        ({"if-unmodified-since": "Mon, 01 Jan 2001 00:00:00 +9999999999999999"}, "v", 0, 0),
         ({"if-match": '"v"', "if-unmodified-since": EARLIER}, "v", 0, 0),
         ({"if-modified-since": LATER}, "v", 304, 0),
         ({"if-modified-since": EARLIER}, "v", 0, 0),
@@ -91,7 +92,7 @@ def test_the_first_answer_is_kept_for_a_day_and_only_for_the_same_request_of_the
     assert answers.begin("a", "k", b"1", KEPT_S - 1) == answer()
     assert answers.begin("b", "k", b"2", 1) is None
     assert answers.begin("a", "k", b"2", KEPT_S) is None
-    for done in (None, answer(status=504)):
+    for done in (None, answer(status=400), answer(status=504)):
         answers.begin("c", "k", b"1", 0)
         answers.end("c", "k", done)
         assert answers.begin("c", "k", b"1", 1) is None, "it may be tried again"
@@ -108,11 +109,22 @@ def test_a_key_is_read_with_and_without_quotes() -> None:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40), st.sampled_from([200, 504])), max_size=40))
 @settings(max_examples=examples(200))
 def test_kept_answers_stay_within_their_bounds(requests: list[tuple[int, int, int]]) -> None:
-    answers = Answers(most=5, most_bytes=60)
+    answers = Answers(most=5, most_bytes=4 * FRAME_BYTES)
     for now, (key, size, status) in enumerate(requests):
-        if answers.begin("a", f"k{key}", b"same", now) is None:
-            answers.end("a", f"k{key}", answer(size, status))
+        who = "ab"[key % 2]
+        if answers.begin(who, f"k{key}", b"same", now) is None:
+            answers.end(who, f"k{key}", answer(size * 20, status))
         answers.check_invariants()
+
+
+def test_one_who_sends_many_keys_forgets_its_own_and_not_those_of_others() -> None:
+    answers = Answers(most_bytes=10 * FRAME_BYTES)
+    for who, key in (("quiet", "k"), *(("busy", str(number)) for number in range(50))):
+        assert answers.begin(who, key, b"1", 0) is None
+        answers.end(who, key, answer())
+    assert answers.begin("quiet", "k", b"1", 1) == answer()
+    assert answers.begin("busy", "0", b"1", 1) is None
+    answers.check_invariants()
 
 
 def test_the_holder_of_the_latest_value_is_known_while_that_is_valid() -> None:

@@ -159,6 +159,8 @@ def test_requests_are_told_to_operators_by_page_rest_and_file(broker: Daemon, op
     assert client.get(f"{base}/context/room/r1/temp/").status_code == 200
     assert client.get(f"{base}/context/room/none/temp/").status_code == 404
     assert looker.put(f"{base}/context/room/r1/temp/", body, format="json").status_code == 403
+    dry = client.get(f"{base}/context/room/r1/temp/?dry=true")  # and is not in the log
+    assert (dry.status_code, dry.json()["broker_index"]) == (200, 0)
     keys = {"type": "room", "scope": "temp"}
     batch = [{"op": "get", "entity": "r1", **keys}, {"op": "put", "entity": "r2", **keys, **body}]
     assert client.post(f"{base}/context/batch/", {"operations": batch}, format="json").status_code == 200
@@ -189,8 +191,8 @@ def test_requests_are_told_to_operators_by_page_rest_and_file(broker: Daemon, op
         "provider=x",
     )
     assert [count(one) for one in asked] == [5, 5, 1, 3, 0, 4, 0]
-    wrong = ("outcome=well", "from=yesterday", "broker=x", "entity=" + "a" * 201)
-    assert [count(one) for one in wrong] == [-400] * 4
+    wrong = ("outcome=well", "from=yesterday", "to=9999-12-31T23:59:59-23:59", "broker=x", "entity=" + "a" * 201)
+    assert [count(one) for one in wrong] == [-400] * len(wrong)
     assert looker.get(f"{base}/operations/").status_code == 403
 
     table = csv.DictReader(io.StringIO(client.get(f"{base}/operations/export/?format=csv").content.decode()))
@@ -204,10 +206,24 @@ def test_requests_are_told_to_operators_by_page_rest_and_file(broker: Daemon, op
     assert [one["outcome"] for one in client.get(f"{base}/slow/?kind=failed").json()["results"]] == ["not_found"]
     browser = Client()
     browser.force_login(operator)
-    for asked in ({"do": "ask", "entity": "r9"}, {"do": "provide", "entity": "r9", **body, "valid_ms": "9000"}):
+    for asked in (
+        {"do": "ask", "entity": "r9"},
+        {"do": "ask", "entity": "r9", "dry": "yes"},
+        {"do": "provide", "entity": "r9", **body, "valid_ms": "9000"},
+    ):
         form = {**keys, **asked, "payload": "n=1;"}
         assert browser.post(reverse("context_broker:context", args=[network.pk]), form).status_code == 200
     recording.RECORDER.flush()
+    assert client.get(f"{base}/context/room/r1/temp/?dry=maybe").status_code == 400
+    assert client.delete(f"{base}/context/room/r2/temp/?provider=sensor-1").status_code == 200
+    client.get(f"{base}/context/?type=room&page_size=3")
+    recording.RECORDER.flush()
+    listed, deleted = (
+        client.get(f"{base}/operations/?op=list").json(),
+        client.get(f"{base}/operations/?op=delete").json(),
+    )
+    assert [one["key"] for one in listed["results"]] == ["type=room|page_size=3"]
+    assert [(one["provider"], one["outcome"]) for one in deleted["results"]] == [("sensor-1", "done")]
     shown = client.get(f"{base}/operations/?entity=r9").json()["results"]
     assert [(one["via"], one["op"], one["outcome"]) for one in shown] == [
         ("page", "put", "done"),

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 pytestmark = pytest.mark.django_db
 
-EXAMPLES = {"index": "1", "number": "1", "trace": "0" * 16}
+EXAMPLES = {"index": "1", "number": "1", "trace": "0" * 16, "message": f"{'0' * 16}-1"}
 """Of what stands in addresses and is no text."""
 
 
@@ -73,6 +73,13 @@ def test_hostile_names_are_refused_shortly(api: APIClient) -> None:
     assert refused.status_code == 400
     assert len(refused.json()["errors"]) == 10
     assert len(refused.content) < 10_000
+
+
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "yesterday"])
+def test_a_time_that_databases_cannot_keep_is_refused(api: APIClient, moment: str) -> None:
+    for name in ("at__gte", "at__lt"):
+        answer = api.get("/api/changes/", {name: moment})
+        assert (answer.status_code, answer.json()["field"]) == (400, name)
 
 
 def test_every_list_refuses_an_order_that_it_does_not_have(api: APIClient, client: Client) -> None:

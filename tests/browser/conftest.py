@@ -54,10 +54,12 @@ from tests.browser.addresses import follow
 from tests.pages.furniture import furnish
 from tests.pages.pushed import followed
 from tests.pages.recorded import furnish_recorded
+from tests.pages.watched import watch
 olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
 house = furnish(olga, "{network_host}")
 recorded, varied = furnish_recorded(olga)
+watch(house.network, olga)
 planned = Experiment.objects.get(name="Not launched yet")
 planned.study, planned.scale = "4.7", "quick"
 planned.save()

@@ -52,7 +52,7 @@ class Picture:
     until: str = ""
     """A selector to wait for."""
     brings: str = ""
-    """A selector to wait for after the key."""
+    """A selector to wait for after both."""
     form: Literal["webp", "png"] = "webp"
 
 
@@ -126,8 +126,8 @@ RUNNING = {
     "storage": Picture("/storage/"),
     "report": Picture("report", until="[data-plot] svg", form="png"),
     "network": Picture("network", until="[data-chart=probes] [data-plot]:not([data-empty])"),
-    "run-live": Picture("run", until=AFTER_THE_FAULT),
-    "live-page": Picture("run", height=1530, until=AFTER_THE_FAULT, form="png"),
+    "run-live": Picture("run", until=AFTER_THE_FAULT, brings=".uplot"),
+    "live-page": Picture("run", height=1530, until=AFTER_THE_FAULT, brings=".uplot", form="png"),
 }
 """Of a running installation."""
 

@@ -16,7 +16,7 @@ from overlay.systems.context_broker.pool.errands import CHECK_NS, Errand
 from overlay.systems.context_broker.pool.health import REST_NS, Health, own_order
 from overlay.systems.context_broker.pool.hedging import AGAIN, ASKS_PER_HEDGE, MOST_SAVED, SAMPLE, Hedging
 from overlay.systems.context_broker.pool.pool import Pool, TooMany
-from overlay.systems.context_broker.pool.ports import MOST_LANES
+from overlay.systems.context_broker.pool.ports import MOST_LANES, MOST_OF_ONE
 from overlay.systems.context_broker.pool.stamps import MOST_KEPT, EntryStamps
 from overlay.systems.context_broker.wire.codec import encode, parse
 from overlay.systems.context_broker.wire.extensions import QuietRequest
@@ -298,6 +298,28 @@ def test_more_than_the_ports_at_once_are_refused_and_the_next_is_taken_when_one_
     assert refused == 1
     world.answer(world.sent[0])
     assert not world.ask().outcome
+
+
+def test_a_broker_that_hangs_leaves_half_of_the_ports_to_the_others() -> None:
+    world = World()
+    world.pool.keep(BROKERS)
+
+    def ask_alone(number: int, broker: Address) -> Errand:
+        errand = world.pool.ask(
+            ("room", str(number), "temp"), (broker,), world.now, world.now + DEADLINE, is_alone=True
+        )
+        world.look()
+        return errand
+
+    waiting = [ask_alone(number, BROKERS[0]) for number in range(MOST_OF_ONE)]
+    assert not any(one.outcome for one in waiting)
+    assert ask_alone(0, BROKERS[0]).outcome == "timed_out", "at once"
+    world.asked()
+    assert not world.ask(holder=BROKERS[0]).outcome
+    assert world.asked() != [BROKERS[0]]
+    assert not ask_alone(0, BROKERS[1]).outcome
+    world.wait(DEADLINE)
+    assert {one.outcome for one in waiting} == {"timed_out"}
 
 
 class AnyNetwork(RuleBasedStateMachine):

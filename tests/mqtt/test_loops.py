@@ -73,7 +73,7 @@ def test_an_end_reaches_every_place_once(bridges: int, end: str) -> None:
 
 def test_a_value_that_only_lasts_longer_is_passed_on() -> None:
     world = World(2)
-    nets, _servers, sides = chain(world, 4)
+    nets, _, sides = chain(world, 4)
     for _ in range(5):
         nets[0].provide("e", "v=x", valid_ms=10_000)
         world.run(world.now / 1e9 + 5)
@@ -97,7 +97,7 @@ def test_any_changes_at_once_end_in_a_fixed_point(
     seed: int, bridges: int, steps: list[tuple[str, str, int, int]]
 ) -> None:
     world = World(seed, longest_ms=300)
-    nets, servers, _sides = chain(world, bridges)
+    nets, servers, _ = chain(world, bridges)
     at = world.now
     for kind, entity, text, pause_ms in steps:
         at += pause_ms * 1_000_000

@@ -8,6 +8,12 @@ from __future__ import annotations
 
 COUNTERPARTS = {
     "account": "accounts_me_retrieve tokens_list",
+    "account-one": "accounts_retrieve accounts_partial_update accounts_tokens_list",
+    "account-revoke": "accounts_token_destroy",
+    "accounts": "accounts_list",
+    "alarms:add": "networks_alarms_create",
+    "alarms:delete": "networks_alarm_destroy",
+    "alarms:part": "networks_alarms_list networks_alarm_events_list",
     "calibration": "calibration_retrieve",
     "changes": "changes_list changes_export",
     "compare": "compare_retrieve",
@@ -174,8 +180,14 @@ BUTTONS = {
 }
 """By template and value of the button ``do``."""
 
-PARTS_OF_FORMS = {"experiments:topologies", "reports:pick-experiments", "reports:pick-runs", "schedules:pick"}
-"""They need the right to change, since their form does, and change nothing themselves."""
+PARTS_OF_FORMS = {
+    "accounts",
+    "experiments:topologies",
+    "reports:pick-experiments",
+    "reports:pick-runs",
+    "schedules:pick",
+}
+"""They need a right to change, since what they lead to does, and change nothing themselves."""
 
 WITHOUT = {
     "healthz": "For load balancers; its address is outside /api/.",

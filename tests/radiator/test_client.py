@@ -16,7 +16,7 @@ from overlay.programs.radiator import commands
 from overlay.programs.radiator.client import NoAnswer, RadiatorClient, Refused
 from overlay.systems.radiator.context import MalformedContext
 from overlay.systems.radiator.middleware.middleware import Misuse
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,9 +93,8 @@ def test_a_receiver_that_is_stopped_or_no_longer_read_gives_its_id_back(server):
     unread = started(server)
     unread.stdout.close()
     with RadiatorClient(server, "alice") as alice:
-        alice.propagate(["alice"], {})
-        alice.propagate(["alice"], {})
-    assert unread.wait(timeout=BOUND_S) == commands.DONE
+        wait_for(lambda: alice.propagate(["alice"], {}) or unread.poll() is not None, "the receiver did not end")
+    assert unread.returncode == commands.DONE
     with unread, RadiatorClient(server, "printer"):
         assert unread.stderr.read() == ""
 

@@ -11,11 +11,13 @@ import pytest
 from brokerweb.up.environment import (
     BROWSER,
     COMPILERS,
+    MOSQUITTO,
     POSTGRESQL,
     ROOT,
     Environment,
     build_accelerator,
     find_browser,
+    find_mosquitto,
     find_postgresql,
     install,
     link_client,
@@ -116,6 +118,7 @@ def test_the_browser_is_looked_for_under_its_usual_names(monkeypatch, tmp_path):
     [
         (BROWSER, "browser tests will be skipped: Chromium is missing"),
         (POSTGRESQL, "tests on PostgreSQL will be skipped: PostgreSQL is missing"),
+        (MOSQUITTO, "tests with an MQTT server will be skipped: Mosquitto is missing"),
     ],
 )
 def test_what_cannot_be_installed_is_one_line(program, sentence, monkeypatch, tmp_path, capsys):
@@ -131,6 +134,13 @@ def test_the_newest_server_of_postgresql_is_taken(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_postgresql(tmp_path) == tmp_path / "17" / "bin"
     assert find_postgresql(tmp_path / "nowhere") is None
+
+
+def test_the_mqtt_server_is_found_off_the_path(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_mosquitto(tmp_path / "mosquitto") is None
+    (tmp_path / "mosquitto").touch()
+    assert find_mosquitto(tmp_path / "mosquitto") == str(tmp_path / "mosquitto")
 
 
 @pytest.fixture

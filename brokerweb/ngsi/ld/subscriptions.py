@@ -44,7 +44,7 @@ async def create(request: Request, store: Store) -> Answer:
     request.check_parameters()
     found = _fields(object_of(request), request)
     id = await rows.in_thread(rows.create)(request.sight.network, request.who, {**found, "standard": STANDARD})
-    NOTIFIER.wake()
+    await NOTIFIER.changed()
     return nothing(201, {"Location": f"{request.base}/ngsi-ld/v1/subscriptions/{BEGIN}{id}"})
 
 
@@ -75,7 +75,7 @@ async def update(request: Request, store: Store, id: str) -> Answer:
     merged = {name: value for name, value in {**row.body, **active, **body}.items() if value is not None}
     changed = _fields(merged, request)
     await rows.in_thread(rows.change)(request.sight.network, STANDARD, _short(id), changed)
-    NOTIFIER.wake()
+    await NOTIFIER.changed()
     return nothing()
 
 
@@ -83,7 +83,7 @@ async def delete(request: Request, store: Store, id: str) -> Answer:
     """DELETE subscriptions/{id}."""
     request.check_parameters()
     await rows.in_thread(rows.delete)(request.sight.network, STANDARD, _short(id))
-    NOTIFIER.wake()
+    await NOTIFIER.changed()
     return nothing()
 
 

@@ -69,12 +69,13 @@ class Notifier:
         self._watches: dict[str, Watch] = {}
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
+        self._loading = asyncio.Lock()
         self._sending: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(AT_ONCE)
 
     def start(self) -> None:
         """In the running event loop."""
-        self._woken, self._slots = asyncio.Event(), asyncio.Semaphore(AT_ONCE)
+        self._woken, self._slots, self._loading = asyncio.Event(), asyncio.Semaphore(AT_ONCE), asyncio.Lock()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
@@ -89,9 +90,10 @@ class Notifier:
         self._task = None
         self._live.clear()
 
-    def wake(self) -> None:
-        """Subscriptions have changed."""
-        self._woken.set()
+    async def changed(self) -> None:
+        """Subscriptions have changed: what changes from now on is notified by them."""
+        if self._task is not None:
+            await self.load()
 
     async def flush(self) -> None:
         """Store the counts."""
@@ -112,10 +114,15 @@ class Notifier:
             except Exception:
                 log.exception("subscriptions could not be read")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), EVERY_S)
+                async with asyncio.timeout(EVERY_S):  # ``wait_for`` of Python 3.11 may lose a cancellation
+                    await self._woken.wait()
 
     async def load(self) -> None:
         """Read the rows again, and follow the networks that they are about."""
+        async with self._loading:
+            await self._load()
+
+    async def _load(self) -> None:
         found = {row.pk: row for row in await rows.in_thread(rows.live)(timezone.now())}
         for id in [id for id in self._live if id not in found]:
             del self._live[id]
@@ -164,7 +171,7 @@ class Notifier:
 
         def apply() -> None:
             if not mirror.apply():
-                self.wake()  # what was missed is read again
+                self._woken.set()  # what was missed is read again
 
         mirror.watchers.append(changed)
         stop = mirror.following.listen(apply)

@@ -25,7 +25,7 @@ class Outbox:
 
     def __init__(self, most: int = MOST) -> None:
         self.forgotten = 0
-        """Entities that were not sent, because there was no room, or after the last attempt."""
+        """Entities that were not sent, since there was no room or the last attempt failed."""
         self._most = most
         self._waiting: OrderedDict[Place, None] = OrderedDict()
         self._on_the_way: Sequence[Place] = ()

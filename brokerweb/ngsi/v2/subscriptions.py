@@ -39,7 +39,7 @@ async def create(request: Request, store: Store) -> Answer:
     body = request.object()
     found = {**_fields(body), "scopes": request.headers.get("fiware-servicepath", "")}
     id = await rows.in_thread(rows.create)(request.sight.network, request.who, {**found, "standard": STANDARD})
-    NOTIFIER.wake()
+    await NOTIFIER.changed()
     return nothing(201, {"Location": f"{request.base}/v2/subscriptions/{id}"})
 
 
@@ -67,7 +67,7 @@ async def update(request: Request, store: Store, id: str) -> Answer:
     status = {} if "status" in body else {"status": "active" if row.is_active else "inactive"}
     changed = _fields({**row.body, **status, **body})
     await rows.in_thread(rows.change)(request.sight.network, STANDARD, id, changed)
-    NOTIFIER.wake()
+    await NOTIFIER.changed()
     return nothing()
 
 
@@ -75,7 +75,7 @@ async def delete(request: Request, store: Store, id: str) -> Answer:
     """DELETE /v2/subscriptions/{id}."""
     request.check_parameters()
     await rows.in_thread(rows.delete)(request.sight.network, STANDARD, id)
-    NOTIFIER.wake()
+    await NOTIFIER.changed()
     return nothing()
 
 

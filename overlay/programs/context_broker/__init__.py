@@ -5,7 +5,9 @@
 - ``holdings``   commands that list and follow what a broker holds
 - ``pool``       the client of a network in an event loop: provide, ask, with failover
 - ``follower``   follows all brokers of a network in an event loop: what they hold, and its changes
+- ``keeping``    a command that keeps data stored at the best broker
 - ``broker``     one broker in the foreground
+- ``mqtt``       a bridge between an MQTT server and a network
 - ``settings``   what can be set on a broker, by profile
 """
 
@@ -26,6 +28,18 @@ def _settings() -> Callable[[list[str]], int]:
     from overlay.programs.context_broker import settings
 
     return settings.main
+
+
+def _keep() -> Callable[[list[str]], int]:
+    from overlay.programs.context_broker import keeping
+
+    return keeping.main
+
+
+def _mqtt_bridge() -> Callable[[list[str]], int]:
+    from overlay.programs.context_broker.mqtt import command
+
+    return command.main
 
 
 def _exchange(name: str) -> Callable[[], Callable[[list[str]], int]]:
@@ -64,6 +78,8 @@ COMMANDS = {
     },
     "list": Command("list what a broker holds", _holdings("list")),
     "watch": Command("show what changes at a broker", _holdings("watch")),
+    "keep": Command("keep data stored at the best broker, until Ctrl-C", _keep),
+    "mqtt-bridge": Command("context between an MQTT server and a network", _mqtt_bridge),
     "settings": Command("what can be set on a broker, and what each profile sets", _settings),
 }
 """Imported only when used: a broker in a process of its own would carry the rest."""

@@ -161,7 +161,7 @@ def _joining(text: str | None, config: BrokerConfig) -> Callable[[Server], Any] 
     from overlay.programs.context_broker.joining import JoiningServer
 
     source = source_of(text)
-    return lambda server: JoiningServer(server, config, source)
+    return lambda server: JoiningServer(server, config, source.read)
 
 
 def _check_exposure(bind: Address, known_as: Address | None, *, is_open: bool) -> None:

@@ -9,11 +9,12 @@ import random
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
-from overlay.programs.bootstrap_lists import AGAIN_S, BadList, Source
+from overlay.programs.bootstrap_lists import AGAIN_S, BadList, Listed
 from overlay.runtime.clock import wall_offset_ns
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.newcomer import Newcomer
@@ -25,22 +26,22 @@ LOOK_NS = SECOND // 2
 class Reader(threading.Thread):
     """Reads the list whenever it is old: a URL may take seconds, during which the broker answers."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, read: Callable[[], Listed], prog: str = "overlay broker") -> None:
         super().__init__(name="bootstrap list", daemon=True)
         self.latest: tuple[Address, ...] | None = None
         """``None`` until it was read."""
-        self._source = source
+        self._read, self._prog = read, prog
 
     def run(self) -> None:
         problem = ""
         while True:
             try:
-                listed = self._source.read()
+                listed = self._read()
                 self.latest, wait_s, problem = listed.brokers, listed.renew_after_s, ""
             except BadList as error:
                 if str(error) != problem:
                     problem = str(error)
-                    sys.stderr.write(f"overlay broker: --bootstrap: {error}; trying again every {AGAIN_S:g} s\n")
+                    sys.stderr.write(f"{self._prog}: --bootstrap: {error}; trying again every {AGAIN_S:g} s\n")
                 wait_s = AGAIN_S
             time.sleep(wait_s)
 
@@ -48,14 +49,16 @@ class Reader(threading.Thread):
 class JoiningServer(Newcomer):
     """A server that looks at ``reader`` for newer lists."""
 
-    def __init__(self, server: Any, config: BrokerConfig, source: Source) -> None:
+    def __init__(self, server: Any, config: BrokerConfig, read: Callable[[], Listed]) -> None:
         super().__init__(server, config, wall_offset_ns(), random.Random())
         self._seen: tuple[Address, ...] | None = None
         self._next_look = 0
-        self._reader = Reader(source)
-        self._reader.start()
+        self._reader = Reader(read)
+        """Started with the first timer: in the process that runs the server, which may be a fork of this one."""
 
     def handle_timer(self, now: int) -> None:
+        if not self._reader.ident:
+            self._reader.start()
         if now >= self._next_look:
             self._next_look = now + LOOK_NS
             latest = self._reader.latest

@@ -18,7 +18,7 @@ from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.fast.replies import read_response
 from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.pool import Pool
-from overlay.systems.context_broker.pool.stamps import EntryStamps
+from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp
 from overlay.systems.context_broker.wire.messages import Key
 
 
@@ -110,13 +110,16 @@ class PoolClient:
         *,
         holder: Address | None = None,
         is_alone: bool = False,
+        given: GivenStamp | None = None,
     ) -> Stored:
-        """Store data at one of ``brokers``. Raises ``Refused``, ``NoAnswer``; ``TooMany`` and ``WireError`` before
-        anything is sent."""
+        """Store data at one of ``brokers``; ``given``: with these times, not those of the clock.
+
+        Raises ``Refused``, ``NoAnswer``; ``TooMany`` and ``WireError`` before anything is sent.
+        """
         now = self._now()
         deadline = now + round(deadline_s * SECOND)
         errand = self._pool.provide(
-            provider, key, payload, valid_ms, brokers, now, deadline, holder=holder, is_alone=is_alone
+            provider, key, payload, valid_ms, brokers, now, deadline, holder=holder, is_alone=is_alone, given=given
         )
         await self._end_of(errand)
         if errand.outcome != "answered" or errand.answered is None:

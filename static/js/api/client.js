@@ -30,13 +30,30 @@ export const accountsList = (query, options) => send("GET", `/api/accounts/`, { 
 export const accountsRetrieve = (id, query, options) => send("GET", `/api/accounts/${part(id)}/`, { query, ...options });
 
 /**
- * Change the role of an account, its rights on single networks, or both.
+ * Change the role of an account, whether it may log in, or its rights on single networks.
  * @param {string | number} id
  * @param {Types.PatchedAccountBodyRequest} body
  * @param {Options} [options]
  * @returns {Promise<Types.Account>}
  */
 export const accountsPartialUpdate = (id, body, options) => send("PATCH", `/api/accounts/${part(id)}/`, { body, ...options });
+
+/**
+ * The tokens of an account, newest first, with their last use.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Token[]>}
+ */
+export const accountsTokensList = (id, options) => send("GET", `/api/accounts/${part(id)}/tokens/`, options);
+
+/**
+ * Revoke a token of an account.
+ * @param {string | number} id
+ * @param {string | number} token
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const accountsTokenDestroy = (id, token, options) => send("DELETE", `/api/accounts/${part(id)}/tokens/${part(token)}/`, options);
 
 /**
  * Your own account.
@@ -263,6 +280,50 @@ export const networksPartialUpdate = (id, body, options) => send("PATCH", `/api/
 export const networksDestroy = (id, options) => send("DELETE", `/api/networks/${part(id)}/`, options);
 
 /**
+ * When alarms fired and were resolved, newest first; the latest 500 are kept.
+ * @param {string | number} id
+ * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.PaginatedAlarmEventList>}
+ */
+export const networksAlarmEventsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/alarm-events/`, { query, ...options });
+
+/**
+ * Alarms and their states, oldest first; at most 20.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm[]>}
+ */
+export const networksAlarmsList = (id, options) => send("GET", `/api/networks/${part(id)}/alarms/`, options);
+
+/**
+ * Watch a measure of the time series.
+ * @param {string | number} id
+ * @param {Types.AlarmBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm>}
+ */
+export const networksAlarmsCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/alarms/`, { body, ...options });
+
+/**
+ * One alarm.
+ * @param {string | number} id
+ * @param {string | number} alarm
+ * @param {Options} [options]
+ * @returns {Promise<Types.Alarm>}
+ */
+export const networksAlarmRetrieve = (id, alarm, options) => send("GET", `/api/networks/${part(id)}/alarms/${part(alarm)}/`, options);
+
+/**
+ * Delete an alarm.
+ * @param {string | number} id
+ * @param {string | number} alarm
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksAlarmDestroy = (id, alarm, options) => send("DELETE", `/api/networks/${part(id)}/alarms/${part(alarm)}/`, options);
+
+/**
  * The bootstrap list: the healthy brokers, nearest first, and then the others.
  * @param {string | number} id
  * @param {{ by?: "latency" | "load" | "place", client?: string, x?: number, y?: number }} [query]
@@ -370,7 +431,7 @@ export const networksContextList = (id, query, options) => send("GET", `/api/net
  * @param {string | number} type
  * @param {string | number} entity
  * @param {string | number} scope
- * @param {{ broker?: number, trace?: boolean }} [query]
+ * @param {{ broker?: number, dry?: boolean, trace?: boolean }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.Context>}
  */
@@ -397,7 +458,7 @@ export const networksContextUpdate = (id, type, entity, scope, body, query, opti
  * @param {string | number} scope
  * @param {{ provider?: string }} [query]
  * @param {Options} [options]
- * @returns {Promise<null>}
+ * @returns {Promise<Types.Deleted>}
  */
 export const networksContextDestroy = (id, type, entity, scope, query, options) => send("DELETE", `/api/networks/${part(id)}/context/${part(type)}/${part(entity)}/${part(scope)}/`, { query, ...options });
 

@@ -49,6 +49,49 @@
  */
 
 /**
+ * @typedef {Object} Alarm
+ * @property {string} id
+ * @property {MeasureEnum} measure
+ * @property {string} unit Of value, clears and seen; empty: a plain number
+ * @property {ComparisonEnum} comparison
+ * @property {number} value Threshold, in the unit of the measure
+ * @property {number} clears Value at which it is well again
+ * @property {number} for_s For how long, before it fires and before it is resolved
+ * @property {number | null} [broker] Index of a broker; null: all together
+ * @property {string} rule In words
+ * @property {AlarmState} state
+ * @property {string} since Begin of its state
+ * @property {number | null} seen The measure when its state changed
+ * @property {string} [owner]
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} AlarmBodyRequest
+ * @property {string} measure A column of the time series: answered_share in share; p50_us in us; p95_us in us; mean_us in us; hops in a plain number; answers_per_s in per_s; load_per_s in per_s; cores in cores; private_bytes in bytes
+ * @property {string} comparison above or below
+ * @property {number | string} value Threshold: a number in the unit of the measure, or a text such as "5ms", "99%"
+ * @property {number} [for_s] For how long it must be beyond the threshold, 0 to 86,400
+ * @property {number | string | null} [clears] It is resolved at this value; default: a tenth better
+ * @property {number | null} [broker] Index of a broker; null: all brokers together
+ */
+
+/**
+ * @typedef {Object} AlarmEvent
+ * @property {number} id
+ * @property {string} at
+ * @property {string} alarm Id of the alarm
+ * @property {AlarmState} state
+ * @property {number | null} [value] The measure then; null: the network was stopped
+ * @property {string} rule The rule in words
+ * @property {string} words
+ */
+
+/**
+ * @typedef {"quiet" | "pending" | "firing" | "resolved"} AlarmState
+ */
+
+/**
  * @typedef {Object} Anchor
  * @property {string} name
  * @property {OneEngine} live
@@ -319,6 +362,10 @@
  */
 
 /**
+ * @typedef {"above" | "below"} ComparisonEnum
+ */
+
+/**
  * @typedef {Object} ComposeBodyRequest
  * @property {number} code
  * @property {Record<string, string>} [fields] By name; omitted fields have defaults.
@@ -375,6 +422,13 @@
  * @property {string[]} missing Missing fields at the end
  * @property {string[]} problems
  * @property {Verdict} verdict
+ */
+
+/**
+ * @typedef {Object} Deleted
+ * @property {string} provider Whose data are no longer served
+ * @property {string} deleted_at Older data of this provider are refused from now on
+ * @property {number[]} pending Indexes of brokers that have not confirmed, and are asked again until they do or have started again
  */
 
 /**
@@ -710,7 +764,7 @@
  */
 
 /**
- * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "disk_nearly_full"} KindsEnum
+ * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full"} KindsEnum
  */
 
 /**
@@ -850,6 +904,10 @@
  * @property {string} unit us, ms, s, bytes, J, per_s, share, cores, or what is counted; empty: a number
  * @property {string} definition
  * @property {BetterEnum | BlankEnum} better Empty where neither way is better * `lower` - lower * `higher` - higher * `` -
+ */
+
+/**
+ * @typedef {"answered_share" | "p50_us" | "p95_us" | "mean_us" | "hops" | "answers_per_s" | "load_per_s" | "cores" | "private_bytes"} MeasureEnum
  */
 
 /**
@@ -1073,7 +1131,7 @@
  */
 
 /**
- * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "disk_nearly_full" | "test"} NoticeKind
+ * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full" | "test"} NoticeKind
  */
 
 /**
@@ -1158,6 +1216,14 @@
  * @property {string | null} [next]
  * @property {string | null} [previous]
  * @property {Account[]} results
+ */
+
+/**
+ * @typedef {Object} PaginatedAlarmEventList
+ * @property {number} count
+ * @property {string | null} [next]
+ * @property {string | null} [previous]
+ * @property {AlarmEvent[]} results
  */
 
 /**
@@ -1323,6 +1389,7 @@
 /**
  * @typedef {Object} PatchedAccountBodyRequest
  * @property {AccountBodyRoleEnum} [role]
+ * @property {boolean} [is_active] Whether it may log in and use its tokens
  * @property {Record<string, "read" | "write">} [networks] Replaces the rights on single networks: level by network id
  */
 

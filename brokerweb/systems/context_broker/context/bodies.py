@@ -59,6 +59,8 @@ def payload_text(payload: Any) -> str:
         return payload
     if not isinstance(payload, dict) or not payload:
         raise InvalidSetting("payload", "must be a non-empty object of strings, or a string")
+    if len(payload) > MAX_PAYLOAD // len("k=;"):
+        raise InvalidSetting("payload", f"has {len(payload):,} values, which take more than {MAX_PAYLOAD} bytes")
     for name, value in payload.items():
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise InvalidSetting(f"payload.{name[:60]}", "must be a string")

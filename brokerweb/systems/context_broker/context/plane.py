@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from channels.db import database_sync_to_async
@@ -100,8 +101,11 @@ class ContextPlane:
 
     async def ask(self, sight: Sight, key: Key, how: How) -> Asked:
         """Query the chosen broker, or any. Raises ``Absent``, ``NotRunning``, ``NotAnswered``, ``InvalidSetting``."""
+        async with self._ports(sight, how) as client:
+            return await self._ask(client, sight, key, how)
+
+    async def _ask(self, client: PoolClient, sight: Sight, key: Key, how: How) -> Asked:
         brokers = brokers_of(sight, how.server)
-        client = self._client(sight)
         one_in = traced_one_in(sight) if how.is_traced else 0
         is_chosen = how.server is not None
         holder = None if is_chosen else self._holder(sight, key)
@@ -257,6 +261,19 @@ class ContextPlane:
         except (NotFound, NoAnswer, TooMany):  # it is down, and the later value is lost
             return found
         return max(found, other, key=lambda one: one.timestamp)
+
+    @asynccontextmanager
+    async def _ports(self, sight: Sight, how: How) -> AsyncIterator[PoolClient]:
+        """Those of all requests; of a dry one its own, whose times and failures are forgotten with it."""
+        if not how.is_dry:
+            yield self._client(sight)
+            return
+        client = PoolClient(self._stamps, self._wall)
+        client.keep(sight.addresses)
+        try:
+            yield client
+        finally:
+            client.close()
 
     def _client(self, sight: Sight) -> PoolClient:
         """The ports to this network, of the running event loop."""

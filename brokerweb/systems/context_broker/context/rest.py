@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
+from django.db import close_old_connections, connection
 from django.http import Http404, HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -33,6 +34,12 @@ KEY = [
     for name in ("type", "entity", "scope")
 ]
 WHOM = [OpenApiParameter("broker", int, description="Index of the broker to query; default: any running broker")]
+DRY = OpenApiParameter(
+    "dry",
+    bool,
+    description="Trace the query, and leave the choice of brokers, its averages and the operation log as they are. "
+    "Brokers serve it as any other one",
+)
 TRACED = OpenApiParameter(
     "trace", bool, description="Trace the query at every broker; `walk` in the response is the URL of its walk"
 )
@@ -64,6 +71,8 @@ IF_NONE_MATCH = _header("If-None-Match", "Tags of `ETag`, or `*`: status 304 for
 IF_MATCH = _header("If-Match", "Tags, or `*`: status 412 if the stored value has none of them")
 IF_UNMODIFIED = _header("If-Unmodified-Since", "Status 412 if the stored value is later")
 ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again gets the answer of the first")
+WAITS = frozenset({"prefer"})
+"""Left out here: a request that waits would keep a thread."""
 RESUMED = [
     OpenApiParameter("last_event_id", str, description="As `Last-Event-ID`, for clients that cannot send headers"),
     OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
@@ -90,7 +99,7 @@ class ContextView(RecordsRefusals):
     operations = {"put": Operation.PROVIDE, "delete": Operation.PROVIDE}
 
     @extend_schema(
-        parameters=[*KEY, *WHOM, TRACED, PREFER, IF_NONE_MATCH, ETAG],
+        parameters=[*KEY, *WHOM, TRACED, DRY, PREFER, IF_NONE_MATCH, ETAG],
         responses={200: shapes.ContextSerializer, 304: OpenApiResponse(description="The tag still matches")},
     )
     def get(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
@@ -111,7 +120,7 @@ class ContextView(RecordsRefusals):
 
     @extend_schema(
         parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
-        responses=shapes.DeletedSerializer,
+        responses={200: shapes.DeletedSerializer},
     )
     def delete(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
@@ -199,11 +208,13 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
         kind=kind,
         key=key,
         parameters=request.query_params.dict(),
-        headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
+        headers={name: value for name in HEADERS - WAITS if (value := request.headers.get(name)) is not None},
         data=request.data if has_body else None,
         raw=raw,
         here=request.build_absolute_uri(request.path),
     )
+    if not connection.in_atomic_block:
+        close_old_connections()  # of this thread, which waits for brokers now
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
 

@@ -53,8 +53,9 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
 
 
 def _ask(network: Network, data: QueryDict, who: str) -> Asked:
-    how = How(settings.CONTEXT_DEADLINE_SECONDS, broker_index.chosen(network, data.get("broker", "")), is_traced=True)
-    with recording.noted(network.pk, who, PAGE, GET, _key(data)) as said:
+    server, is_dry = broker_index.chosen(network, data.get("broker", "")), data.get("dry") == "yes"
+    how = How(settings.CONTEXT_DEADLINE_SECONDS, server, is_traced=True, is_dry=is_dry)
+    with recording.noted(network.pk, who, PAGE, GET, _key(data), is_dry=is_dry) as said:
         found: Asked = door.run(PLANE.ask(sight_of(network), bodies.key_of(*_key(data)), how))
         walk = walk_of(network.pk, found.trace) if found.trace else None
         said |= {"broker_index": found.broker_index, "hops": found.hops, "strategy": found.strategy, "walk": walk}

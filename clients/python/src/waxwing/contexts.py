@@ -15,18 +15,16 @@ Payload = Mapping[str, Any] | str
 """Pairs (values become text), or a text."""
 Operation = Mapping[str, Any]
 """One operation of a batch."""
+CHANGES = ("snapshot", "stored", "left", "withdrawn", "expired", "dropped", "reset")
+"""Events of a stream; others are about the stream itself. After ``end``, a new request is answered with the reason."""
 LONGEST_PAUSE_S = 30.0
-END = "end"
-"""The event that ends a stream. If it is opened again, the server answers with the reason."""
 ANSWER_S = 20.0
 """Time for an answer beyond the time that the server was asked to wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """An event of a stream. ``kind``: ``stored``, ``withdrawn``, ``expired``, ``dropped``, ``left`` (the new value is
-    not selected), ``snapshot``, ``ready`` (from now on changes follow), ``reset`` (changes in between are not known).
-    """
+    """Something that changed. ``kind`` is one of ``CHANGES``; ``reset``: changes before it are missing, list again."""
 
     id: str
     """Resumes the stream after this change."""
@@ -105,7 +103,10 @@ def watching(network: str, filters: Query, last_id: str, *, snapshot: bool) -> C
     return call("GET", at("networks", network, "stream"), query=query, headers=headers)
 
 
-def change(event: Event) -> Change:
+def change(event: Event) -> Change | None:
+    """``None`` for an event that is about the stream itself."""
+    if event.name not in CHANGES:
+        return None
     raw = json.loads(event.data)
     return Change(id=event.id, kind=event.name, context=Context.of(raw), raw=raw)
 

@@ -171,6 +171,18 @@ class Resident:
         self._go_on(now)
         return one
 
+    def forget(self, provider: str, key: Key, now: int) -> None:
+        """Withdraw an entry."""
+        one = self.provided.pop((provider, key), None)
+        if one is not None and one.at is not None:
+            self._withdrawals.append((one, one.at, one.stamp))
+        self._go_on(now)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no exchange is open and none waits."""
+        return not (self._waiting or self._withdrawals or self._lanes.busy())
+
     def ask(self, key: Key, now: int, deadline: int) -> Request:
         """Request data. It waits while there is no broker. Raises ``TooMany``, ``WireError``."""
         questions.request(key)
@@ -318,6 +330,8 @@ class Resident:
             one.refusal = task.status if task.version == one.version else 0
         else:
             old, old_stamp = one.at, one.stamp
+            if self.provided.get(one.name) is not one:  # forgotten meanwhile
+                self._withdrawals.append((one, task.broker, task.last_stamp))
             one.at, one.stored, one.stamp = task.broker, task.version, task.last_stamp
             one.epoch = task.epoch
             if old is not None and old != one.at and old in self.bootstrap.live:

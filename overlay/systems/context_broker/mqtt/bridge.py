@@ -162,8 +162,10 @@ class Bridge:
             self._known.outward.is_open, self._opens_at = True, None
         return self._telling.take(now)
 
-    def received(self, name: str, now: int) -> None:
-        """The server has received what was published at this topic."""
+    def received(self, name: str, now: int, refusal: str = "") -> None:
+        """The server has received what was published at this topic; ``refusal``: why it does not accept it."""
+        if refusal:
+            self._known.refuse("refused_by_server", name, refusal)
         began = self._telling.received(name, now)
         if began is not None:
             self.lags_out.append(now - began)

@@ -116,7 +116,10 @@ class Hearing:
         """Later than all that is known of this entry, so that a clock that differs does not make it lose."""
         pending = self._known.inward.latest(name)
         known = (pending.value if pending else None, topic.shown, topic.provided, self._known.entries.get(name))
-        return max([now_ms, *(one.timestamp + 1 for one in known if one is not None and one.name == name)])
+        after_withdrawal = topic.buried_to(name[1]) + 2  # a withdrawal is one later than what it withdraws
+        return max(
+            [now_ms, after_withdrawal, *(one.timestamp + 1 for one in known if one is not None and one.name == name)]
+        )
 
     def _offer(self, topic: Topic, value: Value, token: Token | None, now: int) -> None:
         """Take a value to the network, unless that has it or a later one."""

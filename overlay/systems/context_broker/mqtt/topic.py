@@ -71,7 +71,11 @@ class Topic:
         self._buried[provider] = max(known, timestamp), max(known_until, until)
 
     def is_buried(self, value: Value) -> bool:
-        return value.timestamp <= self._buried.get(value.provider, (0, 0))[0]
+        return value.timestamp <= self.buried_to(value.provider)
+
+    def buried_to(self, provider: str) -> int:
+        """The timestamp of this provider's last value that is gone; 0 if none is."""
+        return self._buried.get(provider, (0, 0))[0]
 
     def tidy(self, now_ms: int) -> None:
         """Forget withdrawals that nothing can contradict any more."""

@@ -14,7 +14,7 @@ from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.health import Health
 from overlay.systems.context_broker.pool.hedging import ASKS_PER_HEDGE, Hedging
 from overlay.systems.context_broker.pool.ports import Lane, Open, Ports, Try
-from overlay.systems.context_broker.pool.stamps import EntryStamps, SameStamp
+from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp, SameStamp
 from overlay.systems.context_broker.wire.messages import Key
 
 ASKED = Retry(give_up_s=3600)
@@ -79,12 +79,13 @@ class Pool:
         *,
         holder: Address | None = None,
         is_alone: bool = False,
+        given: GivenStamp | None = None,
     ) -> Errand:
-        """Store data at one broker, the holder of its earlier value if that answers. Raises ``TooMany``,
-        ``WireError``."""
+        """Store data at one broker, the holder of its earlier value if that answers; ``given``: with these times.
+        Raises ``TooMany``, ``WireError``."""
         self._try_again(now)
         order = self.health.order(key, brokers, holder)
-        timestamps = self.stamps.of((provider, key))
+        timestamps = given or self.stamps.of((provider, key))
         question = questions.update("A", provider, key, valid_ms, payload, timestamps.begin_of)
         return self._begin(Errand(question, order, now, deadline, timestamps=timestamps, is_alone=is_alone), now)
 
@@ -276,7 +277,7 @@ class Pool:
         """Unless one is under way, or all ports are in use."""
         if broker in self._pings or not self.ports.has_room:
             return
-        lane = self.ports.take(broker)
+        lane = self.ports.take(broker, is_ping=True)
         if lane is None:
             self.health.failed(broker, now, is_ping=True)
             return

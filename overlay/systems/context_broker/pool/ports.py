@@ -6,6 +6,7 @@ reaches no other exchange. Numbers are never used again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_LANES = 256
 """Ports of one network, each an open file. A request beyond them is refused at once, not queued."""
+MOST_OF_ONE = MOST_LANES // 2
+"""Ports to one broker, unless it is the only one: one that hangs leaves the others theirs."""
 MOST_IDLE = 16
 """Unused ports kept per broker."""
 
@@ -50,7 +53,7 @@ class Try:
 
 
 class Ports:
-    """At most ``MOST_LANES``."""
+    """At most ``MOST_LANES``, and for each of several brokers at most ``MOST_OF_ONE``."""
 
     def __init__(self, wall: WallClock, open_port: Open) -> None:
         self._wall = wall
@@ -58,6 +61,9 @@ class Ports:
         self._lanes: dict[int, Lane] = {}
         self._idle: dict[Address, list[Lane]] = {}
         self._opened = 0
+        self._of = Counter[Address]()
+        """Ports by broker."""
+        self._most_of_one = MOST_LANES
         self.closing: list[int] = []
         """Numbers of lanes that the driver is to close."""
 
@@ -74,11 +80,13 @@ class Ports:
         """A snapshot, so that lanes can be released while iterating."""
         return [lane.current for lane in self._lanes.values() if lane.current is not None]
 
-    def take(self, broker: Address) -> Lane | None:
-        """An unused lane to this broker, or a new one; ``None`` without a route or room."""
+    def take(self, broker: Address, *, is_ping: bool = False) -> Lane | None:
+        """An unused lane to this broker, or a new one; ``None`` without a route, or room for one more to it."""
         idle = self._idle.get(broker)
         if idle:
             return idle.pop()
+        if self._of[broker] >= self._most_of_one and not is_ping:
+            return None
         if len(self._lanes) >= MOST_LANES and not self._close_an_idle_one():
             return None
         self._opened += 1
@@ -86,6 +94,7 @@ class Ports:
         if own is None:
             return None
         lane = self._lanes[self._opened] = Lane(self._opened, broker, own, self._wall)
+        self._of[broker] += 1
         return lane
 
     def release(self, one: Try) -> bool:
@@ -104,6 +113,7 @@ class Ports:
 
     def keep(self, brokers: Collection[Address]) -> None:
         """Close unused lanes to all other brokers."""
+        self._most_of_one = MOST_LANES if len(brokers) < 2 else MOST_OF_ONE
         for broker in [one for one in self._idle if one not in brokers]:
             for lane in self._idle.pop(broker):
                 self._close(lane)
@@ -121,10 +131,14 @@ class Ports:
 
     def _close(self, lane: Lane) -> None:
         del self._lanes[lane.number]
+        self._of[lane.broker] -= 1
+        if not self._of[lane.broker]:
+            del self._of[lane.broker]
         self.closing.append(lane.number)
 
     def check_invariants(self) -> None:
         assert len(self._lanes) <= MOST_LANES
+        assert self._of == Counter(lane.broker for lane in self._lanes.values())
         idle = [lane for lanes in self._idle.values() for lane in lanes]
         assert len(idle) == len(set(idle)), "a port is given away twice"
         assert all(lane.current is None and self._lanes.get(lane.number) is lane for lane in idle)

@@ -51,6 +51,20 @@ class SameStamp(Timestamps):
         return self._stamp
 
 
+class GivenStamp(SameStamp):
+    """The timestamp of a value that comes from elsewhere, and its ValidBegin."""
+
+    __slots__ = ("_begin",)
+
+    def __init__(self, stamp: int, begin: int) -> None:
+        super().__init__(stamp)
+        self._begin = begin
+
+    def begin_of(self, stamp: int) -> int:
+        """Unix milliseconds."""
+        return self._begin
+
+
 class StampsOfEntry(Timestamps):
     """Those of one update, however often it is sent."""
 
