@@ -35,6 +35,7 @@ SECTIONS = (
     "report",
     "pages",
     "front",
+    "mqtt",
     "browser",
 )
 ROUNDS = 7

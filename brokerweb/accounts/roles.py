@@ -46,11 +46,28 @@ def check(user: User, role: Role) -> None:
         raise NotPossible("This is the only administrator. Make another account an administrator first.")
 
 
+@logged("set active")
+def set_active(user: User, is_active: bool) -> User:
+    """Let an account log in and use its tokens, or not. Raises ``NotPossible`` if no active administrator would be
+    left."""
+    user = User.objects.select_for_update().get(pk=user.pk)
+    if not is_active:
+        check(user, Role.VIEWER)
+    user.is_active = is_active
+    user.save(update_fields=["is_active"])
+    return user
+
+
 def stored_role(user: User) -> Role:
     """The role of an account, also of a disabled one."""
+    return role_by_flags(user, is_guest=not user.is_staff and Guest.objects.filter(pk=user.pk).exists())
+
+
+def role_by_flags(user: User, *, is_guest: bool) -> Role:
+    """The same without a query, for lists."""
     if user.is_staff:
         return Role.ADMINISTRATOR if user.is_superuser else Role.OPERATOR
-    return Role.GUEST if Guest.objects.filter(pk=user.pk).exists() else Role.VIEWER
+    return Role.GUEST if is_guest else Role.VIEWER
 
 
 def _others(user: User) -> bool:

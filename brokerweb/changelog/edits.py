@@ -1,7 +1,9 @@
-"""What the admin's own forms change, without a service: recorded when rows are saved or deleted there."""
+"""What the admin's own forms and Django's commands change, without a service: recorded when rows are saved or deleted
+there."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.db.models import Model
@@ -10,11 +12,17 @@ from django.dispatch import receiver
 
 from brokerweb.changelog.difference import difference
 from brokerweb.changelog.recording import CHANGE, CREATE, DELETE, SUBJECTS, key_of, recording, say, state_of
-from brokerweb.kit.origin import ADMIN, origin
+from brokerweb.kit.origin import ADMIN, COMMAND, origin
+
+COMMANDS = ("createsuperuser",)
+"""Commands of Django that change an account."""
 
 
 def _is_edit(sender: type[Model]) -> bool:
-    return sender in SUBJECTS and origin().source == ADMIN and not recording.get()
+    if sender not in SUBJECTS or recording.get():
+        return False
+    source = origin().source
+    return source == ADMIN or (source == COMMAND and sys.argv[1:2] in [[name] for name in COMMANDS])
 
 
 @receiver(pre_save)

@@ -24,7 +24,7 @@ PAGES = {
     "report": "reports:detail",
     "schedule": "schedules:detail",
     "notification": "targets:edit",
-    "account": "admin:auth_user_change",
+    "account": "account-one",
 }
 """Pages of objects, by kind."""
 FILTERS = ("kind", "object_id", "source", "request_id")

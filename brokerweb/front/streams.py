@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -21,6 +21,8 @@ from brokerweb.front.channels import Channel, Event, Feed, Message, message
 from brokerweb.front.service import Asked, Service, context_of, selection_of
 from brokerweb.front.visitors import Credentials, Visitor
 from brokerweb.networks.sight import Sight
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import REST, STREAM
 from brokerweb.systems.contract import Context
 from overlay.core.errors import InvalidSetting
 
@@ -88,6 +90,18 @@ class Streams:
         context = context_of(asked.sight, "stream")
         selection = selection_of(context, asked.parameters)
         wants_snapshot = _flag(asked.parameters.get("snapshot", "false"))
+        with recording.noted(asked.sight.network, visitor.who, REST, STREAM, ()):
+            return await self._open(asked, visitor, shown, context, selection, wants_snapshot)
+
+    async def _open(
+        self,
+        asked: Asked,
+        visitor: Visitor,
+        shown: Credentials,
+        context: Context,
+        selection: Hashable,
+        wants_snapshot: bool,
+    ) -> Listener:
         self._check_limits(visitor.account)
         self._service.watch(asked.sight.system, context)
         listener = Listener(self, context, asked.sight, shown, visitor.account, wants_snapshot)
@@ -174,6 +188,7 @@ class Listener:
         self._wants_snapshot = wants_snapshot
         self._position = 0
         self._is_reset = False
+        self._resumes = False
         self._ending: tuple[str, str] | None = None
         self._is_gone = False
         self._woken: asyncio.Future[None] | None = None
@@ -187,6 +202,7 @@ class Listener:
         self.feed, self.channel = feed, channel
         number = feed.following.number_of(id) if id else None
         self._is_reset = bool(id) and (number is None or feed.following.changes(number, 0) is None)
+        self._resumes = bool(id) and not self._is_reset
         self._position = feed.following.last if self._is_reset or number is None else number
         feed.listeners[self] = None
 
@@ -237,7 +253,7 @@ class Listener:
         if self._is_reset:
             reason = "Some changes behind this id are no longer known."
             await self._send(transport, Event("reset", {"sentence": reason}, id))
-        cursor, goes_on = "", self._wants_snapshot
+        cursor, goes_on = "", self._wants_snapshot and not self._resumes
         while goes_on and not self._is_gone:
             listed = await self._context.list(self._sight, self.channel.selection, cursor, PAGE)
             await self._send(transport, *(Event("snapshot", row) for row in listed.rows))
@@ -252,7 +268,7 @@ class Listener:
         while self._position < self.feed.released and not self._is_gone:
             found = self.channel.after(self._position, self.feed.released)
             if found is None:
-                self._position, self._is_reset = self.feed.following.last, True
+                self._position, self._is_reset, self._resumes = self.feed.following.last, True, False
                 await self._begin(transport)
                 continue
             self._position = found.upto

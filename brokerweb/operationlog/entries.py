@@ -14,7 +14,7 @@ from overlay.core.errors import InvalidSetting
 
 REST, PAGE = "REST", "page"
 """Interfaces. Others name themselves."""
-GET, PUT, DELETE, BATCH, LIST = "get", "put", "delete", "batch", "list"
+GET, PUT, DELETE, BATCH, LIST, STREAM = "get", "put", "delete", "batch", "list", "stream"
 DONE, UNCHANGED, NOT_FOUND, PRECONDITION, REFUSED, FORBIDDEN, NO_ANSWER, FAILED, LOST = OUTCOMES = (
     "done",
     "unchanged",

@@ -132,15 +132,13 @@ def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str],
 
 def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, error: BaseException | None) -> Entry:
     took_ns, data = time.perf_counter_ns() - began, asked.data
-    op, source, items = _OPS.get(asked.method, asked.method), "", ()
+    op, source, items = _OPS.get(asked.method, asked.method), asked.parameters.get("provider", "")[:MOST_NAME], ()
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
-        source = said[:MOST_NAME] if isinstance(said, str) else ""
+        source = said[:MOST_NAME] if isinstance(said, str) else source
         items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
     key, who, network = asked.key or (), asked.who, asked.sight.network
-    if asked.parameters:
-        source = source or asked.parameters.get("provider", "")
     if asked.kind == LIST:
         op, answer, key = LIST, b"", [f"{name}={value}" for name, value in asked.parameters.items()]
     return Entry(at_ns, took_ns, network, who, REST, op, key, source, status, answer, error, waits, items)

@@ -10,6 +10,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
 
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import Entry
 from brokerweb.systems.context_broker.context.plane import PLANE
 from tests.brokerweb.front_site import Site, network_site
 
@@ -224,3 +226,14 @@ async def test_a_long_list_is_compressed_for_a_client_that_accepts_it_and_hsts_i
     secure = await site.client.get(site.url.replace("http:", "https:"))
     assert secure.headers["strict-transport-security"] == "max-age=60; preload"
     assert "strict-transport-security" not in (await site.client.get(site.url)).headers
+
+
+async def test_lists_and_deletions_are_in_the_operation_log(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries: list[Entry] = []
+    monkeypatch.setattr(recording, "record", entries.append)
+    await site.put("r1")
+    await site.list(type="room")
+    await site.delete("r1", provider="p")
+    kept = [(one.op, tuple(one.key), one.source, one.status) for one in entries]
+    key = ("room", "r1", "temp")
+    assert kept == [("put", key, "p", 200), ("list", (), "", 200), ("delete", key, "p", 200)]

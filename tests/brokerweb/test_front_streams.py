@@ -127,7 +127,7 @@ async def test_what_changes_under_a_filter_arrives_and_a_listener_resumes(site: 
     await site.put("r1", {"n": "0"})
     await site.delete("r2")
     await site.list()
-    again = listen(site, {"Last-Event-ID": stored["id"]}, q="n > 1")
+    again = listen(site, {"Last-Event-ID": stored["id"]}, q="n > 1", snapshot="true")
     assert (await again.event("ready"))["id"] == stored["id"]
     assert [(await again.event(name))["data"]["entity"] for name in ("stored", "left", "withdrawn")] == [
         "r1",

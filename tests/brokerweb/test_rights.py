@@ -94,7 +94,7 @@ def thing(method: str, path: str) -> str:
     rest, reads = path.startswith("/api/"), method == "get"
     if OWN.match(path):
         return f"own password, tokens and saved views: {'look' if reads else 'change'}"
-    if path.startswith("/api/accounts/"):
+    if path.startswith(("/api/accounts/", "/accounts/")):
         return "accounts, roles and rights"
     changes = (not reads and not READ_BY_POST.search(path)) if rest else is_form(path)
     if path in ("/networks/", "/api/networks/") and not changes:
@@ -106,7 +106,7 @@ def thing(method: str, path: str) -> str:
         return f"{whose}: operation log"
     if not changes:
         return f"{whose}: look, query context"
-    if "/context/" in path:
+    if "/context/" in path or "/ngsi/" in path:
         return f"{whose}: store and delete context"
     return f"{whose}: {'' if whose == 'it' else 'deploy, '}start, stop, restart, delete"
 

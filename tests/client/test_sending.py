@@ -155,7 +155,7 @@ def test_a_wait_ends_when_all_are_over_and_tells_what_it_saw(monkeypatch: pytest
 
 def event(number: int) -> str:
     data = json.dumps({"type": "room", "entity": f"r{number}", "scope": "temp", "text": "n=1"})
-    return f"id: {number}\nevent: put\ndata: {data}\n\n"
+    return f"id: {number}\nevent: stored\ndata: {data}\n\n"
 
 
 def test_a_watch_goes_on_where_it_was_when_its_connection_breaks(waits: list[float]) -> None:
@@ -165,7 +165,7 @@ def test_a_watch_goes_on_where_it_was_when_its_connection_breaks(waits: list[flo
     )
     changes = list(islice(client(answer).context("n").watch(type="room"), 4))
     assert [(one.id, one.kind, one.context.entity) for one in changes] == [
-        (str(n), "put", f"r{n}") for n in (1, 2, 3, 4)
+        (str(n), "stored", f"r{n}") for n in (1, 2, 3, 4)
     ]
     assert [one.headers.get("Last-Event-ID") for one in seen] == [None, "2"]
     assert str(seen[0].url) == "http://there/api/networks/n/stream/?type=room"

@@ -35,6 +35,7 @@ class AccountBody(Body):
     """What an administrator may change."""
 
     role = serializers.ChoiceField(choices=roles.ROLE_WORDS, required=False)
+    is_active = serializers.BooleanField(required=False, help_text="Whether it may log in and use its tokens")
     networks: Any = serializers.DictField(
         child=serializers.ChoiceField(choices=LEVELS),
         required=False,

@@ -30,16 +30,16 @@ def _settings() -> Callable[[list[str]], int]:
     return settings.main
 
 
-def _mqtt_bridge() -> Callable[[list[str]], int]:
-    from overlay.programs.context_broker.mqtt import command
-
-    return command.main
-
-
 def _keep() -> Callable[[list[str]], int]:
     from overlay.programs.context_broker import keeping
 
     return keeping.main
+
+
+def _mqtt_bridge() -> Callable[[list[str]], int]:
+    from overlay.programs.context_broker.mqtt import command
+
+    return command.main
 
 
 def _exchange(name: str) -> Callable[[], Callable[[list[str]], int]]:

@@ -30,13 +30,30 @@ export const accountsList = (query, options) => send("GET", `/api/accounts/`, { 
 export const accountsRetrieve = (id, query, options) => send("GET", `/api/accounts/${part(id)}/`, { query, ...options });
 
 /**
- * Change the role of an account, its rights on single networks, or both.
+ * Change the role of an account, whether it may log in, or its rights on single networks.
  * @param {string | number} id
  * @param {Types.PatchedAccountBodyRequest} body
  * @param {Options} [options]
  * @returns {Promise<Types.Account>}
  */
 export const accountsPartialUpdate = (id, body, options) => send("PATCH", `/api/accounts/${part(id)}/`, { body, ...options });
+
+/**
+ * The tokens of an account, newest first, with their last use.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Token[]>}
+ */
+export const accountsTokensList = (id, options) => send("GET", `/api/accounts/${part(id)}/tokens/`, options);
+
+/**
+ * Revoke a token of an account.
+ * @param {string | number} id
+ * @param {string | number} token
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const accountsTokenDestroy = (id, token, options) => send("DELETE", `/api/accounts/${part(id)}/tokens/${part(token)}/`, options);
 
 /**
  * Your own account.

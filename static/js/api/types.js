@@ -1389,6 +1389,7 @@
 /**
  * @typedef {Object} PatchedAccountBodyRequest
  * @property {AccountBodyRoleEnum} [role]
+ * @property {boolean} [is_active] Whether it may log in and use its tokens
  * @property {Record<string, "read" | "write">} [networks] Replaces the rights on single networks: level by network id
  */
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 from django.http import Http404, HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -213,7 +213,8 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
         raw=raw,
         here=request.build_absolute_uri(request.path),
     )
-    close_old_connections()  # of this thread, which waits for brokers now
+    if not connection.in_atomic_block:
+        close_old_connections()  # of this thread, which waits for brokers now
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
 

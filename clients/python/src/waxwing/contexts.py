@@ -15,6 +15,8 @@ Payload = Mapping[str, Any] | str
 """Pairs (values become text), or a text."""
 Operation = Mapping[str, Any]
 """One operation of a batch."""
+CHANGES = ("snapshot", "stored", "left", "withdrawn", "expired", "dropped", "reset")
+"""Events of a stream; others are about the stream itself."""
 LONGEST_PAUSE_S = 30.0
 ANSWER_S = 20.0
 """Time for an answer beyond the time that the server was asked to wait."""
@@ -22,7 +24,7 @@ ANSWER_S = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Something that changed. ``kind`` is the name of the event, such as ``put`` or ``delete``."""
+    """Something that changed. ``kind`` is one of ``CHANGES``; ``reset``: changes before it are missing, list again."""
 
     id: str
     """Resumes the stream after this change."""
@@ -99,7 +101,10 @@ def watching(network: str, filters: Query, last_id: str) -> Call:
     return call("GET", at("networks", network, "stream"), query=filters, headers=headers)
 
 
-def change(event: Event) -> Change:
+def change(event: Event) -> Change | None:
+    """``None`` for an event that is about the stream itself."""
+    if event.name not in CHANGES:
+        return None
     raw = json.loads(event.data)
     return Change(id=event.id, kind=event.name, context=Context.of(raw), raw=raw)
 

@@ -129,5 +129,6 @@ class AsyncContextOf:
         async with self._transport.lines(asked, silence_s) as lines:
             async for line in lines:
                 event = reader.feed(line)
-                if event is not None:
-                    yield contexts.change(event)
+                change = event and contexts.change(event)
+                if change:
+                    yield change

@@ -130,5 +130,6 @@ class ContextOf:
         with self._transport.lines(asked, silence_s) as lines:
             for line in lines:
                 event = reader.feed(line)
-                if event is not None:
-                    yield contexts.change(event)
+                change = event and contexts.change(event)
+                if change:
+                    yield change
