@@ -212,7 +212,7 @@ def test_what_is_done_with_many_asks_the_database_as_often_as_with_one(
             act(browser, "experiments_run", action, some)
             return len(asked)
 
-    assert questions(runs) == questions(runs[:1])
+    assert questions(runs[1:]) == questions(runs[:1])
 
 
 def test_what_stops_or_loses_something_is_asked_before(browser: Client, runs: list[Run], line: Topology) -> None:

@@ -37,7 +37,7 @@ def test_an_empty_lab_says_what_to_do_and_lists_every_message(viktor: Client) ->
     assert "No datagram yet" in page
     assert "Sending datagrams to live brokers needs the operator role." in page
     links = re.findall(r'href="(/wire/\?d=[0-9a-f]+)">(\w+)</a>', page)
-    assert len(links) == 32
+    assert len(links) == 34
     for link, name in links[::7]:
         opened = text_of(viktor.get(link).content.decode())
         assert f" {name} " in opened
@@ -135,7 +135,7 @@ def test_a_message_is_composed_by_its_fields_and_its_address_holds_them(viktor: 
     part = viktor.post("/wire/composed/", {"code": "3", "entity_id": "r7", "timestamp": "5"}).content.decode()
     assert ">3|5|room|r7|temp</code>" in part
     for link, sentence in (
-        ("/wire/compose/?code=38", "no message has the code 38"),
+        ("/wire/compose/?code=99", "no message has the code 99"),
         ("/wire/compose/?code=x", "must be a whole number"),
         ("/wire/compose/?code=3&colour=red", "ContextRequest has no such field"),
     ):
@@ -221,7 +221,7 @@ def test_what_was_not_recorded_or_cannot_be_chosen_is_said(viktor: Client, run: 
 def test_the_dissector_is_there_to_be_downloaded(viktor: Client) -> None:
     page = viktor.get("/wire/wireshark/").content.decode()
     assert 'href="/static/wireshark/waxwing.lua" download' in page
-    assert "all 32 messages" in page
+    assert "all 34 messages" in page
     assert "data-toast" not in page
 
 

@@ -278,8 +278,9 @@ class ContextPlane:
     def _client(self, sight: Sight) -> PoolClient:
         """The ports to this network, of the running event loop."""
         self._enter()
-        client, addresses = self._clients.get(sight.network) or (PoolClient(self._stamps, self._wall), ())
-        if addresses != sight.addresses:
+        known = self._clients.get(sight.network)
+        client = known[0] if known else PoolClient(self._stamps, self._wall)
+        if known is None or known[1] != sight.addresses:
             client.keep(sight.addresses)
             self._clients[sight.network] = client, sight.addresses
             while len(self._clients) > MOST_NETWORKS:
