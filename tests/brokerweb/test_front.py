@@ -325,7 +325,7 @@ async def test_errors_are_problem_details_if_asked_and_each_answer_has_an_id(sit
 
 
 async def test_a_request_whose_client_is_gone_does_not_wait_on(site: Site) -> None:
-    transport, path = site.client._transport, f"{httpx.URL(site.url).path}room/later/temp/"
+    transport, path = site.client._transport, f"{httpx.URL(site.url).path}room/never-put/temp/"
     assert isinstance(transport, httpx.ASGITransport)
     gone, sent = asyncio.Event(), []
 
