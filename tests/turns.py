@@ -20,6 +20,7 @@ TURNS = {
         "browser/test_notifications.py",
         "browser/test_operator_journey.py",
         "browser/test_query_walk.py",
+        "test_client_journey.py",
         "test_rest_journey.py",
     ),
     "every page": ("browser/test_every_page.py",),

@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from django.db import close_old_connections
 
 from brokerweb.networks.models import UP, Network
-from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import probe_file
 from overlay.core.addresses import Address, is_loopback, parse_address
 from overlay.core.announcements import Announcement
@@ -36,7 +36,7 @@ def announced(host: str, interface: str, now_s: float) -> Iterator[Announcement]
     ``interface``."""
     for network in Network.objects.filter(host=host, state__in=UP).order_by("created")[:MOST_NETWORKS]:
         rows = [row for row in network.brokers if row.get("state") == "up" and row.get("address")]
-        asked = probe_file(network).newest(TIERS[0], [row["index"] for row in rows], now_s)
+        asked = probe_file(network).newest(FEW_SECONDS, [row["index"] for row in rows], now_s)
         answering = [row for row in rows if asked.get(row["index"], (1, 1))[1]]
         fitting = [(row["index"], parse_address(row["address"])) for row in answering]
         fitting = [(index, address) for index, address in fitting if _is_reached(address, interface)]

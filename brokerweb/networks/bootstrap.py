@@ -13,7 +13,7 @@ from typing import Any
 
 from brokerweb.kit.follower_cache import Following
 from brokerweb.networks.models import UP, Network
-from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import pinged, probe_file
 from overlay.core.addresses import Address, parse_address
 from overlay.deployment.rollout import RUNNING
@@ -130,4 +130,4 @@ def _loads(network: Network) -> dict[int, float]:
     up = _up(network)
     if len(up) > MOST_LOADS:
         return {}
-    return probe_file(network).last(TIERS[0], up, "load_per_s", time.time())
+    return probe_file(network).last(FEW_SECONDS, up, "load_per_s", time.time())

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from urllib.parse import parse_qsl
 
 from django.conf import settings
@@ -19,8 +20,10 @@ from brokerweb.front import door
 from brokerweb.front.application import Application, Receive, Scope, Send, body_of, is_host
 from brokerweb.front.budgets import Budgets
 from brokerweb.front.fresh import Fresh
+from brokerweb.front.sending import ALWAYS, POLICY, headers_of
 from brokerweb.front.visitors import admit, credentials
-from brokerweb.kit.throttles import refusal
+from brokerweb.kit.origin import own_id
+from brokerweb.kit.throttles import Budget, refusal
 from brokerweb.networks import sight
 from brokerweb.networks.sight import Sight
 from brokerweb.ngsi.answers import Answer
@@ -30,12 +33,6 @@ from overlay.core.errors import InvalidSetting
 
 TOKEN = b"x-auth-token"
 MOST_VISITORS, MOST_NETWORKS = 10_000, 1_000
-ALWAYS = [
-    (VERSION_HEADER.lower().encode(), VERSION.encode()),
-    (b"cache-control", b"no-cache"),
-    (b"vary", b"Authorization, Cookie, Accept"),
-    (b"x-content-type-options", b"nosniff"),
-]
 _WANTED = {name.encode() for name in HEADERS} | {b"host", VERSION_HEADER.lower().encode()}
 
 
@@ -77,6 +74,8 @@ class Door:
         shown = credentials({"authorization": authorization}, target.network, target.is_write(method))
         if shown is None or not _is_plain(scope, headers):
             return None
+        if sum(name in _WANTED for name, _ in scope["headers"]) > len(headers):
+            return None  # one is there twice; Django combines them
         try:
             visitor, seen = await self._visitors.get(shown), await self._sights.get(target.network)
             parameters = parameters_of(parse_qsl(scope["query_string"].decode(), keep_blank_values=True))
@@ -85,11 +84,17 @@ class Door:
         if visitor is None or seen is None or not seen.is_up:
             return None
         door.use(asyncio.get_running_loop())
-        budget = self._budgets.count(f"{visitor.who}:context", settings.CONTEXT_RATE, time.time())
+        spend = partial(self._spend, f"{visitor.who}:{POLICY}")
+        budget = spend(1)
+        scope["ngsi_headers"] = headers_of(scope.get("scheme", "http"), budget)
         if budget is not None and budget.is_exceeded:
             body, seconds = refusal(visitor.who, budget.reset_s)
             return replace(target.standard.refused(429, body["sentence"]), headers={"Retry-After": str(seconds)})
-        return Request(method, target.base, target.path, parameters, headers, b"", seen, visitor.who)
+        return Request(method, target.base, target.path, parameters, headers, b"", seen, visitor.who, spend)
+
+    def _spend(self, who: str, operations: int) -> Budget | None:
+        """One batch may pass the limit; the next request has to wait."""
+        return self._budgets.count(who, settings.CONTEXT_RATE, time.time(), operations)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Within the limits for bodies."""
@@ -122,10 +127,15 @@ def _is_plain(scope: Scope, headers: Mapping[str, str]) -> bool:
 
 
 async def _send(answer: Answer, scope: Scope, send: Send) -> None:
-    headers = [*ALWAYS, *((name.lower().encode(), value.encode()) for name, value in answer.headers.items())]
+    headers = [*ALWAYS, *scope["ngsi_headers"], (b"x-request-id", own_id(_header(scope, b"x-request-id")).encode())]
+    headers += [*((name.lower().encode(), value.encode()) for name, value in answer.headers.items())]
     if answer.body:
         headers.append((b"content-type", answer.media_type.encode()))
     if answer.status != 204:
         headers.append((b"content-length", b"%d" % len(answer.body)))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else answer.body})
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    return next((value.decode("latin1") for known, value in scope["headers"] if known == name), "")

@@ -74,11 +74,9 @@ class Mirror:
                 if entry.end_ms > now_ms:
                     yield entry
 
-    def all(self, includes: Callable[[str, str], bool]) -> list[Entry]:
-        """Those of all entities that ``includes(type, id)``."""
-        now_ms = time.time_ns() // 1_000_000
-        places = [entries for (type, id), entries in self._entries.items() if includes(type, id)]
-        return [entry for entries in places for entry in entries.values() if entry.end_ms > now_ms]
+    def places(self) -> list[Place]:
+        """Of all entities, in no order."""
+        return list(self._entries)
 
     async def _read(self, sight: Sight) -> None:
         """All of it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ HEADERS = frozenset(
     {"accept", "content-type", "link", "fiware-service", "fiware-servicepath", "ngsild-tenant", "authorization"}
 )
 """The names of those that are read, in lower case."""
+UNPARSED = object()
 MOST_LISTED, LISTED = 1_000, 20
 MOST_OFFSET = 1_000_000
 
@@ -43,6 +44,10 @@ class Request:
     sight: Sight
     who: str
     """``token:ID`` or ``user:ID``."""
+    spend: Callable[[int], object] = lambda operations: None
+    """Counts further operations against the limit of ``who``."""
+    parsed: Any = UNPARSED
+    """The body's JSON, if it was parsed before."""
 
     @property
     def media_type(self) -> str:
@@ -88,6 +93,8 @@ class Request:
 
     def json(self) -> Any:
         """The body. Raises ``Problem``."""
+        if self.parsed is not UNPARSED:
+            return self.parsed
         try:
             return read_json(self.body.decode())
         except UnicodeDecodeError:

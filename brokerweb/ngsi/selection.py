@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from brokerweb.ngsi.entries import Entry, entity_of
 from brokerweb.ngsi.model import Attribute, Entity
 from brokerweb.ngsi.patterns import Pattern
 from brokerweb.ngsi.queries.tree import EVERYTHING, Condition, meets
 
-Place = tuple[str, str]
-"""Type and id."""
+View = Callable[[Entity], Mapping[str, Attribute]]
+"""The attributes of an entity that a condition sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """``subjects``: entities that any of them includes; none: all. ``view``: the attributes that the condition sees."""
+    """``subjects``: entities that any of them includes; none: all."""
 
     subjects: tuple[Subject, ...] = ()
     condition: Condition = EVERYTHING
@@ -44,22 +43,8 @@ class Selection:
     def includes(self, type: str, id: str) -> bool:
         return not self.subjects or any(one.includes(type, id) for one in self.subjects)
 
-    def selects(self, entity: Entity, view: Callable[[Entity], Mapping[str, Attribute]]) -> bool:
+    def selects(self, entity: Entity, view: View) -> bool:
         """Of one that is included."""
         if self.some_of and self.some_of.isdisjoint(entity.attributes):
             return False
         return self.condition is EVERYTHING or meets(view(entity), self.condition)
-
-
-def entities_of(
-    entries: Iterable[Entry], selection: Selection, view: Callable[[Entity], Mapping[str, Attribute]]
-) -> Iterator[Entity]:
-    """Those that are selected, ordered by type and id."""
-    places: dict[Place, list[Entry]] = {}
-    for entry in entries:
-        if selection.includes(entry.type, entry.id):
-            places.setdefault((entry.type, entry.id), []).append(entry)
-    for place in sorted(places):
-        entity = entity_of(places[place])
-        if entity is not None and selection.selects(entity, view):
-            yield entity

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote_to_bytes
 
 from rest_framework.exceptions import APIException
 
+from brokerweb.front.application import PARSED_HERE
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.ld import errors as ld_errors
@@ -73,6 +75,8 @@ def target_of(raw: bytes) -> Target | None:
 async def respond(standard: Standard, request: Request) -> Answer:
     """The answer to a permitted request; raises nothing."""
     try:
+        if len(request.body) > PARSED_HERE and request.media_type.endswith("json"):
+            request = replace(request, parsed=await asyncio.to_thread(request.json))
         return await standard.respond(request)
     except Problem as problem:
         return standard.refusal(problem)

@@ -32,6 +32,7 @@ def house(settings: Any, tmp_path: Path) -> Path:
     settings.REST_RATE = settings.REST_ADDRESS_RATE = settings.LOG_IN_RATE = (
         0  # stories of this process share an address
     )
+    settings.OPERATION_ROWS = 0  # its thread would use the database when a test is over
     settings.WEBHOOK_NETWORKS = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     return tmp_path

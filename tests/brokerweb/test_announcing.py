@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brokerweb.networks import announcing
 from brokerweb.networks.announcing import MOST_BROKERS, Announcing, announced
 from brokerweb.networks.models import Network, NetworkState
-from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import probe_file
 from brokerweb.topologies import services as topologies
 from overlay.cli import commands
@@ -61,7 +61,7 @@ def network(operator: User, settings: Any) -> Network:
 
 @pytest.mark.django_db
 def test_brokers_that_answer_and_can_be_reached_are_announced(network: Network) -> None:
-    probe_file(network).write(TIERS[0], NOW - 5, {0: {"asked": 5, "answered": 0}, 3: {"asked": 5, "answered": 4}})
+    probe_file(network).write(FEW_SECONDS, NOW - 10, {0: {"asked": 5, "answered": 0}, 3: {"asked": 5, "answered": 4}})
     found = list(announced("here", LOOPBACK, NOW))
     assert [one.index for one in found] == [3, 4, 5, 6, 7, 8, 9, 10][:MOST_BROKERS]
     assert {(one.network, one.name, one.system) for one in found} == {(network.pk, "campus", network.system)}

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from brokerweb.networks import bootstrap
 from brokerweb.networks.bootstrap import RENEW_S, RENEW_SOON_S, Entry, List
 from brokerweb.networks.models import Network, NetworkState
-from brokerweb.networks.probes import TIERS
+from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import probe_file
 from brokerweb.topologies import services as topologies
 from overlay.core.addresses import format_address
@@ -64,7 +64,7 @@ def test_healthy_brokers_come_first_and_only_they_are_in_the_text(
     os.kill(daemons[1].process.pid, signal.SIGSTOP)
     known: dict[int | None, dict[str, float]] = {n: {"asked": 5, "answered": 5, "load_per_s": 7.0} for n in (0, 2)}
     monkeypatch.setattr(bootstrap.time, "time", lambda: NOW + 0.5)
-    probe_file(network).write(TIERS[0], NOW - 5, known)
+    probe_file(network).write(FEW_SECONDS, NOW - 10, known)
     url = f"/api/networks/{network.pk}/bootstrap"
     answer = wait_for(
         lambda: (found := api.get(f"{url}/")).json()["healthy"] == 2 and found, "both that run have answered in time"

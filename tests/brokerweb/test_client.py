@@ -93,6 +93,22 @@ def test_a_pipeline_runs_a_file_and_learns_by_the_exit_code_what_came_of_it(
     assert typed("runs", "wait", Run.objects.get().pk)[0] == 3
 
 
+def test_ctrl_c_leaves_the_runs_or_cancels_them(
+    typed: Typed, ring: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    body = {"name": "long", "topology": ring["id"], "workload": SMALL, "engine": "simulated"}
+    assert typed("experiments", "create", "--file", "-", stdin=json.dumps(body))[0] == 0
+    monkeypatch.setattr("waxwing._sync.waits.time.sleep", interrupt)
+    code, _, err = typed("run", "long")
+    assert (code, err.splitlines()[-1].startswith("The runs go on.")) == (130, True)
+    code, _, err = typed("run", "long", "--on-interrupt", "cancel")
+    assert (code, err.splitlines()[-1]) == (130, "cancelled 1 run")
+    assert sorted(Run.objects.values_list("state", flat=True)) == ["cancelled", "queued"]
+
+
 def test_the_command_lists_shows_and_reaches_the_rest_by_api(typed: Typed, ring: dict[str, Any]) -> None:
     assert typed("networks") == (0, "none\n", "")
     code, out, _ = typed("topologies", "create", "-f", "name=mesh", "-f", "kind=full-mesh", "-f", "brokers=3", "--json")

@@ -308,7 +308,7 @@ def test_what_is_wrong_is_written_as_it_was_typed() -> None:
 @pytest.mark.parametrize(
     ("code", "given_", "field"),
     [
-        (38, {}, "code"),
+        (40, {}, "code"),
         (3, {"colour": "red"}, "colour"),
         (2, {"payload": "x" * 70_000}, "payload"),
         (3, {"scope": "\ud800"}, "scope"),

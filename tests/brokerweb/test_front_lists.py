@@ -12,6 +12,7 @@ from django.core.cache import cache
 
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import Entry
+from brokerweb.systems.context_broker.context import following
 from brokerweb.systems.context_broker.context.plane import PLANE
 from tests.brokerweb.front_site import Site, network_site
 
@@ -89,6 +90,17 @@ async def test_a_broker_that_is_down_or_silent_is_missing(site: Site) -> None:
     listed = await site.list()
     assert (names(listed), listed["complete"]) == (["r1"], False)
     assert [(one["broker_index"], one["reason"]) for one in listed["missing"]] == [(1, "down")]
+
+
+async def test_a_broker_that_has_just_died_is_missing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "FRESH_S", 0.0)
+    await site.put("r1", broker=1)
+    assert (await site.list())["complete"]
+    site.brokers[1].close()
+    listed = await site.list()
+    assert (names(listed), listed["complete"]) == (["r1"], False), "it may be cut off only"
+    assert [(one["broker_index"], one["reason"]) for one in listed["missing"]] == [(1, "silent")]
+    assert (await site.delete("r1", provider="p")).json()["pending"] == [1]
 
 
 async def test_what_is_deleted_is_served_by_no_broker_and_older_data_do_not_return(site: Site) -> None:
@@ -236,4 +248,4 @@ async def test_lists_and_deletions_are_in_the_operation_log(site: Site, monkeypa
     await site.delete("r1", provider="p")
     kept = [(one.op, tuple(one.key), one.source, one.status) for one in entries]
     key = ("room", "r1", "temp")
-    assert kept == [("put", key, "p", 200), ("list", (), "", 200), ("delete", key, "p", 200)]
+    assert kept == [("put", key, "p", 200), ("list", ("type=room",), "", 200), ("delete", key, "p", 200)]

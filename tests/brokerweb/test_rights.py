@@ -17,6 +17,7 @@ from brokerweb.accounts import rights, roles
 from brokerweb.accounts.models import NetworkRight, Token
 from brokerweb.accounts.rights import Access, Level, Operation, Role, refusal, visible
 from brokerweb.accounts.services import make_token
+from brokerweb.live.websocket_auth import NOT_ALLOWED, NOT_LOGGED_IN, _code
 from brokerweb.networks.models import Network
 
 pytestmark = pytest.mark.django_db
@@ -173,6 +174,17 @@ def answer(client: Client, method: str, path: str) -> bool | int:
     except Allowed:
         return True
     return False if status == 403 else status
+
+
+def test_a_websocket_shows_a_run_to_those_who_may_look() -> None:
+    made, documented = accounts(), table()
+    codes = {
+        who: _code(User.objects.get(username=who), Token.objects.filter(user__username=who).first()) for who in made
+    }
+    row = "everything else: look"
+    assert codes == {who: 0 if documented[who, row] else NOT_ALLOWED for who in made}
+    User.objects.update(is_active=False)
+    assert {_code(user) for user in User.objects.all()} == {NOT_LOGGED_IN}
 
 
 def test_without_a_log_in_nothing_is_shown_and_nothing_changed(client: Client, settings: Any) -> None:

@@ -77,7 +77,7 @@ def test_a_datagram_is_decoded_by_whoever_may_look(viewer: User) -> None:
         ("decode", {"text": "33 7"}, "text"),
         ("decode", {"text": "1|5", "form": "runes"}, "form"),
         ("decode", {"text": "00" * 70_000}, "text"),
-        ("compose", {"code": 38}, "code"),
+        ("compose", {"code": 40}, "code"),
         ("compose", {"code": 3, "fields": {"colour": "red"}}, "fields.colour"),
         ("compose", {"code": 3, "fields": {"scope": ["a"]}}, "fields.scope"),
         ("compose", {"code": 3, "feilds": {}}, "feilds"),

@@ -29,10 +29,12 @@ class LoopBroker:
         self._loop.add_reader(self._sock, self._readable)
 
     def close(self) -> None:
+        """Also a second time."""
         if self._timer is not None:
             self._timer.cancel()
-        self._loop.remove_reader(self._sock)
-        self._sock.close()
+        if self._sock.fileno() >= 0:
+            self._loop.remove_reader(self._sock)
+            self._sock.close()
 
     def _readable(self) -> None:
         data, source = self._sock.recvfrom(65_536)

@@ -22,7 +22,11 @@ SIGHT: Any = None
 
 def contents(mirror: Mirror) -> set[tuple[str, str, str, str, str]]:
     mirror.check_invariants()
-    return {(one.type, one.id, one.scope, one.provider, one.text) for one in mirror.all(lambda *_: True)}
+    return {
+        (one.type, one.id, one.scope, one.provider, one.text)
+        for place in mirror.places()
+        for one in mirror.of(place[1], place[0])
+    }
 
 
 def held(context: FakeContext) -> set[tuple[str, str, str, str, str]]:

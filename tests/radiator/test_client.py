@@ -22,9 +22,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def started(server, *options):
-    """A process of ``receive`` that has registered as printer."""
+    """A process of ``receive`` that has registered as printer. It ends if its test does not end it."""
+    receive = ["receive", format_address(server), "--id", "printer", "--seconds", str(BOUND_S), *options]
     receiving = subprocess.Popen(
-        [sys.executable, "-m", "overlay", "radiator", "receive", format_address(server), "--id", "printer", *options],
+        [sys.executable, "-m", "overlay", "radiator", *receive],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

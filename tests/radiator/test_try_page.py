@@ -68,7 +68,7 @@ def test_rest_tries_the_same(looking):
         ({"messages": [{"at_s": 0}]}, "messages"),
         ({"recipients": [{"id": 7}]}, "recipients"),
         ({"recipients": 5}, "recipients"),
-        ({"messages": ["x"]}, "messages"),
+        ({"messages": ["x"]}, "messages.0"),
         ({"echo": "yes"}, "echo"),
         ({"scenario": 3}, "scenario"),
     ):

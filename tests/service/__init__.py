@@ -4,7 +4,8 @@
 of ``tests.soak``, which does this to brokers alone, in virtual time.
 
 - ``ledger``        what was acknowledged, what was asked, which brokers died; the verdict on each query. Pure
-- ``clients``       the ways in: each stores and queries a number of an entity
+- ``clients``       the ways in: each stores and queries a number of an entity. UDP and ``curl``
+- ``libraries``     the others: our Python client, NGSI, MQTT
 - ``disturbances``  what happens to the installation meanwhile
 - ``drive``         all of it at once
 """

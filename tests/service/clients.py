@@ -89,7 +89,7 @@ class Plain:
         def ask() -> int | None:
             text = f"3|{self._next_stamp()}|{TYPE}|{entity}|{SCOPE}"
             _, answer = self._exchange(text, ("4|", "6|"), lambda answer: True)
-            return int(answer.rpartition("=")[2]) if answer.startswith("4|") else None
+            return number_of(answer.rpartition("|")[2]) if answer.startswith("4|") else None
 
         return patiently(ask)
 
@@ -152,6 +152,11 @@ class Curl:
 
     def close(self) -> None:
         pass
+
+
+def number_of(payload: str) -> int:
+    """Of a payload made of pairs; other clients add more."""
+    return int(dict(pair.split("=", 1) for pair in payload.split(";"))[FIELD])
 
 
 def patiently(action: Callable[[], T]) -> T:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any
 
+from brokerweb.up.environment import find_mosquitto
 from tests.service.clients import Client, Curl, Failed, Place, Plain
 from tests.service.disturbances import Disturbances
 from tests.service.ledger import Ledger, Query, Stored, Verdict
+from tests.service.libraries import Mqtt, Ngsi, Python, bridged
 from tests.stack.house import House
 from tests.test_rest_journey import Api
 from tests.waiting import wait_for
 
-WAYS: Sequence[Callable[[Place], Client]] = (Plain, Curl)
+Way = Callable[[Place], Client]
+WAYS: Sequence[Way] = (Plain, Curl, Python, Ngsi)
+"""And ``Mqtt``, where there is a Mosquitto."""
 ENTITIES = 4
 """That each way stores."""
 STORE_EVERY_S, QUERY_EVERY_S = 1.0, 0.25
@@ -32,8 +38,8 @@ class Outcome:
     took_s: float
     disturbances: list[str]
     verdicts: dict[str, Verdict]
-    refused: dict[str, int]
-    """Values that were not acknowledged, by way."""
+    refused: dict[str, list[str]]
+    """Values that were not acknowledged, by way, and why."""
     lost: list[str] = field(default_factory=list)
     """Last values that had a holder and that a way did not find, or found an older one of."""
     changes: int = 0
@@ -53,7 +59,7 @@ class Outcome:
                 "answered": one.answered,
                 "older": one.older,
                 "missed": [f"{query.entity}: {query.error or 'not found'}" for query in one.missed[:20]],
-                "stores_refused": self.refused.get(way, 0),
+                "refused": self.refused.get(way, []),
             }
             for way, one in self.verdicts.items()
         }
@@ -83,16 +89,23 @@ def network_of(api: Api, brokers: int) -> str:
 
 
 def drive(house: House, api: Api, path: str, seconds: float, seed: int = 1, *, calm: bool = False) -> Outcome:
-    """Drive the network of ``path`` for so long; ``calm``: without disturbances."""
-    began = time.monotonic()
-    ledger, end = Ledger(), began + seconds
+    """Drive the network of ``path`` for so long, by all ways; ``calm``: without disturbances."""
     place = place_of(api, path)
-    clients = [way(place) for way in WAYS]
+    if find_mosquitto() is None:
+        return _drive(house, api, path, WAYS, seconds, seed, calm=calm)
+    with tempfile.TemporaryDirectory(prefix="waxwing-mqtt-") as folder, bridged(place, Path(folder)):
+        return _drive(house, api, path, [*WAYS, Mqtt], seconds, seed, calm=calm)
+
+
+def _drive(house: House, api: Api, path: str, ways: Sequence[Way], seconds: float, seed: int, *, calm: bool) -> Outcome:
+    began, place = time.monotonic(), place_of(api, path)
+    ledger, end = Ledger(), began + seconds
+    clients = [way(place) for way in ways]
     entities = [f"{client.name}-{number}" for client in clients for number in range(ENTITIES)]
-    threads = [threading.Thread(target=_store, args=(way(place), ledger, end)) for way in WAYS]
+    threads = [threading.Thread(target=_store, args=(way(place), ledger, end)) for way in ways]
     threads += [
         threading.Thread(target=_query, args=(way(place), ledger, entities, end, Random(f"{seed}/{number}")))
-        for number, way in enumerate(WAYS)
+        for number, way in enumerate(ways)
     ]
     for thread in threads:
         thread.start()
@@ -135,8 +148,8 @@ def _store_one(client: Client, ledger: Ledger, entity: str, number: int, valid_m
     begun = time.monotonic()
     try:
         holder = client.store(entity, number, valid_ms)
-    except Failed:
-        ledger.refused[client.name] += 1
+    except Failed as failed:
+        ledger.refused[client.name].append(f"{entity}: {failed}")
         return
     ledger.stored[entity].append(Stored(number, holder, time.monotonic(), begun + valid_ms / 1000))
 

@@ -7,7 +7,7 @@ holder did not die in between. ACK 102 lasts as long as its broker's process, so
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 Broker = int
@@ -61,8 +61,8 @@ class Ledger:
     def __init__(self) -> None:
         self.stored: defaultdict[str, list[Stored]] = defaultdict(list)
         self.queries: list[Query] = []
-        self.refused: Counter[str] = Counter()
-        """Values that were not acknowledged, by client."""
+        self.refused: defaultdict[str, list[str]] = defaultdict(list)
+        """Why values were not acknowledged, by client."""
         self.deaths: list[tuple[float, Broker]] = []
         self.moves: list[tuple[float, Broker]] = []
         """When a broker began to give its entries to others: from then on, those may hold what it had."""

@@ -121,6 +121,7 @@ async def _items(request: Request) -> list[Any]:
         raise wrong("The body must be a list of at least one element.")
     if len(found) > MOST:
         raise Problem(Kind.TOO_LARGE, f"The body has {len(found):,} elements; the limit is {MOST:,}.")
+    request.spend(len(found) - 1)
     return found
 
 

@@ -16,7 +16,7 @@ from brokerweb.ngsi.problems import Kind, Problem, unsupported, wrong
 from brokerweb.ngsi.queries import ld as language
 from brokerweb.ngsi.queries.tree import EVERYTHING, Condition
 from brokerweb.ngsi.requests import Request
-from brokerweb.ngsi.selection import Selection, Subject, entities_of
+from brokerweb.ngsi.selection import Selection, Subject
 from brokerweb.ngsi.store import Store
 from brokerweb.ngsi.times import write_time
 
@@ -51,7 +51,7 @@ async def listed(request: Request, store: Store) -> Answer:
 async def page(request: Request, store: Store, selection: Selection, attrs: frozenset[str] | None = None) -> Answer:
     """The entities that are selected, as the request wants them shown."""
     shape, (offset, limit) = shape_of(request, "count"), request.page(least=0)
-    entities = list(entities_of(store.all(selection.includes), selection, view))
+    entities = await store.select(selection, view)
     if attrs:
         shape = type(shape)(shape.is_short, attrs, shape.has_times, shape.context)
     is_counted = request.parameters.get("count", "false") == "true" or "count" in request.names("options")
@@ -140,4 +140,4 @@ def shown_attributes(entity: Entity) -> list[str]:
 
 
 async def _all(store: Store, selection: Selection) -> list[Entity]:
-    return list(entities_of(store.all(selection.includes), selection, view))
+    return await store.select(selection, view)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokerweb.ngsi.entries import Entry, entity_of
-from brokerweb.ngsi.model import Attribute, Entity
+from brokerweb.ngsi.model import Entity
 from brokerweb.ngsi.scopes import EVERYWHERE, Scopes
-from brokerweb.ngsi.selection import Selection
-
-View = Callable[[Entity], Mapping[str, Attribute]]
+from brokerweb.ngsi.selection import Selection, View
 
 
 @dataclass(frozen=True, slots=True)

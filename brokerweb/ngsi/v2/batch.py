@@ -30,6 +30,7 @@ async def update(request: Request, store: Store) -> Answer:
     if action not in ACTIONS:
         raise wrong(f"actionType: must be one of {', '.join(ACTIONS)}, not {shown(action)}.")
     given = _entities(body, "entities", is_short=is_short)
+    request.spend(len(given) - 1)
     await _carry_out(store, given, str(action))
     return nothing()
 
@@ -40,7 +41,9 @@ async def notify(request: Request, store: Store) -> Answer:
     is_short = bool(request.options(SHORT))
     body = request.object()
     _known(body, ("subscriptionId", "data"))
-    await _carry_out(store, _entities(body, "data", is_short=is_short), "append")
+    given = _entities(body, "data", is_short=is_short)
+    request.spend(len(given) - 1)
+    await _carry_out(store, given, "append")
     return nothing(200)
 
 

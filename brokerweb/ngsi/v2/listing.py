@@ -12,7 +12,7 @@ from brokerweb.ngsi.problems import Kind, Problem, unsupported, wrong
 from brokerweb.ngsi.queries import v2 as language
 from brokerweb.ngsi.queries.tree import EVERYTHING
 from brokerweb.ngsi.requests import Request
-from brokerweb.ngsi.selection import Selection, Subject, entities_of
+from brokerweb.ngsi.selection import Selection, Subject
 from brokerweb.ngsi.store import Store
 from brokerweb.ngsi.v2.ordering import ordered
 from brokerweb.ngsi.v2.rendering import FORMATS, Shape, shape_of, with_builtin
@@ -44,8 +44,7 @@ async def page(
     order = request.names("orderBy")
     if any(name.removeprefix("!") == "geo:distance" for name in order):
         raise Problem(Kind.UNSUPPORTED_QUERY, "orderBy: geo:distance is not supported.")
-    found: Iterable[Entity] = entities_of(store.all(selection.includes), selection, with_builtin)
-    entities = ordered(found, order)
+    entities = ordered(await store.select(selection, with_builtin), order)
     headers = {TOTAL: str(len(entities))} if "count" in options else {}
     return answer(200, _shown(entities[offset : offset + limit], shape), headers)
 
@@ -123,7 +122,7 @@ async def type_named(request: Request, store: Store, type: str) -> Answer:
 
 async def _types(store: Store, selection: Selection) -> dict[str, list[Entity]]:
     found: dict[str, list[Entity]] = {}
-    for entity in entities_of(store.all(selection.includes), selection, with_builtin):
+    for entity in await store.select(selection, with_builtin):
         found.setdefault(entity.type, []).append(entity)
     return found
 

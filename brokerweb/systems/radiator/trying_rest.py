@@ -31,9 +31,7 @@ class TryBody(Body):
 class PlacedSerializer(serializers.Serializer):
     message = serializers.IntegerField(help_text="From 1")
     recipient = serializers.CharField()
-    dimension = serializers.CharField(
-        source="threshold.0", help_text="Of the queue that it joins: volume, people, time"
-    )
+    dimension = serializers.CharField(help_text="Of the queue that it joins: volume, people, time")
     limit = serializers.FloatField()
     left_s = serializers.FloatField(allow_null=True, help_text="When it leaves; null: not with these messages")
     together = serializers.ListField(child=serializers.IntegerField(), help_text="The messages of its aggregate")

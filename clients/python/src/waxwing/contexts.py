@@ -16,7 +16,7 @@ Payload = Mapping[str, Any] | str
 Operation = Mapping[str, Any]
 """One operation of a batch."""
 CHANGES = ("snapshot", "stored", "left", "withdrawn", "expired", "dropped", "reset")
-"""Events of a stream; others are about the stream itself."""
+"""Events of a stream; others are about the stream itself. After ``end``, a new request is answered with the reason."""
 LONGEST_PAUSE_S = 30.0
 ANSWER_S = 20.0
 """Time for an answer beyond the time that the server was asked to wait."""
@@ -30,7 +30,7 @@ class Change:
     """Resumes the stream after this change."""
     kind: str
     context: Context
-    """What is known of it; of what was deleted, at least its names."""
+    """What is known of it; of what was deleted, its names and provider."""
     raw: Mapping[str, Any] = field(repr=False)
 
 
@@ -96,9 +96,11 @@ def context(type: str, entity: str, scope: str, answer: Answer) -> Context:
     return Context.of(answer.data, **names, etag=answer.headers.get("etag", ""))
 
 
-def watching(network: str, filters: Query, last_id: str) -> Call:
+def watching(network: str, filters: Query, last_id: str, *, snapshot: bool) -> Call:
+    """A stream; what there is comes first only where nothing is resumed."""
     headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last_id} if last_id else {})}
-    return call("GET", at("networks", network, "stream"), query=filters, headers=headers)
+    query = {**filters, "snapshot": True} if snapshot and not last_id else filters
+    return call("GET", at("networks", network, "stream"), query=query, headers=headers)
 
 
 def change(event: Event) -> Change | None:

@@ -102,11 +102,17 @@ def _missing(pattern: str, constants: dict[str, str]) -> dict[str, str]:
 
 
 async def _run(options: BridgeOptions, given: Namespace) -> None:
-    process = BridgeProcess(options, _say, lambda: _print(f"ready {options.server.client_id} {options.server.url}"))
+    is_ready = asyncio.Event()
+
+    def ready() -> None:
+        _print(f"ready {options.server.client_id} {options.server.url}")
+        is_ready.set()
+
+    process = BridgeProcess(options, _say, ready)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, process.stop)
-    printing = loop.create_task(_print_status(process, given.status_s)) if given.json else None
+    printing = loop.create_task(_print_status(process, is_ready, given.status_s)) if given.json else None
     try:
         await process.run()
     finally:
@@ -115,7 +121,9 @@ async def _run(options: BridgeOptions, given: Namespace) -> None:
             _print(json.dumps(process.status()))
 
 
-async def _print_status(process: BridgeProcess, every_s: float) -> None:
+async def _print_status(process: BridgeProcess, is_ready: asyncio.Event, every_s: float) -> None:
+    """The line ``ready`` is the first."""
+    await is_ready.wait()
     while True:
         await asyncio.sleep(every_s)
         _print(json.dumps(process.status()))

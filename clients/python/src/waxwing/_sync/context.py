@@ -106,14 +106,17 @@ class ContextOf:
         for row in lists.rows(self._transport, contexts.list_path(self.network), filters):
             yield Context.of(row)
 
-    def watch(self, *, last_id: str = "", silence_s: float = 90.0, **filters: Any) -> Iterator[Change]:
+    def watch(
+        self, *, last_id: str = "", snapshot: bool = False, silence_s: float = 60.0, **filters: Any
+    ) -> Iterator[Change]:
         """Changes as they come, for ever. A connection that breaks, or is silent for ``silence_s``, is replaced.
 
-        ``last_id`` resumes after the change with that ``id``. Raises ``ApiError`` for what the server refuses.
+        ``snapshot``: begin with what there is. ``last_id`` resumes after the change with that ``id``. After a change of
+        the kind ``reset``, list again: changes before it are lost. Raises ``ApiError`` for what the server refuses.
         """
         reader, failures = EventReader(last_id), 0
         while True:
-            asked = contexts.watching(self.network, filters, reader.last_id)
+            asked = contexts.watching(self.network, filters, reader.last_id, snapshot=snapshot)
             try:
                 with contextlib.closing(self._once(asked, reader, silence_s)) as changes:
                     for change in changes:

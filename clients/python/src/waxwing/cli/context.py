@@ -36,6 +36,7 @@ def add(commands: Any, common: argparse.ArgumentParser) -> None:
         if name == "list":
             parser.add_argument("--limit", type=int, default=1000, metavar="N", help="at most so many (1000)")
         else:
+            parser.add_argument("--snapshot", action="store_true", help="begin with what there is")
             parser.add_argument("--last-id", default="", metavar="ID", help="resume after this change")
             parser.add_argument("--count", type=int, metavar="N", help="end after so many changes")
     batch = commands.add_parser("batch", parents=[common], help="carry out a JSON list of operations")
@@ -103,7 +104,7 @@ def _payload(options: argparse.Namespace) -> str:
 
 
 def _delete(room: ContextOf, options: argparse.Namespace) -> int:
-    printing.show(room.delete(*_key(options), provider=options.provider), as_json=options.json)
+    printing.show(room.delete(*_key(options), provider=options.provider).raw, as_json=options.json)
     return DONE
 
 
@@ -117,7 +118,8 @@ def _list(room: ContextOf, options: argparse.Namespace) -> int:
 
 
 def _watch(room: ContextOf, options: argparse.Namespace) -> int:
-    for number, change in enumerate(room.watch(last_id=options.last_id, **_filters(options)), 1):
+    changes = room.watch(last_id=options.last_id, snapshot=options.snapshot, **_filters(options))
+    for number, change in enumerate(changes, 1):
         sys.stdout.write(_told(change, as_json=options.json))
         sys.stdout.flush()
         if number == options.count:

@@ -97,9 +97,7 @@ class Progress:
 def told(runs: Sequence[Run]) -> str:
     """``3 of 12 runs, 31 %, 4 min left (measuring)``"""
     over, left = sum(run.is_over for run in runs), left_s(runs)
-    now = next(
-        ((run.waiting_for and f"waiting for {run.waiting_for}") or run.state for run in runs if not run.is_over), ""
-    )
+    now = next((", ".join(filter(None, (run.state, run.waiting_for))) for run in runs if not run.is_over), "")
     time_left = f", {duration(left)} left" if left is not None else ""
     return f"{over} of {len(runs)} runs, {progress_of(runs):.0%}{time_left}{f' ({now})' if now else ''}"
 

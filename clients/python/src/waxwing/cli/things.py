@@ -11,6 +11,7 @@ from waxwing._sync.client import Client
 from waxwing.calls import at
 from waxwing.cli import printing
 from waxwing.cli.arguments import DONE, FAILED, add_fields, nested, sendable, text_of
+from waxwing.records import Experiment, Launch, Network, Record, Report, Topology
 
 Action = Callable[[Any, argparse.Namespace], Any]
 
@@ -99,6 +100,12 @@ NOUNS = {
     ),
     "studies": Noun("published figures and questions", {"launch": "run one (-f scale=quick)"}),
 }
+MADE: dict[str, type[Record]] = {
+    "networks": Network,
+    "topologies": Topology,
+    "experiments": Experiment,
+    "reports": Report,
+}
 NO_ID = ("create",)
 FIELDS = ("create", "launch")
 
@@ -148,7 +155,8 @@ def _sent(client: Client, options: argparse.Namespace) -> Any:
     path = at(options.command) if options.action == "create" else at(options.command, options.id, options.action)
     file = getattr(options, "file", None)
     body = sendable(text_of(file)) if file else nested(options.field)
-    return client.api("POST", path, body=body, key=True).data
+    told = client.api("POST", path, body=body, key=True).data
+    return (MADE[options.command] if options.action == "create" else Launch).of(told)
 
 
 def _wait_for_run(client: Client, options: argparse.Namespace) -> int:
