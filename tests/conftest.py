@@ -17,6 +17,7 @@ from queue import Empty, Queue
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from hypothesis import settings
 
 from overlay.runtime.lifeline import die_with_parent
@@ -29,8 +30,10 @@ settings.load_profile("unhurried")
 # Hundreds of processes are started: none of them has to compile the sources again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# No thread writes the operation log into the database of another test; those about it say that they want it.
+# No thread writes the operation log into the database of another test; those about it say that they want it. The
+# variable is for processes that tests start: this one has read it already.
 os.environ.setdefault("WAXWING_OPERATIONS", "0")
+django_settings.OPERATION_ROWS = 0
 # Tests make many objects and few circles: with the collector's own thresholds it takes 6 % of their processor time.
 gc.set_threshold(100_000, 50, 50)
 # A shell that runs the suite in the background has it ignore SIGINT, and so would everything that tests start.
