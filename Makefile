@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test test-postgresql check clients accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
+.PHONY: help up down test test-postgresql check service clients accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ accelerator: runtime-environment ## compile the extension for batched system cal
 
 soak: runtime-environment ## run SEEDS (10000) random fault scenarios of each system in virtual time, then find every planted bug (SYSTEM=name FIRST=seed)
 	@exec $(BIN)/python -m tests.soak $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) $(if $(SYSTEM),--system $(SYSTEM))
+
+service: test-environment ## use a network of 20 brokers in five ways for MINUTES (10) while parts of it are killed and replaced
+	@exec $(BIN)/python -m tests.service $(if $(MINUTES),--minutes $(MINUTES))
 
 fuzz: test-environment ## fuzz parsers, state machines and forms with Hypothesis for MINUTES (10)
 	@exec $(BIN)/python -m tests.fuzz $(if $(MINUTES),--minutes $(MINUTES))
