@@ -51,7 +51,7 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     expect(answer).to_contain_text("degC=19.5;")
     expect(answer).to_contain_text(re.compile(r"Age\s*[\d.]+\s*(µs|ms|s)"))
 
-    page.get_by_label("Broker", exact=True).select_option("1")
+    page.locator("#broker-asked").select_option("1")
     page.get_by_role("button", name="Query", exact=True).click()
     expect(answer).to_contain_text(re.compile(r"Broker queried\s*1"))
     walk = page.locator("#context-walk")
@@ -61,8 +61,8 @@ def test_a_network_is_deployed_provided_asked_and_stopped(page: Page, stack: Sta
     expect(answer).to_contain_text(re.compile(r"\d hops?, \d+ messages? between brokers"))
 
     course = page.locator("#course")
-    for name in ("probes", "answered", "load", "memory"):
-        expect(course.locator(f"[data-chart={name}] [data-plot]:not([data-empty])")).to_have_count(1)
+    for chart in ("probes", "answered", "load", "memory"):
+        expect(course.locator(f"[data-chart={chart}] [data-plot]:not([data-empty])")).to_have_count(1)
     expect(course.locator("[data-chart=probes] .value").first).to_contain_text(re.compile("µs|ms|s"))
     course.get_by_label("Brokers").select_option("2")
     expect(course.locator("[data-chart=memory] .value").first).to_contain_text("MB")
