@@ -168,6 +168,8 @@ class Streams:
             elif one.network in networks and not ((sight := networks[one.network]) and sight.is_up):
                 one.end("not_running", "This network does not run any more.")
             else:
+                if one.network in networks:
+                    one.sight = networks[one.network] or one.sight
                 one.look(now)
 
 
@@ -184,7 +186,7 @@ class Listener:
         self.channel: Channel | None = None
         self._streams = streams
         self._context = context
-        self._sight = sight
+        self.sight = sight
         self._wants_snapshot = wants_snapshot
         self._position = 0
         self._is_reset = False
@@ -255,11 +257,11 @@ class Listener:
             await self._send(transport, Event("reset", {"sentence": reason}, id))
         cursor, goes_on = "", self._wants_snapshot and not self._resumes
         while goes_on and not self._is_gone:
-            listed = await self._context.list(self._sight, self.channel.selection, cursor, PAGE)
+            listed = await self._context.list(self.sight, self.channel.selection, cursor, PAGE)
             await self._send(transport, *(Event("snapshot", row) for row in listed.rows))
             cursor = listed.following
             goes_on = bool(cursor)
-        missing = following.missing(self._sight)
+        missing = following.missing(self.sight)
         await self._send(transport, Event("ready", {"complete": not missing, "missing": missing}, id))
 
     async def _go_on(self, transport: Transport) -> None:

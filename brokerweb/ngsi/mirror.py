@@ -79,16 +79,18 @@ class Mirror:
         return list(self._entries)
 
     async def _read(self, sight: Sight) -> None:
-        """All of it."""
-        self._entries.clear()
-        self._types.clear()
+        """All of it. What was known stays until then."""
+        entries: list[Entry] = []
         after, first = "", None
         while first is None or after:
             listed = await self._context.list(sight, self._everything, after, PAGE)
             first = listed.last_event_id if first is None else first
             after = listed.following
-            for row in listed.rows:
-                self._put(entry_of(self._context.names, row))
+            entries += (entry_of(self._context.names, row) for row in listed.rows)
+        self._entries.clear()
+        self._types.clear()
+        for entry in entries:
+            self._put(entry)
         self._seen = self.following.number_of(first) or 0
 
     def _apply(self, what: str, row: Mapping[str, Any]) -> None:

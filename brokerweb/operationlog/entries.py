@@ -40,7 +40,8 @@ TAIL_BYTES = 600
 """Of the answer to a query; what the server says about itself is at its end."""
 MOST_LETTERS = 200
 """Of a sentence."""
-MOST_NAME = 255
+MOST_NAME, MOST_ID, MOST_WAY = 255, 20, 10
+"""Characters of the columns."""
 _SAID = re.compile(rb'"(broker_index|hops|strategy)":"?(\w+)|(/walks/)([0-9a-f]{16})/')
 _WALK = b"/walks/"
 
@@ -148,9 +149,10 @@ def _line(entry: Entry, op: str, key: Sequence[str], source: str, status: int, t
     sentence = "" if entry.error is None else str(entry.error)
     if not sentence and entry.items and status >= 400:
         sentence = str(json.loads(tail).get("sentence") or "")
-    said = _said(tail or sentence.encode())
+    # A sentence quotes the request, so that only the walk is read from it.
+    said = _said(tail) if tail else {_WALK: _said(sentence.encode()).get(_WALK, b"")}
     return Line(
-        network=entry.network,
+        network=entry.network[:MOST_ID],
         at_ns=entry.at_ns,
         took_us=max(0, entry.took_ns // 1000),
         who=entry.who,
@@ -162,7 +164,7 @@ def _line(entry: Entry, op: str, key: Sequence[str], source: str, status: int, t
         outcome=outcome_of(status),
         server=_number(said.get(b"broker_index")),
         hops=_number(said.get(b"hops")),
-        way=said.get(b"strategy", b"").decode(),
+        way=said.get(b"strategy", b"").decode()[:MOST_WAY],
         trace=said.get(_WALK, b"").decode(),
         sentence=clean(sentence)[:MOST_LETTERS],
         waits=entry.waits,

@@ -17,7 +17,7 @@ from functools import wraps
 from typing import Any, Protocol, TypeVar
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 
 from brokerweb.operationlog import storing
 from brokerweb.operationlog.buffer import Buffer, Taken
@@ -182,7 +182,7 @@ class Recorder(threading.Thread):
                 return
             try:
                 storing.write(taken)
-            except DatabaseError as error:
+            except (OperationalError, InterfaceError) as error:  # it does not answer
                 log.warning("operations were not logged yet: %s", error)
                 self._kept = taken
             except Exception:

@@ -128,7 +128,9 @@ def _file(name: str) -> bytes:
 def _fetched(url: str) -> bytes:
     token = os.environ.get(TOKEN)
     try:
-        request = Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})  # noqa: S310  http(s) only
+        request = Request(url)  # noqa: S310  http(s) only
+        if token:
+            request.add_unredirected_header("Authorization", f"Bearer {token}")
         with urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310
             data: bytes = answer.read(MOST_BYTES + 1)
             return data

@@ -38,6 +38,7 @@ from brokerweb.operationlog.entries import (
     outcome_of,
 )
 from brokerweb.operationlog.models import Operation, WorstQuery
+from overlay.core.errors import InvalidSetting
 from tests.brokerweb.test_front import deployed
 from tests.runtime.daemons import Daemon
 
@@ -99,6 +100,9 @@ def test_what_a_server_says_about_itself_is_read_from_the_end_of_its_answer() ->
     assert (found.server, found.hops, found.way, found.trace) == (3, 2, "walk", "ab" * 8)
     (failed,) = lines_of(entry(status=504, error=NotAnswered("Broker 1 does not answer.")))
     assert (failed.outcome, failed.sentence, failed.server) == (NO_ANSWER, "Broker 1 does not answer.", None)
+    forged = InvalidSetting("broker", 'must be an index, not "broker_index":7,"strategy":"aaaaaaaaaaaaaaaaaaaa"')
+    (refused,) = lines_of(entry(status=400, error=forged, network="n" * 99))
+    assert (refused.server, refused.way, refused.network) == (None, "", "n" * 20), "a sentence quotes the request"
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.sampled_from(OUTCOMES)), max_size=300), st.integers(-1, 50))

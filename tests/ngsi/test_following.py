@@ -75,6 +75,26 @@ async def test_a_mirror_reads_all_once_and_those_of_networks_that_were_used_late
     assert await mirrors.get(Sight, context) is not first  # type: ignore[arg-type]
 
 
+async def test_while_a_mirror_reads_all_again_it_has_what_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = FakeContext()
+    for number in range(5):
+        context.store("T", f"e{number}", "s", n="1")
+    mirror, known = Mirror(context, context.following), list[int]()
+    await mirror.catch_up(SIGHT)
+    listing = context.list
+
+    async def list_(*given: Any) -> Any:
+        known.append(len(contents(mirror)))
+        return await listing(*given)
+
+    monkeypatch.setattr(context, "list", list_)
+    context.store("T", "e9", "s", n="1")
+    context.following.forgotten = len(context.following.log)
+    await mirror.catch_up(SIGHT)
+    assert known and set(known) == {5}
+    assert len(contents(mirror)) == 6
+
+
 def v2(**changed: Any) -> dict[str, Any]:
     body: dict[str, Any] = {
         "subject": {"entities": [{"idPattern": "^r", "type": "Room"}], "condition": {"attrs": ["temp"]}},

@@ -207,10 +207,15 @@ class Notifier:
         entities = [entity for entity in found if entity is not None]
         if not entities:
             one.outbox.nothing_to_send()
+            self._send_soon(one)
             return
-        headers, body = one.rule.notification(entities, time.time_ns() // 1_000_000)
-        async with self._slots:
-            why = await asyncio.to_thread(_post, one.rule.url, headers, body)
+        try:
+            headers, body = one.rule.notification(entities, time.time_ns() // 1_000_000)
+            async with self._slots:
+                why = await asyncio.to_thread(_post, one.rule.url, headers, body)
+        except Exception as error:
+            log.exception("a notification of the subscription %s failed", one.row.pk)
+            why = f"{type(error).__name__}: {error}"
         self._count(one.tally, why)
         one.outbox.ended(loop.time(), one.rule.throttling_s, is_delivered=not why)
         self._send_soon(one)

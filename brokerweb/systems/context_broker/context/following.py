@@ -57,6 +57,8 @@ class NetworkFollowing:
         self._indexes: Mapping[Address, int] = {}
         self._changed: set[Address] = set()
         """Brokers that accepted a change through REST since they were last asked."""
+        self._asking: dict[object, set[Address]] = {}
+        """What each refresh in progress asks for."""
         self._fresh_until = 0.0
         self.follower.listen(self._tell_stored)
 
@@ -124,9 +126,13 @@ class NetworkFollowing:
         if now >= self._fresh_until:
             self._fresh_until = now + FRESH_S
             self._changed.update(self._addresses)
-        changed, self._changed = self._changed, set()
-        if changed:
-            await self.follower.refreshed(changed, REFRESH_S)
+        mine = object()
+        self._asking[mine], self._changed = self._changed, set()
+        try:
+            if changed := set[Address]().union(*self._asking.values()):  # with what others are still waiting for
+                await self.follower.refreshed(changed, REFRESH_S)
+        finally:
+            del self._asking[mine]
 
     def _stop_listening(self, remove: Callable[[], None]) -> None:
         remove()

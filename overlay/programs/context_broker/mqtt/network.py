@@ -111,6 +111,8 @@ class Network:
 
     async def _withdraw(self, operation: Operation) -> None:
         """At all brokers; done when one has confirmed. The others are asked again."""
+        if not self.brokers:
+            raise NoAnswer("no broker is known")
         errors = await asyncio.gather(*(self._withdraw_at(broker, operation) for broker in self.brokers))
         failed = [(broker, error) for broker, error in zip(self.brokers, errors, strict=True) if error is not None]
         if len(failed) == len(self.brokers):

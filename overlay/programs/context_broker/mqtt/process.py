@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -20,8 +21,10 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.clients.feed_reader import Name
 from overlay.systems.context_broker.mqtt.bridge import Bridge
-from overlay.systems.context_broker.mqtt.inward import Operation
+from overlay.systems.context_broker.mqtt.inward import Operation, Outcome
 from overlay.systems.context_broker.mqtt.values import Value
+
+log = logging.getLogger(__name__)
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 STATUS_S = 10.0
@@ -219,7 +222,11 @@ class BridgeProcess:
         self._pump_soon()
 
     async def _perform(self, operation: Operation) -> None:
-        outcome, sentence = await self.network.perform(operation)
+        try:
+            outcome, sentence = await self.network.perform(operation)
+        except Exception as error:
+            log.exception("an operation of the bridge failed")
+            outcome, sentence = Outcome.UNANSWERED, f"{type(error).__name__}: {error}"
         self.bridge.ended(operation, outcome, time.monotonic_ns(), sentence)
         self._pump_soon()
 
