@@ -88,6 +88,7 @@ def test_help_names_every_target_in_a_line():
         "clients",
         "accelerator",
         "soak",
+        "service",
         "fuzz",
         "search-table",
         "bench",
