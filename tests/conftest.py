@@ -30,10 +30,6 @@ settings.load_profile("unhurried")
 # Hundreds of processes are started: none of them has to compile the sources again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# No thread writes the operation log into the database of another test; those about it say that they want it. The
-# variable is for processes that tests start: this one has read it already.
-os.environ.setdefault("WAXWING_OPERATIONS", "0")
-django_settings.OPERATION_ROWS = 0
 # Tests make many objects and few circles: with the collector's own thresholds it takes 6 % of their processor time.
 gc.set_threshold(100_000, 50, 50)
 # A shell that runs the suite in the background has it ignore SIGINT, and so would everything that tests start.
@@ -44,6 +40,16 @@ LONG_S = 60
 """From which on it is said where the time went."""
 MOST_FOLDERS = 12
 ROWS = {"db", "transactional_db", "live_server"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before Django's applications are loaded
+def pytest_configure() -> None:
+    """No thread writes the operation log into the database of another test; those about it say that they want it.
+
+    The variable is for processes that tests start: this one has read it already.
+    """
+    os.environ.setdefault("WAXWING_OPERATIONS", "0")
+    django_settings.OPERATION_ROWS = 0
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the names of groups
