@@ -6,7 +6,7 @@ that escapes a core is a bug of ours and is not caught.
 
 import errno
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -66,3 +66,14 @@ def within(field: str) -> Iterator[None]:
         yield
     except InvalidSetting as error:
         raise InvalidSetting(f"{field}.{error.field}", error.sentence) from None
+
+
+def every_error(*checks: Callable[[], object]) -> list[InvalidSetting]:
+    """What each of the checks refuses, in their order, for forms that show all errors at once."""
+    found = []
+    for check in checks:
+        try:
+            check()
+        except InvalidSetting as error:
+            found.append(error)
+    return found
