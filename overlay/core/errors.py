@@ -6,7 +6,7 @@ that escapes a core is a bug of ours and is not caught.
 
 import errno
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -47,6 +47,14 @@ class InvalidSetting(WaxwingError):
         super().__init__(f"{field}: {sentence}")
         self.field = field
         self.sentence = sentence
+
+
+class InvalidSettings(InvalidSetting):
+    """Several; ``field`` and ``sentence`` are those of the first."""
+
+    def __init__(self, errors: Sequence[InvalidSetting]) -> None:
+        super().__init__(errors[0].field, errors[0].sentence)
+        self.errors = tuple(errors)
 
 
 def shown(value: object, most: int = 60) -> str:

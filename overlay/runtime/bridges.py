@@ -114,12 +114,12 @@ class Bridges:
             self._list(brokers())
         wanted = self._wanted if is_up and self._listed is not None else {}
         for name, process in list(self._processes.states.items()):
-            if not process.lives and self._begins_anew(name, process, now):
+            if not process.lives and self._starts_over(name, process, now):
                 del self._processes.states[name]
         return self._processes.turn({name: Lifetime.ALWAYS for name in wanted if self._is_current(name)}, now)
 
-    def _begins_anew(self, name: str, process: fleet.Process, now: int) -> bool:
-        """Whether what is known of its earlier processes no longer counts."""
+    def _starts_over(self, name: str, process: fleet.Process, now: int) -> bool:
+        """Whether its earlier processes no longer count."""
         is_rested = process.state == fleet.GIVEN_UP and now >= process.since + AGAIN
         return is_rested or name not in self._wanted or self._started.get(name) != self._wanted[name].revision
 

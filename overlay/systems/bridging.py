@@ -23,7 +23,7 @@ CONNECTED, CONNECTING = "connected", "connecting"
 
 @dataclass(frozen=True, slots=True)
 class BridgePlace:
-    """What a bridge's process is given beside its document."""
+    """What a bridge's process is given in addition to its document."""
 
     id: str
     """The same at every start, unique among all bridges."""

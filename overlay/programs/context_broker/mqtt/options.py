@@ -28,7 +28,7 @@ TLS = ("ca", "certificate", "key")
 MOST_FILE_BYTES = 1_000_000
 MOST_CLIENT_ID_BYTES = 200
 PEM = "-----BEGIN "
-"""How a certificate or key begins that is given itself, not as a file."""
+"""In a certificate or key that is given itself, not as a file."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _credentials(document: Mapping[str, Any], environment: Mapping[str, str]) ->
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidSetting("password_file", f"{file} cannot be read: {error}") from None
     if password is not None and not username:
-        raise InvalidSetting("username", f"a password needs a user; set {USERNAME}")
+        raise InvalidSetting("username", "is required with a password")
     return username, password
 
 
@@ -192,7 +192,7 @@ def _tls(value: object, *, is_secure: bool) -> ssl.SSLContext | None:
 
 def _context(field: str, ca: str | None) -> ssl.SSLContext:
     with _usable(field):
-        if ca is not None and ca.startswith(PEM):
+        if ca is not None and PEM in ca:
             return ssl.create_default_context(cadata=ca)
         return ssl.create_default_context(cafile=ca)
 
@@ -213,7 +213,7 @@ def _files(given: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
         for name in ("certificate", "key"):
             if (text := given.get(name)) is not None:
                 names[name] = text
-                if text.startswith(PEM):
+                if PEM in text:
                     names[name] = str(Path(folder) / name)
                     Path(names[name]).write_text(text)
         yield names["certificate"], names.get("key")

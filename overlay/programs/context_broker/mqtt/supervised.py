@@ -79,9 +79,11 @@ def _refuse_option(name: str) -> None:
 
 
 def _check_text(name: str, text: object) -> None:
-    """Files of the machine that runs the bridge are nobody's to name."""
-    if not isinstance(text, str) or not text.startswith(PEM):
-        raise InvalidSetting(f"tls.{name}", f"must be the text of a PEM file, which begins with {PEM.strip()}")
+    """A path would name any file of the machine that runs the bridge."""
+    if not isinstance(text, str) or PEM not in text:
+        raise InvalidSetting(
+            f"tls.{name}", f"must be the text of a PEM file, with a line that begins with {PEM.strip()}"
+        )
 
 
 async def _run(options: BridgeOptions, place: BridgePlace, on_ready: Callable[[], None]) -> None:
