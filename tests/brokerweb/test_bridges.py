@@ -23,6 +23,7 @@ from brokerweb.networks.views import LONG_APART
 from overlay.deployment import phases
 from overlay.runtime.supervisor_client import SupervisorRefused
 from tests.brokerweb.test_front import deployed
+from tests.thorough import thoroughly
 
 pytestmark = pytest.mark.django_db
 PATTERN = "context/{type}/{entity}/{scope}"
@@ -103,6 +104,49 @@ def test_everything_that_is_wrong_is_said_at_once_and_changes_nothing(api: APICl
         assert answer["field"] == field, answer
     assert send(api, "post", url, {"in": [PATTERN]}, 400)["field"] == "mqtt"
     assert not Bridge.objects.exists() and not Change.objects.filter(action="add bridge").exists()
+
+
+ODD = (
+    "\\ud800",
+    "\\u0000",
+    "-----BEGIN \\ud800",
+    "mqtts://\\ud800",
+    "mqtt://[",
+    "mqtt://h:-1",
+    "{",
+    "{}",
+    "$a/{entity}",
+    "1e999",
+)
+PLACES = (
+    *(
+        '"mqtt": %s',
+        '"username": %s, "password": "p"',
+        '"username": "u", "password": %s',
+        '"in": [%s]',
+        '"out": [{"pattern": %s}]',
+    ),
+    *('"mqtt": "mqtts://h", "tls": {"ca": %s}', '"mqtt": "mqtts://h", "tls": {"certificate": %s, "key": %s}'),
+    *(
+        f'"settings": {{"{name}": %s}}'
+        for name in ("client_id", "status_topic", "provider", "value_name", "fields", "protocol")
+    ),
+    *('"settings": {"fields": {"text": %s}}', '"settings": {%s: 1}', '"in": [{"pattern": "a/{entity}", "type": %s}]'),
+)
+
+
+@thoroughly
+def test_odd_texts_anywhere_are_stored_or_refused(api: APIClient, url: str) -> None:
+    codes = set()
+    for place in PLACES:
+        for odd in (*(f'"{one}"' for one in ODD), "[[[]]]", "{}", "1e400", "NaN", "9" * 30):
+            good = {name: value for name, value in GOOD.items() if f'"{name}"' not in place}
+            body = json.dumps(good)[:-1] + (", " if good else "") + place.replace("%s", odd) + "}"
+            answer = api.post(url, body.encode(), content_type="application/json")
+            assert answer.status_code in (201, 400), (body, answer.content)
+            codes.add(answer.status_code)
+            Bridge.objects.all().delete()
+    assert codes == {201, 400}
 
 
 def test_rights_limits_and_systems_without_bridges(api: APIClient, url: str, viewer: User, settings: Any) -> None:
