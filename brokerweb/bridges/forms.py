@@ -27,7 +27,12 @@ class Form:
 
     texts: dict[str, str]
     inputs: setting_forms.Inputs
+    pattern_help: str
     wrong: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def read_help(self) -> str:
+        return f"What is published there is stored in the network. {self.pattern_help}"
 
     @property
     def section(self) -> Section:
@@ -42,7 +47,7 @@ class Form:
 
 def empty(bridging: Bridging) -> Form:
     texts = {"mqtt": DEFAULT_SERVER, "in": bridging.default_pattern, "out": bridging.default_pattern}
-    return Form(texts, setting_forms.shown(bridging.settings, PREFIX, sweeps=False))
+    return Form(texts, setting_forms.shown(bridging.settings, PREFIX, sweeps=False), bridging.pattern_help)
 
 
 def of_bridge(bridging: Bridging, bridge: Bridge) -> Form:
@@ -50,12 +55,14 @@ def of_bridge(bridging: Bridging, bridge: Bridge) -> Form:
     texts = {name: told[name] for name in ("mqtt", "username")}
     texts |= {name: "\n".join(map(_line, told[name])) for name in ("in", "out")}
     texts |= {name: told["tls"][name] for name in ("ca", "certificate")}
-    return Form(texts, setting_forms.shown(bridging.settings, PREFIX, told["settings"], sweeps=False))
+    return Form(
+        texts, setting_forms.shown(bridging.settings, PREFIX, told["settings"], sweeps=False), bridging.pattern_help
+    )
 
 
 def of_request(bridging: Bridging, sent: QueryDict) -> Form:
     texts = {name: sent.get(name, "").strip().replace("\r\n", "\n") for name in TEXTS}
-    return Form(texts, setting_forms.read(bridging.settings, PREFIX, sent, sweeps=False))
+    return Form(texts, setting_forms.read(bridging.settings, PREFIX, sent, sweeps=False), bridging.pattern_help)
 
 
 def fields(form: Form, sent: QueryDict) -> dict[str, Any]:

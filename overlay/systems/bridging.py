@@ -47,6 +47,8 @@ class Bridging(Protocol):
     """Settings of documents that forms do not show."""
     default_pattern: str
     """Of topics, for forms."""
+    pattern_help: str
+    """What patterns are made of, as sentences."""
     counters: Mapping[str, Sequence[str]]
     """For each counter that pages show, what a report counts of it."""
 

@@ -62,7 +62,7 @@ class Disturbances:
 
     def kill_a_bridge(self) -> None:
         """If the network has one."""
-        for one in self._bridges():
+        for one in [one for one in self._bridges() if one["pid"]]:
             kill(one["pid"])
 
             def is_back(number: int = one["number"], pid: int = one["pid"]) -> bool:
@@ -98,7 +98,7 @@ class Disturbances:
         return list(self._api.get(self._path)["brokers"])
 
     def _bridges(self) -> list[dict]:  # type: ignore[type-arg]
-        return [one for one in self._api.http.get(f"{self._path}bridges/").json() if one["pid"]]
+        return list(self._api.http.get(f"{self._path}bridges/").json())
 
     def _all_up(self) -> bool:
         return {one["state"] for one in self._brokers()} == {"up"}

@@ -43,6 +43,10 @@ class MqttBridging:
     settings: ClassVar[Sequence[SettingInfo]] = (*SESSION, *NAMED, *NUMBERS)
     more: ClassVar[Sequence[str]] = ("fields",)
     default_pattern: ClassVar[str] = "context/{type}/{entity}/{scope}"
+    pattern_help: ClassVar[str] = (
+        "One pattern a line, with {type}, {entity}, {scope} and optionally {provider}. "
+        "A name without placeholder is given with the pattern in JSON."
+    )
     counters: ClassVar[Mapping[str, Sequence[str]]] = {
         "messages_in": ("messages_in",),
         "messages_out": ("messages_out", "cleared"),
