@@ -72,7 +72,8 @@ def surroundings() -> dict[str, str]:
 def now() -> str:
     """The time, the commit (``+``: the tree is modified), the processor and the load of the last minute."""
     commit = _answer("git", "describe", "--always", "--dirty=+")
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC at {commit}, {_processor()}, load average {os.getloadavg()[0]:.1f} before"
+    when, load = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", f"load average {os.getloadavg()[0]:.1f} before"
+    return f"{when} at {commit}, {_processor()}, {load}"
 
 
 def _answer(*command: str) -> str:
