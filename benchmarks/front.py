@@ -1,6 +1,6 @@
 """Section (n): the data plane of a network through REST and NGSI-v2, next to HTTP alone, Redis behind HTTP, and etcd.
 
-etcd is a store that answers JSON over HTTP, in Go: the nearest to FIWARE Orion that Debian has a package of (Orion needs
+etcd is a store that answers JSON over HTTP, in Go: the nearest to FIWARE Orion that Debian has (Orion itself needs
 a MongoDB and images of containers). Its writes are synchronised to the disk; entries of a broker are in memory.
 
 All are served by uvicorn as ``make up`` starts it, on one core; brokers, Redis and the load are on the other one. The
