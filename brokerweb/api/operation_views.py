@@ -28,7 +28,7 @@ JSON_LINES = "jsonl"
 FILTERS = [
     OpenApiParameter("who", str, description="Name of an account, or prefix of a token"),
     OpenApiParameter("entity", str, description="Words in the names of what it is about"),
-    OpenApiParameter("op", str, description="get, put, delete, or another operation"),
+    OpenApiParameter("op", str, description="get, put, delete, batch, list, stream, or another operation"),
     OpenApiParameter("outcome", str, description=f"One or more of {', '.join(OUTCOMES)}, with commas"),
     OpenApiParameter("provider", str),
     OpenApiParameter("broker", int, description="Index of the broker that was asked"),

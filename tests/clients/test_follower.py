@@ -136,3 +136,20 @@ async def test_a_refresh_brings_what_a_broker_has_acknowledged_before() -> None:
         follower.close()
         client.close()
         one.close()
+
+
+async def test_many_refreshes_at_once_share_a_few_questions() -> None:
+    one = LoopBroker()
+    client, follower = PoolClient(), NetworkFollower([one.address])
+    try:
+        assert await follower.has_read(BOUND_S)
+        await store(client, one, b"a=1")
+        assert await follower.refreshed([one.address], BOUND_S)
+        before = one.broker.counters()["in_35"]
+        assert all(await asyncio.gather(*(follower.refreshed([one.address], BOUND_S) for _ in range(1_000))))
+        assert one.broker.counters()["in_35"] - before < 100
+        assert follower.view.missing == {}
+    finally:
+        follower.close()
+        client.close()
+        one.close()

@@ -177,9 +177,12 @@ class _Link:
         """The timestamp of a question that must be answered soon."""
 
     def refresh(self) -> int:
-        """Ask now, for an answer at once. Returns the timestamp of the question."""
+        """Ask for an answer at once: now, or when the question that is on its way is answered. Returns a timestamp that
+        the question has at least."""
         self._wanted = self._follower._last_stamp + 1
-        self.ask(time.monotonic_ns())
+        now = time.monotonic_ns()
+        if self.poll.may_hurry(now):
+            self.ask(now)
         return self._wanted
 
     def has_read(self, stamp: int) -> bool:
