@@ -132,6 +132,7 @@ async def test_unknown_tokens_are_looked_for_together() -> None:
     [
         ("Bearer 0123456789abcdefgh", "0123456789abcde"),
         ("bearer  0123 ", "0123"),
+        ("Bearer\t0123", "0123"),
         ("Bearer a b", None),
         ("Bearer", None),
         ("Basic abc", None),
