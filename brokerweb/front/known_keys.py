@@ -1,8 +1,8 @@
-"""Whether tokens exist, found for many requests with one query.
+"""Whether tokens and sessions exist, found for many requests with one query.
 
-A token begins with a key, which is stored; the rest is checked by its digest only if the key exists. Whoever sends
-random tokens therefore causes ten short queries a second, however many are sent, and nobody is refused: a new token is
-looked for within ``EVERY_S``.
+A token begins with a key, which is stored; the rest is checked by its digest only if the key exists. A session has
+nothing but its key. Whoever sends random ones therefore causes ten short queries a second, however many are sent, and
+nobody is refused: a new one is looked for within ``EVERY_S``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 
 from channels.db import database_sync_to_async
+from django.contrib.sessions.models import Session
 from knox.settings import CONSTANTS
 
 from brokerweb.accounts.models import Token
@@ -34,9 +35,14 @@ def key_in(authorization: str) -> str | None:
     return words[1].decode()[: CONSTANTS.TOKEN_KEY_LENGTH]
 
 
-def existing(keys: Collection[str]) -> Collection[str]:
-    """From the database."""
+def tokens(keys: Collection[str]) -> Collection[str]:
+    """Those that exist, from the database."""
     return set(Token.objects.filter(token_key__in=keys).values_list("token_key", flat=True))
+
+
+def sessions(keys: Collection[str]) -> Collection[str]:
+    """The same for sessions."""
+    return set(Session.objects.filter(session_key__in=keys).values_list("session_key", flat=True))
 
 
 class _Query:
@@ -47,10 +53,10 @@ class _Query:
         self.answer: asyncio.Task[Collection[str]] | None = None
 
 
-class TokenKeys:
-    """Those of one process."""
+class KnownKeys:
+    """Those that one process has met. ``read`` finds those that exist."""
 
-    def __init__(self, read: Read = existing) -> None:
+    def __init__(self, read: Read) -> None:
         self._read = database_sync_to_async(read, thread_sensitive=False)
         self._found: OrderedDict[str, None] = OrderedDict()
         self._next: _Query | None = None
