@@ -22,8 +22,8 @@ from overlay.load.choice import Candidate, Wish, ranked
 from overlay.systems.registry import SYSTEMS
 
 HEALTHY, SILENT, DOWN = "healthy", "silent", "down"
-"""Health: it answers a ping; it runs and does not answer; no process runs, or it does not run yet. A broker that started
-since the last round of pings is silent until the next one."""
+"""Health: it answers a ping; it runs and does not answer; no process runs, or it does not run yet. A broker that has
+started since the last round of pings is silent until the next one."""
 RENEW_S, RENEW_SOON_S = 30, 5
 """When to fetch the list again: if all brokers are healthy, or not."""
 FRESH_S = 1.0

@@ -94,8 +94,9 @@ Heard = Callable[[Network, Probes, Mapping[Tier, Sequence[int]]], None]
 
 
 class Prober:
-    """Probes the running networks of this host. ``heard`` is called when steps of a network were written, ``over`` after
-    each round."""
+    """Probes the running networks of this host. ``heard`` is called when steps of a network were written, ``over``
+    after each round.
+    """
 
     def __init__(self, host: str, heard: Heard | None = None, over: Callable[[], None] | None = None) -> None:
         self._host = host
