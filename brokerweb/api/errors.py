@@ -15,7 +15,7 @@ from brokerweb.kit.disk import full_disk_message
 from brokerweb.kit.error_body import body
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.etags import Outdated
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, InvalidSettings
 from telemetry.errors import StorageError
 from telemetry.filters import InvalidFilter
 
@@ -102,6 +102,10 @@ def as_rest(exception: Exception) -> Exception:
     if isinstance(exception, InvalidFilter):
         sentence = f"{exception.sentence} (character {exception.position + 1})"
         exception = ValidationError({exception.field: [ErrorDetail(sentence, code="invalid")]})
+    elif isinstance(exception, InvalidSettings):
+        exception = ValidationError(
+            {one.field: [ErrorDetail(one.sentence, code="invalid")] for one in exception.errors}
+        )
     elif isinstance(exception, InvalidSetting):
         exception = ValidationError({exception.field: [ErrorDetail(exception.sentence, code="invalid")]})
     elif isinstance(exception, NotPossible):
