@@ -48,7 +48,7 @@ class NgsiView(APIView):
         target = self._target
         sight = look(pk)
         if sight is None:
-            raise Http404
+            raise Http404("There is no such network, or you may not see it.")
         asked = Request(
             method=str(request.method),
             base=target.base,
