@@ -9,7 +9,8 @@ from brokerweb.kit.error_body import body
 @csrf_exempt
 def missing(request: HttpRequest) -> JsonResponse:
     """404 as JSON."""
-    return JsonResponse(body([("", "not_found", f"Unknown URL {request.path[:200]}. {_hint(request.path)}")]), status=404)
+    sentence = f"Unknown URL {request.path[:200]}. {_hint(request.path)}"
+    return JsonResponse(body([("", "not_found", sentence)]), status=404)
 
 
 def _hint(path: str) -> str:

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
-from brokerweb.networks.sight import look
+from brokerweb.networks.sight import seen
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.requests import HEADERS, Request, parameters_of
 from brokerweb.ngsi.standards import Target, respond, target_of
@@ -46,9 +46,7 @@ class NgsiView(APIView):
 
     def get(self, request: DjangoRequest, pk: str, **decoded: str) -> HttpResponse:
         target = self._target
-        sight = look(pk)
-        if sight is None:
-            raise Http404("There is no such network, or you may not see it.")
+        sight = seen(pk)
         asked = Request(
             method=str(request.method),
             base=target.base,

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
 from django.db import close_old_connections, connection
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
@@ -21,7 +21,7 @@ from brokerweb.front import door
 from brokerweb.front.application import answered
 from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
 from brokerweb.kit.errors import NotPossible
-from brokerweb.networks.sight import Sight, look
+from brokerweb.networks.sight import Sight, seen
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import REST
 from brokerweb.systems.context_broker.context import shapes
@@ -107,7 +107,7 @@ class ContextView(RecordsRefusals):
 
         Names are percent-encoded, a slash as `%2F`.
         """
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, seen(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, *WHOM, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE, ETAG],
@@ -116,7 +116,7 @@ class ContextView(RecordsRefusals):
     )
     def put(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Store context. Names are percent-encoded, a slash as `%2F`."""
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, seen(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
@@ -126,7 +126,7 @@ class ContextView(RecordsRefusals):
         """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
         later. 404 if there is nothing, 504 if no broker has confirmed.
         """
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, seen(pk), ONE, _key(request))
 
 
 class SlashedContextView(ContextView):
@@ -150,7 +150,7 @@ class ContextBatchView(RecordsRefusals):
         status 400, and nothing is stored. They are sent in their order. If a broker does not accept one, the batch ends
         with the status of this operation; those before it stay carried out, and those after it have status 424.
         """
-        return _answer(request, _sight(pk), BATCH)
+        return _answer(request, seen(pk), BATCH)
 
 
 class ContextListView(APIView):
@@ -169,7 +169,7 @@ class ContextListView(APIView):
         The answer comes from a view that the web process keeps of the network while it is used; `complete` and
         `missing` say which brokers it lacks.
         """
-        return _answer(request, _sight(pk), LIST)
+        return _answer(request, seen(pk), LIST)
 
 
 class StreamView(APIView):
@@ -189,7 +189,7 @@ class StreamView(APIView):
         The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
         between are no longer known: list again, or ask for a `snapshot`.
         """
-        sight = _sight(pk)
+        sight = seen(pk)
         context = context_of(sight, "stream")
         brokers_of(sight, None)
         selection_of(context, request.query_params.dict())
@@ -222,13 +222,6 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
 def _who(request: Request) -> str:
     token = request.auth if isinstance(request.auth, Token) else None
     return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
-
-
-def _sight(pk: str) -> Sight:
-    sight = look(pk)
-    if sight is None:
-        raise Http404
-    return sight
 
 
 def _key(request: Request) -> Key:
