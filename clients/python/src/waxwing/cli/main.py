@@ -89,8 +89,13 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
             details |= {"status": error.status, "code": error.code, "field": error.field}
         sys.stdout.write(json.dumps({"error": details}) + "\n")
     else:
-        printing.say(f"waxwing: {sentence}")
+        printing.say(f"waxwing: {sentence}{_advice(error, options.command)}")
     return exit_code(error, options.command)
+
+
+def _advice(error: Exception, command: str) -> str:
+    is_unknown = isinstance(error, ApiError) and error.status == 401 and command != "login"
+    return " `waxwing login` stores a token." if is_unknown else ""
 
 
 def exit_code(error: Exception, command: str) -> int:
