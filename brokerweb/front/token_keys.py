@@ -1,8 +1,8 @@
 """Whether tokens exist, found for many requests with one query.
 
 A token begins with a key, which is stored; the rest is checked by its digest only if the key exists. Whoever sends
-random tokens therefore causes ten short queries a second, however many are sent, and no client is refused: a new token is
-looked for within ``EVERY_S``.
+random tokens therefore causes ten short queries a second, however many are sent, and no client is refused: a new token
+is looked for within ``EVERY_S``.
 """
 
 from __future__ import annotations

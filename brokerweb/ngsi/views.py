@@ -12,13 +12,9 @@ from rest_framework.views import APIView
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
-<<<<<<< HEAD
 from brokerweb.front.budgets import add_in_thread, count_in_thread
 from brokerweb.front.visitors import who_is
-from brokerweb.networks.sight import look
-=======
 from brokerweb.networks.sight import seen
->>>>>>> newcomer
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.requests import HEADERS, Request, parameters_of
 from brokerweb.ngsi.standards import Target, respond, target_of
@@ -51,15 +47,9 @@ class NgsiView(APIView):
 
     def get(self, request: DjangoRequest, pk: str, **decoded: str) -> HttpResponse:
         target = self._target
-<<<<<<< HEAD
-        sight = look(pk)
-        if sight is None:
-            raise Http404
+        sight = seen(pk)
         who, spent = who_is(request.user, request.auth), list[int]()
         count_in_thread(who, 1)
-=======
-        sight = seen(pk)
->>>>>>> newcomer
         asked = Request(
             method=str(request.method),
             base=target.base,

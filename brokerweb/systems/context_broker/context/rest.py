@@ -201,20 +201,12 @@ class StreamView(RecordsRefusals):
         The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
         between are no longer known: list again, or ask for a `snapshot`.
         """
-<<<<<<< HEAD
-        sight = _sight(pk)
+        sight = seen(pk)
         with recording.noted(pk, who_is(request.user, request.auth), REST, STREAMED, ()):
             context = context_of(sight, "stream")
             brokers_of(sight, None)
             selection_of(context, request.query_params.dict())
             raise NotPossible("This stream cannot begin now. Try again in a second.")
-=======
-        sight = seen(pk)
-        context = context_of(sight, "stream")
-        brokers_of(sight, None)
-        selection_of(context, request.query_params.dict())
-        raise NotPossible("This stream cannot begin now. Try again in a second.")
->>>>>>> newcomer
 
 
 def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
@@ -242,19 +234,6 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
         close_old_connections()  # of this thread, which waits for brokers now
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
-
-
-<<<<<<< HEAD
-def _sight(pk: str) -> Sight:
-    sight = look(pk)
-    if sight is None:
-        raise Http404
-    return sight
-=======
-def _who(request: Request) -> str:
-    token = request.auth if isinstance(request.auth, Token) else None
-    return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
->>>>>>> newcomer
 
 
 def _key(request: Request) -> Key:
