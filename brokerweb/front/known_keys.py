@@ -2,7 +2,7 @@
 
 A token begins with a key, which is stored; the rest is checked by its digest only if the key exists. A session has
 nothing but its key. Whoever sends random ones therefore causes ten short queries a second, however many are sent, and
-nobody is refused: a new one is looked for within ``EVERY_S``.
+no client is refused: a new one is looked for within ``EVERY_S``.
 """
 
 from __future__ import annotations

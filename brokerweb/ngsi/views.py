@@ -14,7 +14,7 @@ from brokerweb.accounts.rights import Operation
 from brokerweb.front import door
 from brokerweb.front.budgets import add_in_thread, count_in_thread
 from brokerweb.front.visitors import who_is
-from brokerweb.networks.sight import look
+from brokerweb.networks.sight import seen
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.requests import HEADERS, Request, parameters_of
 from brokerweb.ngsi.standards import Target, respond, target_of
@@ -47,9 +47,7 @@ class NgsiView(APIView):
 
     def get(self, request: DjangoRequest, pk: str, **decoded: str) -> HttpResponse:
         target = self._target
-        sight = look(pk)
-        if sight is None:
-            raise Http404
+        sight = seen(pk)
         who, spent = who_is(request.user, request.auth), list[int]()
         count_in_thread(who, 1)
         asked = Request(

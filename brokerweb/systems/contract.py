@@ -209,6 +209,14 @@ class Context(Protocol):
     of_delete: frozenset[str]
     """Parameters of ``delete`` in REST, which are fields in a batch."""
 
+    def start(self) -> None:
+        """The web process begins, in whose event loop this is called: go on with what a former one left."""
+        ...
+
+    async def stop(self) -> None:
+        """It ends."""
+        ...
+
     def key(self, first: str, second: str, third: str) -> Key:
         """The key of these names. Raises ``InvalidSetting``."""
         ...

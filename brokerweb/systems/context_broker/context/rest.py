@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
 from django.db import close_old_connections, connection
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
@@ -23,7 +23,7 @@ from brokerweb.front.budgets import count_in_thread
 from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
 from brokerweb.front.visitors import who_is
 from brokerweb.kit.errors import NotPossible
-from brokerweb.networks.sight import Sight, look
+from brokerweb.networks.sight import Sight, seen
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import LIST as LISTED
 from brokerweb.operationlog.entries import REST
@@ -115,7 +115,7 @@ class ContextView(RecordsRefusals):
 
         Names are percent-encoded, a slash as `%2F`.
         """
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, seen(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, *WHOM, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE, ETAG],
@@ -124,7 +124,7 @@ class ContextView(RecordsRefusals):
     )
     def put(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Store context. Names are percent-encoded, a slash as `%2F`."""
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, seen(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
@@ -134,7 +134,7 @@ class ContextView(RecordsRefusals):
         """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
         later. 404 if there is nothing, 504 if no broker has confirmed.
         """
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, seen(pk), ONE, _key(request))
 
 
 class SlashedContextView(ContextView):
@@ -158,7 +158,7 @@ class ContextBatchView(RecordsRefusals):
         status 400, and nothing is stored. They are sent in their order. If a broker does not accept one, the batch ends
         with the status of this operation; those before it stay carried out, and those after it have status 424.
         """
-        return _answer(request, _sight(pk), BATCH)
+        return _answer(request, seen(pk), BATCH)
 
 
 class ContextListView(RecordsRefusals):
@@ -179,7 +179,7 @@ class ContextListView(RecordsRefusals):
         The answer comes from a view that the web process keeps of the network while it is used; `complete` and
         `missing` say which brokers it lacks.
         """
-        return _answer(request, _sight(pk), LIST)
+        return _answer(request, seen(pk), LIST)
 
 
 class StreamView(RecordsRefusals):
@@ -201,7 +201,7 @@ class StreamView(RecordsRefusals):
         The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
         between are no longer known: list again, or ask for a `snapshot`.
         """
-        sight = _sight(pk)
+        sight = seen(pk)
         with recording.noted(pk, who_is(request.user, request.auth), REST, STREAMED, ()):
             context = context_of(sight, "stream")
             brokers_of(sight, None)
@@ -234,13 +234,6 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
         close_old_connections()  # of this thread, which waits for brokers now
     reply = door.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
-
-
-def _sight(pk: str) -> Sight:
-    sight = look(pk)
-    if sight is None:
-        raise Http404
-    return sight
 
 
 def _key(request: Request) -> Key:

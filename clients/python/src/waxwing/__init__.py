@@ -31,12 +31,26 @@ from waxwing.errors import (
     TooMany,
     WaxwingError,
 )
-from waxwing.records import Context, Experiment, Judged, Launch, Network, Records, Report, Result, Run, Stored, Study
+from waxwing.records import (
+    Bridge,
+    Context,
+    Experiment,
+    Judged,
+    Launch,
+    Network,
+    Records,
+    Report,
+    Result,
+    Run,
+    Stored,
+    Study,
+)
 from waxwing.retries import Retry
 
 __all__ = [
     "ApiError",
     "AsyncClient",
+    "Bridge",
     "Change",
     "Client",
     "Conflict",

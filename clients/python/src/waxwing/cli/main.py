@@ -12,7 +12,7 @@ from typing import Any
 
 from waxwing import config
 from waxwing._sync.client import Client
-from waxwing.cli import arguments, context, experiment, printing, things
+from waxwing.cli import arguments, bridges, context, experiment, printing, things
 from waxwing.cli.arguments import DONE, FAILED, INTERRUPTED, NO, NO_CONNECTION, USAGE, UsageError
 from waxwing.config import Config
 from waxwing.errors import (
@@ -44,6 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
     context.add(commands, shared)
     experiment.add(commands, shared)
     things.add(commands, shared)
+    bridges.add(commands, shared)
     api = commands.add_parser("api", parents=[shared], help="any other operation of the API")
     api.add_argument("method", type=str.upper, choices=METHODS, metavar="METHOD")
     api.add_argument("path", metavar="PATH", help="such as hosts/ or /api/runs/ID/tables/")
@@ -73,6 +74,8 @@ def _run(options: argparse.Namespace) -> int:
     with Client(options.url) as client:
         if options.command in CONTEXT:
             return context.run(client, options)
+        if options.command == "bridges":
+            return bridges.run(client, options)
         if options.command == "run":
             return experiment.run(client, options)
         return _api(client, options) if options.command == "api" else things.run(client, options)
@@ -86,8 +89,13 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
             details |= {"status": error.status, "code": error.code, "field": error.field}
         sys.stdout.write(json.dumps({"error": details}) + "\n")
     else:
-        printing.say(f"waxwing: {sentence}")
+        printing.say(f"waxwing: {sentence}{_advice(error, options.command)}")
     return exit_code(error, options.command)
+
+
+def _advice(error: Exception, command: str) -> str:
+    is_unknown = isinstance(error, ApiError) and error.status == 401 and command != "login"
+    return " `waxwing login` stores a token." if is_unknown else ""
 
 
 def exit_code(error: Exception, command: str) -> int:

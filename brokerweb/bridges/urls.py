@@ -1,0 +1,3 @@
+"""URLs of bridges on the page of a network."""
+
+urlpatterns: list[object] = []
