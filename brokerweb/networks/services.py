@@ -102,7 +102,7 @@ def start(network: Network, *, new_addresses: bool = False) -> Network:
     reason, because clients know it by its address; ``new_addresses`` gives every broker another one.
     """
     ended = (*DOWN, NetworkState.STOPPING)
-    network.refresh_from_db()  # in this transaction, in which nobody else writes
+    network.refresh_from_db()  # in this transaction: no other one writes meanwhile
     if network.desired == Desired.STOPPED:
         quotas.check_brokers(network.host, quotas.running_brokers(network), "network")
     moved: dict[str, Any] = {"addresses": {}} if new_addresses else {}
