@@ -29,9 +29,7 @@ HOW = [
     OpenApiParameter("version", int, description="The version that was read; 409 if there is a newer one"),
 ]
 """Of DELETE, which has no body."""
-OWN_TOPOLOGY = (
-    "This token is limited to chosen networks. It may apply versions of this network's own topology only."
-)
+OWN_TOPOLOGY = "This token is limited to chosen networks. It may apply versions of this network's own topology only."
 _YES_OR_NO = {"": False, "true": True, "false": False}
 
 

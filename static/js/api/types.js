@@ -62,6 +62,7 @@
  * @property {AlarmState} state
  * @property {string} since Begin of its state
  * @property {number | null} seen The measure when its state changed
+ * @property {string} unwatched Why it is not evaluated now; empty: it is, or it rests
  * @property {string} [owner]
  * @property {string} created
  */
