@@ -55,7 +55,7 @@ def reap_lost() -> None:
 
 
 def mark_networks() -> None:
-    """Networks of a host without a worker are degraded, with the reason. The worker writes what it sees once it is back.
+    """Networks of a host without a worker are degraded, with the reason, until it is back and writes what it sees.
 
     A network that is to start or stop keeps its state; the reason is why it does not go on.
     """
