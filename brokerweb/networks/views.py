@@ -145,6 +145,7 @@ def _shown(network: Network) -> dict[str, Any]:
         "rows": rows,
         "servers": servers,
         "progress": changes.progress(network, services.worker_missing(network.host)),
+        "is_deletable": services.is_deletable(network),
         "reports_counters": bool(SYSTEMS[network.system].statistics_request(0)),
     }
 
