@@ -105,7 +105,7 @@ def test_options_of_every_command_may_stand_before_or_after_its_name(typed: Type
         (["get", "room", "r1", "temp"], "--network --brokers is required"),
         (["get", "room", "r1", "temp", "--brokers", "127.0.0.1"], "is not an address"),
         (["get", "room", "r1", "temp", "--brokers", "127.0.0.1:1", "--wait", "1"], "--wait is not for --brokers"),
-        (["put", "room", "r1", "temp", "x", "--provider", "p", "--brokers", "127.0.0.1:1", "--if-none"], "not for --brokers"),
+        (["put", "a", "b", "c", "x", "--provider", "p", "--brokers", "127.0.0.1:1", "--if-none"], "not for --brokers"),
         (["delete", "room", "r1", "temp", "--brokers", "127.0.0.1:1"], "--provider is required"),
         (["put", "room", "", "temp", "x", "--provider", "p", "--network", "campus"], "is empty"),
         (["runs", "list", "-f", "limit=3"], "use --limit"),

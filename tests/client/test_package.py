@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import waxwing
+import waxwing.udp
 from waxwing import config
 from waxwing.calls import at, call, error_of
 from waxwing.config import Config
