@@ -18,7 +18,6 @@ from waxwing.errors import (
     ApiError,
     NoAnswer,
     NoConnection,
-    NotAllowed,
     NotAnswered,
     NotFound,
     NothingFound,
