@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from overlay.channel.events import Reason
-from overlay.channel.records import split
+from overlay.channel.events import Message, Reason
+from overlay.channel.records import GOES_ON, split
 from overlay.channel.session import CONFIRM, LEAVING, ROOM, SILENT, Session
-from overlay.channel.wire import BYE, DATA, HEAD_BYTES, PROBE, PROBED, nearest, number, read_number
+from overlay.channel.wire import BYE, DATA, HEAD_BYTES, LOW, PROBE, PROBED, nearest, number, read_number
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER
 
@@ -22,17 +22,24 @@ _SIZES = {PROBE: HEAD_BYTES + 8, PROBED: HEAD_BYTES + 8}
 
 def read(session: Session, head: Head, data: bytes, end: int) -> Reading | str:
     """A datagram for this session, without its seal from ``end`` on; or why it is dropped."""
+    _, kind, _, _, seq, ack, _ = head
     sender, receiver = session.sender, session.receiver
-    ack = nearest(head[5], sender.acked if sender is not None else 0)
-    if not 0 <= ack <= (sender.sent if sender is not None else 0):
-        return "ack"
-    if head[1] != DATA:
-        return (ack, 0, []) if end == _SIZES.get(head[1], HEAD_BYTES) else "size"
+    if sender is None:
+        if ack:
+            return "ack"
+    elif ack != sender.acked & LOW:
+        ack = nearest(ack, sender.acked)
+        if not 0 <= ack <= sender.sent:
+            return "ack"
+    else:
+        ack = sender.acked
+    if kind != DATA:
+        return (ack, 0, []) if end == _SIZES.get(kind, HEAD_BYTES) else "size"
     records = split(data, HEAD_BYTES, end)
     if not records:
         return "records"
-    before = receiver.ack if receiver is not None else 0
-    first = nearest(head[4], before)
+    before = 0 if receiver is None else receiver.ack
+    first = nearest(seq, before)
     if first < 1 or first + len(records) - 1 > before + session.station.limits.window:
         return "window"
     return ack, first, records
@@ -69,10 +76,15 @@ def _acknowledge(session: Session, ack: int, sack: int, room: int, now: int) -> 
         return  # an older datagram
     if ack > sender.acked or sack or sender.sacked:
         if sender.acknowledge(ack, sack, now):
-            session.rto_at = now + sender.trip.wait if sender.records and sender.room else NEVER
-            session.set_timer(session.rto_at)
-            session.leave_if_done()
-        session.make_ready()
+            if sender.records and sender.room:
+                session.rto_at = now + sender.trip.wait
+                session.set_timer(session.rto_at)
+            else:
+                session.rto_at = NEVER
+                if session.is_closing:
+                    session.leave_if_done()
+        if not session.is_ready and sender.has_work:
+            session.make_ready()
     if room != sender.room:
         _change_room(session, room, now)
 
@@ -93,6 +105,11 @@ def _change_room(session: Session, room: int, now: int) -> None:
 
 def _take(session: Session, first: int, records: list[bytes]) -> None:
     receiver = session.receiver or session.start_receiving()
+    if len(records) == 1 and first == receiver.ack + 1 and receiver.is_plain and records[0][0] < GOES_ON:
+        receiver.ack = first  # the usual case, without the steps of the others
+        session.station.events.append(Message(session.peer, records[0][2:]))
+        session.note_records(False)
+        return
     messages: list[bytes] = []
     is_news = receiver.take(first, records, messages)
     session.deliver(messages)

@@ -79,9 +79,7 @@ class Channel:
             return False
         self._advance(now)
         sender = session.sender or session.start_sending()
-        outbox = sender.outbox
-        outbox.push(message, drop)
-        if outbox.is_overflown:
+        if sender.outbox.push(message, drop):
             session.break_off(Reason.OVERFLOW)
         elif not session.is_ready:
             session.make_ready()
@@ -151,8 +149,10 @@ class Channel:
 
     def receive(self, data: bytes, source: Address, now: int) -> None:
         """Process one datagram. Timers that are due by ``now`` come first."""
-        self._advance(now)
         station, end = self._station, len(data) - self._seal
+        if self._deadlines.is_due(now):
+            self.handle_timer(now)
+        station.now = now
         if end < wire.HEAD_BYTES:
             station.drop("short")
             return
@@ -190,12 +190,14 @@ class Channel:
 
     def next_timer(self) -> int | None:
         """The next deadline (ns). What is ready is packed first, since sending sets deadlines."""
-        self._pack()
+        if self._station.ready:
+            self._pack()
         return self._deadlines.next()
 
     def datagrams_to_send(self) -> list[tuple[bytes, Address]]:
-        self._pack()
         station = self._station
+        if station.ready:
+            self._pack()
         out, station.out = station.out, []
         return out
 

@@ -87,7 +87,7 @@ class Deadlines:
 
     def _sweep(self) -> None:
         """Drop the entries that are not valid."""
-        self._heap = [entry for entry in self._heap if entry[0] == entry[2].queued_at]
+        self._heap[:] = [entry for entry in self._heap if entry[0] == entry[2].queued_at]
         heapify(self._heap)
 
     def check_invariants(self, owners: list[Owner]) -> None:

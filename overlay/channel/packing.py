@@ -11,35 +11,36 @@ from overlay.core.node import NEVER
 def pack(session: Session) -> None:
     """Send what waits for the drain: records, or an acknowledgement alone."""
     session.is_ready = False
-    state = session.state
+    state, sender = session.state, session.sender
     if session.is_quiet or not UP <= state <= LEAVING:
         return
-    sender = session.sender
     if sender is not None and state != LEAVING:
-        if sender.has_work:
+        if not sender.room:
+            if (sender.records or sender.has_work) and not session.why & ROOM:
+                session.probe(ROOM)
+        elif sender.runs or sender.outbox.waiting or sender.outbox.rest:
             _pack_records(session, sender)
-        elif sender.is_stuck and not session.why & ROOM:
-            session.probe(ROOM)
     if session.ack_due:
         session.send(ACK)
 
 
 def _pack_records(session: Session, sender: Sender) -> None:
-    now = session.station.now
-    for number, records in sender.again():
-        _send(session, number, records)
-    number, records = sender.fresh(now)
-    while records:
-        _send(session, number, records)
-        if not sender.outbox.has_waiting:
-            break
+    now, outbox = session.station.now, sender.outbox
+    if sender.runs:
+        for number, records in sender.again():
+            _send(session, number, records)
+    while outbox.waiting or outbox.rest:
         number, records = sender.fresh(now)
-    if session.rto_at == NEVER and sender.records:
-        session.rto_at = now + sender.trip.wait
-        session.set_timer(session.rto_at)
-    if session.asked_at == NEVER and sender.records:
-        session.asked_at = now
-        session.set_timer(now + session.station.limits.give_up)
+        if not records:
+            break
+        _send(session, number, records)
+    if sender.records:
+        if session.rto_at == NEVER:
+            session.rto_at = at = now + sender.trip.wait
+            session.set_timer(at)
+        if session.asked_at == NEVER:
+            session.asked_at = now
+            session.set_timer(now + session.station.limits.give_up)
 
 
 def _send(session: Session, number: int, records: list[bytes]) -> None:

@@ -27,8 +27,8 @@ ADVANCE = 2
 
 class Sender:
     __slots__ = (
-        *("_again", "_limits", "_newest", "_no_sample", "_recover", "_timed_out", "acked", "datagram", "flights"),
-        *("outbox", "records", "repeated", "room", "sacked", "trip"),
+        *("_limits", "_newest", "_no_sample", "_recover", "_timed_out", "acked", "datagram", "flights"),
+        *("outbox", "records", "repeated", "room", "runs", "sacked", "trip"),
     )
 
     def __init__(self, limits: Limits, room: int) -> None:
@@ -49,7 +49,7 @@ class Sender:
         """The number of the last one."""
         self.repeated = 0
         """Records sent again."""
-        self._again: list[tuple[int, int]] = []
+        self.runs: list[tuple[int, int]] = []
         """Runs of records to send again: the first number, and how many."""
         self._newest = 0
         """The last datagram that is known to have arrived: it held a record that was sent once."""
@@ -67,30 +67,26 @@ class Sender:
 
     @property
     def has_work(self) -> bool:
-        """Whether there may be a datagram to send now."""
-        return bool(self.room) and (
-            bool(self._again) or (self.outbox.has_waiting and len(self.records) < min(self._limits.window, self.room))
-        )
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether the peer has no room for what there is to send."""
-        return not self.room and (bool(self.records) or self.outbox.has_waiting)
+        """Whether there is a record to send, room or not."""
+        return bool(self.runs or self.outbox.waiting or self.outbox.rest)
 
     def fresh(self, now: int) -> tuple[int, list[bytes]]:
         """The next datagram: the number of its first record, and records. They are under way now."""
-        count = min(self._limits.window, self.room) - len(self.records)
-        taken = self.outbox.take(count, self._limits.space)
-        first = self.sent + 1
+        limits, count = self._limits, len(self.records)
+        free = (limits.window if limits.window < self.room else self.room) - count
+        taken = self.outbox.take(free, limits.space)
+        first = self.acked + count + 1
         if taken:
-            self.datagram += 1
+            self.datagram = number = self.datagram + 1
             self.records += taken
-            self.flights += [(self.datagram, now, False)] * len(taken)
+            self.flights += [(number, now, False)] * len(taken)
         return first, taken
 
     def again(self) -> Iterator[tuple[int, list[bytes]]]:
         """The datagrams to send again, as ``fresh`` gives them."""
-        runs, self._again = self._again, []
+        runs = self.runs
+        if runs:
+            self.runs = []
         for number, count in runs:
             first = max(number - self.acked - 1, 0)
             last = number + count - self.acked - 1
@@ -197,7 +193,7 @@ class Sender:
         end = self._end_of_run(first, is_due)
         self.datagram += 1
         self.flights[first:end] = [(self.datagram, now, True)] * (end - first)
-        self._again.append((self.acked + 1 + first, end - first))
+        self.runs.append((self.acked + 1 + first, end - first))
         self.repeated += end - first
         return end
 
@@ -215,6 +211,6 @@ class Sender:
         assert len(self.flights) == count <= self._limits.window
         assert self.sacked.bit_length() <= count and not self.sacked & 1
         assert all(0 < datagram <= self.datagram for datagram, _, _ in self.flights)
-        assert all(first + size <= self.sent + 1 for first, size in self._again)
+        assert all(first + size <= self.sent + 1 for first, size in self.runs)
         assert self._newest <= self.datagram and self._recover <= self.sent + 1
         self.outbox.check_invariants(self.records)

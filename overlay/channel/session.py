@@ -29,7 +29,7 @@ CONFIRM, SILENT, ROOM, MOVED = 1, 2, 4, 8
 
 class Session(Endpoint):
     __slots__ = (
-        *("_nonce", "_probe_wait", "asked_at", "close_at", "heard_at", "is_quiet", "is_redrawn", "keep"),
+        *("_nonce", "_probe_wait", "asked_at", "close_at", "heard_at", "is_closing", "is_quiet", "is_redrawn", "keep"),
         *("paths", "probe_at", "probe_tries", "rto_at", "state", "told", "tries", "why"),
     )
 
@@ -42,6 +42,7 @@ class Session(Endpoint):
         """Whether ours was replaced, and is told to none."""
         self.state = OPENING
         self.is_quiet = False
+        self.is_closing = False
         self.paths: Paths | None = None
         self.rto_at = self.probe_at = self.close_at = NEVER
         self.asked_at = NEVER
@@ -68,7 +69,7 @@ class Session(Endpoint):
         now = self.station.now
         self.theirs, self.address, self.first_room = theirs, address, room
         self.station.by_theirs[theirs] = self
-        self.state = UP if self.close_at == NEVER else CLOSING
+        self.state = CLOSING if self.is_closing else UP
         self.heard_at, self.asked_at, self.probe_at = now, NEVER, NEVER
         self.probe_tries = self.why = 0
         if self.sender is not None:
@@ -85,12 +86,9 @@ class Session(Endpoint):
         if self.state != LEAVING:
             self.probe(CONFIRM)
 
-    @property
-    def is_closing(self) -> bool:
-        return self.close_at != NEVER or self.state > UP
-
     def close(self) -> None:
         if not self.is_closing:
+            self.is_closing = True
             self.close_at = self.station.now + CLOSE_AFTER
             self.set_timer(self.close_at)
             if self.state == UP:
@@ -167,10 +165,26 @@ class Session(Endpoint):
     # ---- timers
 
     def earliest(self) -> int:
-        due = min(self.rto_at, self.ack_at, self.probe_at, self.close_at)
+        due = self.rto_at if self.rto_at < self.ack_at else self.ack_at
+        if self.probe_at < due:
+            due = self.probe_at
         limits = self.station.limits
+        if self.state == UP and not self.is_closing and not self.is_quiet and self.paths is None:  # the usual case
+            asked = self.asked_at + limits.give_up
+            if asked < due:
+                due = asked
+            if not self.why:
+                silent = self.heard_at + limits.probe
+                if silent < due:
+                    due = silent
+            return due
+        return self._earliest_of_all(due)
+
+    def _earliest_of_all(self, due: int) -> int:
+        limits = self.station.limits
+        due = min(due, self.close_at)
         if not self.is_quiet:
-            if self.state <= UP and self.close_at == NEVER:
+            if self.state <= UP and not self.is_closing:
                 due = min(due, self.asked_at + limits.give_up)
             if self.state == UP and not self.why:
                 due = min(due, self.heard_at + limits.probe)
@@ -205,7 +219,7 @@ class Session(Endpoint):
     @property
     def may_give_up(self) -> bool:
         """A session that is being closed has a bound of its own."""
-        return self.state <= UP and self.close_at == NEVER and not self.is_quiet
+        return self.state <= UP and not self.is_closing and not self.is_quiet
 
     def _time_out(self) -> None:
         sender, most = self.sender, self.station.limits.tries

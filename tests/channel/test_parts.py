@@ -109,7 +109,7 @@ def test_dropped_messages_take_no_room_for_ever():
     for _ in range(10_000):
         outbox.push(b"m", 0)
     outbox.check_invariants([])
-    assert len(outbox._waiting) < 300 and outbox.dropped == 9_999
+    assert len(outbox.waiting) < 300 and outbox.dropped == 9_999
 
 
 @given(st.binary(min_size=1, max_size=400), st.integers(1, 90))
