@@ -12,7 +12,7 @@ in the same words as on any other URL::
 - ``requests``     requests as they arrive, and whether they are answered here
 - ``access_control``  who may use which network, and how much: one for REST, websockets and NGSI
 - ``visitors``     who asks, and may they: read from the database at most once a second
-- ``token_keys``   unknown tokens, looked for together
+- ``known_keys``   tokens and sessions that may not exist, looked for together
 - ``fresh``        values that are read again after a second, once for all who wait
 - ``budgets``      operations counted against their limit, without waiting for the cache
 - ``service``      one request: the system's operation, conditions, waiting, idempotency

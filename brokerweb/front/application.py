@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from rest_framework.exceptions import APIException, NotAuthenticated
 
 from brokerweb.front import door
-from brokerweb.front.access_control import AccessControl, InvalidToken
+from brokerweb.front.access_control import UNKNOWN, AccessControl
 from brokerweb.front.batch import Batch, operations_of
 from brokerweb.front.budgets import TooManyRequests
 from brokerweb.front.listeners import Listener
@@ -99,8 +99,8 @@ class Front:
             visitor, seen = await self._visitor(target, headers, is_write), await self.access.network(target.network)
         except DatabaseError:
             return None
-        except InvalidToken as invalid:
-            return reply_to(self.access.refusal_of_token(invalid, scope))
+        except UNKNOWN as unknown:
+            return reply_to(self.access.refusal(unknown, scope))
         # One that was down may have been started since it was looked at: Django looks now.
         if visitor is None or seen is None or not seen.is_up or (visitor.is_session and is_write):
             return None

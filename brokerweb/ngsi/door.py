@@ -17,7 +17,7 @@ from rest_framework.exceptions import APIException
 from brokerweb.api import errors
 from brokerweb.api.answers import VERSION_HEADER
 from brokerweb.front import door
-from brokerweb.front.access_control import AccessControl, InvalidToken
+from brokerweb.front.access_control import UNKNOWN, AccessControl
 from brokerweb.front.application import Application
 from brokerweb.front.budgets import TooManyRequests
 from brokerweb.front.replies import headers_of_error
@@ -72,8 +72,8 @@ class Door:
         try:
             visitor, seen = await self._access.visitor(shown), await self._access.network(target.network)
             parameters = parameters_of(parse_qsl(scope["query_string"].decode(), keep_blank_values=True))
-        except InvalidToken as invalid:
-            return _refused(target.standard, self._access.refusal_of_token(invalid, scope))
+        except UNKNOWN as unknown:
+            return _refused(target.standard, self._access.refusal(unknown, scope))
         except (DatabaseError, InvalidSetting, ValueError):
             return None
         if visitor is None or seen is None or not seen.is_up:

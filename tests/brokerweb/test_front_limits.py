@@ -20,7 +20,7 @@ from brokerweb.accounts.services import make_token
 from brokerweb.body_limits import BodyLimit
 from brokerweb.front import waiting
 from brokerweb.front.application import SERVICE
-from brokerweb.front.token_keys import TokenKeys, key_in
+from brokerweb.front.known_keys import KnownKeys, key_in
 from brokerweb.ngsi.door import Door
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import Entry
@@ -115,7 +115,7 @@ async def test_unknown_tokens_are_looked_for_together() -> None:
         reads.append(set(keys))
         return {key for key in keys if key == "good"}
 
-    keys = TokenKeys(read)
+    keys = KnownKeys(read)
     wanted = [f"wrong{number}" for number in range(1_500)]
     found = await asyncio.gather(*map(keys.exists, [*wanted, "good"]))
     assert found == [False] * 1_500 + [True]
@@ -132,6 +132,7 @@ async def test_unknown_tokens_are_looked_for_together() -> None:
     [
         ("Bearer 0123456789abcdefgh", "0123456789abcde"),
         ("bearer  0123 ", "0123"),
+        ("Bearer\t0123", "0123"),
         ("Bearer a b", None),
         ("Bearer", None),
         ("Basic abc", None),
@@ -163,6 +164,17 @@ async def test_an_unknown_token_is_refused_without_django_and_counts_for_its_add
     assert (await ngsi.get("/v2/entities/r1", headers=wrong)).status_code == 429
     assert site.passed_on == []
     assert (await site.get("r1")).status_code == 404, "others of this address go on"
+
+
+async def test_an_unknown_session_is_refused_as_django_does(site: Site) -> None:
+    async with httpx.AsyncClient(
+        transport=site.client._transport, headers={"Cookie": "sessionid=nonsense"}
+    ) as stranger:
+        here = await stranger.get(f"{site.url}room/r1/temp/")
+        assert site.passed_on == []
+        there = await stranger.patch(f"{site.url}room/r1/temp/")
+    assert (here.status_code, here.json()) == (there.status_code, there.json())
+    assert (here.status_code, here.headers["www-authenticate"]) == (401, there.headers["www-authenticate"])
 
 
 async def test_answers_of_ngsi_are_sent_as_all_others(site: Site, ngsi: httpx.AsyncClient) -> None:

@@ -80,10 +80,6 @@ class NetworkFollower:
         self._listeners[token] = listener
         return lambda: self._listeners.pop(token, None) and None
 
-    async def changed(self, after: int, timeout_s: float) -> bool:
-        """Whether there is a change with a number above ``after``, at once or within the time."""
-        return await self._until(lambda: self.view.log.last > after, timeout_s)
-
     async def has_read(self, timeout_s: float) -> bool:
         """Whether each broker has been read to the end, or found not to answer, at once or within the time."""
         return await self._until(lambda: UNREAD not in self.view.missing.values(), timeout_s)

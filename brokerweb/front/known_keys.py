@@ -1,8 +1,8 @@
-"""Whether tokens exist, found for many requests with one query.
+"""Whether tokens and sessions exist, found for many requests with one query.
 
-A token begins with a key, which is stored; the rest is checked by its digest only if the key exists. Whoever sends
-random tokens therefore causes ten short queries a second, however many are sent, and no client is refused: a new token
-is looked for within ``EVERY_S``.
+A token begins with a key, which is stored; the rest is checked by its digest only if the key exists. A session has
+nothing but its key. Whoever sends random ones therefore causes ten short queries a second, however many are sent, and
+no client is refused: a new one is looked for within ``EVERY_S``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 
 from channels.db import database_sync_to_async
+from django.contrib.sessions.models import Session
 from knox.settings import CONSTANTS
 
 from brokerweb.accounts.models import Token
@@ -28,16 +29,20 @@ Read = Callable[[Collection[str]], Collection[str]]
 
 def key_in(authorization: str) -> str | None:
     """The key of the token in the header ``Authorization``; ``None`` if this is no token."""
-    kind, _, token = authorization.strip().partition(" ")
-    token = token.strip()
-    if kind.lower() != "bearer" or not token.isascii() or len(token.split()) != 1:
+    words = authorization.encode("latin1", "replace").split()  # as ``knox`` does it
+    if len(words) != 2 or words[0].lower() != b"bearer" or not words[1].isascii():
         return None
-    return token[: CONSTANTS.TOKEN_KEY_LENGTH]
+    return words[1].decode()[: CONSTANTS.TOKEN_KEY_LENGTH]
 
 
-def existing(keys: Collection[str]) -> Collection[str]:
-    """From the database."""
+def tokens(keys: Collection[str]) -> Collection[str]:
+    """Those that exist, from the database."""
     return set(Token.objects.filter(token_key__in=keys).values_list("token_key", flat=True))
+
+
+def sessions(keys: Collection[str]) -> Collection[str]:
+    """The same for sessions."""
+    return set(Session.objects.filter(session_key__in=keys).values_list("session_key", flat=True))
 
 
 class _Query:
@@ -48,10 +53,10 @@ class _Query:
         self.answer: asyncio.Task[Collection[str]] | None = None
 
 
-class TokenKeys:
-    """Those of one process."""
+class KnownKeys:
+    """Those that one process has met. ``read`` finds those that exist."""
 
-    def __init__(self, read: Read = existing) -> None:
+    def __init__(self, read: Read) -> None:
         self._read = database_sync_to_async(read, thread_sensitive=False)
         self._found: OrderedDict[str, None] = OrderedDict()
         self._next: _Query | None = None
