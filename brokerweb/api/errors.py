@@ -1,14 +1,23 @@
 """Errors of services as REST errors; ``brokerweb.kit.error_body`` defines their shape."""
 
+import re
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.http import Http404
 from drf_standardized_errors.formatter import ExceptionFormatter
 from drf_standardized_errors.handler import exception_handler
 from drf_standardized_errors.types import ErrorResponse
 from rest_framework import status
-from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from rest_framework.exceptions import (
+    APIException,
+    ErrorDetail,
+    NotAuthenticated,
+    NotFound,
+    UnsupportedMediaType,
+    ValidationError,
+)
 from rest_framework.response import Response
 
 from brokerweb.kit.disk import full_disk_message
@@ -118,4 +127,25 @@ def as_rest(exception: Exception) -> Exception:
         exception = DiskFull(full)
     elif isinstance(exception, StorageError):
         exception = Damaged(str(exception))
+    elif isinstance(exception, Http404):
+        exception = _missing(str(exception))
+    elif isinstance(exception, NotAuthenticated | UnsupportedMediaType):
+        _advise(exception)
     return exception
+
+
+def _missing(sentence: str) -> NotFound:
+    """Django's own sentence names a class of the database."""
+    named = re.fullmatch(r"No (\w+) matches the given query\.", sentence)
+    if named:
+        kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named[1]).lower()
+        return NotFound(f"There is no such {kind}, or you may not see it.")
+    return NotFound(sentence or None)
+
+
+def _advise(exception: APIException) -> None:
+    """Says what to send. The object stays the same: it carries the header that a 401 needs."""
+    advice = "Send a token (Authorization: Bearer TOKEN), or log in."
+    if isinstance(exception, UnsupportedMediaType):
+        advice = f"{exception.detail} Send Content-Type: application/json."
+    exception.detail = ErrorDetail(advice, code=exception.default_code)

@@ -107,9 +107,10 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     found = _broker(network, request.GET.get("broker", ""))
     opened = {} if found is None else live_data.panel_of(network, found)
     graph = overlay.picture(network.deployed, broker_index.servers_of(network))
-    parts = web_of(network.system).parts_of_network(network)
+    web = web_of(network.system)
+    parts = web.parts_of_network(network)
     context = {**_shown(network), **opened, "graph": graph, **_course(network, request.GET.get("range", ""))}
-    context |= {"parts": parts, "events": history.newest(network)}
+    context |= {"parts": parts, "events": history.newest(network), "has_context": web.context is not None}
     return render(request, "networks/detail.html", context)
 
 
@@ -119,7 +120,7 @@ def _course(network: Network, said: str) -> dict[str, Any]:
     return {
         "charts": shown,
         "chart_scripts": for_script(shown),
-        "ranges": [(tier.range, RANGES[tier.range]) for tier in TIERS],
+        "ranges": [(tier.range, RANGES[tier.range], tier.covers_s) for tier in TIERS],
         "range": said if said in RANGES else TIERS[0].range,
     }
 
@@ -155,6 +156,7 @@ def _shown(network: Network) -> dict[str, Any]:
         "rows": rows,
         "servers": servers,
         "progress": changes.progress(network, services.worker_missing(network.host)),
+        "is_deletable": services.is_deletable(network),
         "reports_counters": bool(SYSTEMS[network.system].statistics_request(0)),
     }
 

@@ -28,6 +28,8 @@ class Disturbances:
         self._ledger = ledger
         self._chance = chance
         self._rolls = 0
+        self.changes = 0
+        """Changes of the network that were accepted; each is to be in the change log."""
         self.done: list[tuple[float, str]] = []
         """When each ended, monotonic seconds, and what it was."""
 
@@ -79,11 +81,13 @@ class Disturbances:
         """Add one with two links, then drain and remove another."""
         indices = [one["index"] for one in self._brokers()]
         self._api.post(f"{self._path}brokers/", {"links": self._chance.sample(indices, 2)})
+        self.changes += 1
         self._settled()
         gone = self._chance.choice(indices)
         self._ledger.moves.append((time.monotonic(), gone))
         answer = self._api.http.delete(f"{self._path}brokers/{gone}/", params={"allow_split": "true"})
         assert answer.is_success, answer.text
+        self.changes += 1
         self._settled()
 
     def change_a_setting(self) -> None:
@@ -92,6 +96,7 @@ class Disturbances:
         self._ledger.moves += [(time.monotonic(), one["index"]) for one in self._brokers()]
         answer = self._api.http.patch(self._path, json={"settings": {"pending_capacity": 10_000 + self._rolls}})
         assert answer.is_success, answer.text
+        self.changes += 1
         self._settled()
 
     def _brokers(self) -> list[dict]:  # type: ignore[type-arg]

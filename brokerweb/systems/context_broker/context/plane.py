@@ -33,13 +33,14 @@ from brokerweb.systems.context_broker.context.holders import Holder, Holders
 from brokerweb.systems.context_broker.context.rows import version
 from brokerweb.systems.context_broker.context.selection import FILTERS, Selection, selection_of
 from brokerweb.systems.context_broker.context.shapes import LONGEST_VALID_MS
-from brokerweb.systems.context_broker.context.withdrawing import Withdrawal, Withdrawing
+from brokerweb.systems.context_broker.context.withdrawing import Withdrawing
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
 from brokerweb.systems.contract import Absent, Held, How, Key, Listed, Taken
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.programs.context_broker.client import NoAnswer, NotFound, Refused
 from overlay.programs.context_broker.pool import Found, PoolClient, Stored
+from overlay.programs.context_broker.withdrawals import Withdrawal
 from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.pool.pool import TooMany
 from overlay.systems.context_broker.pool.stamps import EntryStamps
@@ -77,6 +78,13 @@ class ContextPlane:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._followings = Followings()
         self._withdrawing = Withdrawing(self._client, database_sync_to_async(look, thread_sensitive=False))
+
+    def start(self) -> None:
+        self._enter()
+        self._withdrawing.start()
+
+    async def stop(self) -> None:
+        self._close_all()
 
     def key(self, first: str, second: str, third: str) -> Key:
         return bodies.key_of(first, second, third)
@@ -194,7 +202,7 @@ class ContextPlane:
         """At all brokers, with one timestamp."""
         stamp = self._client(sight).stamp(provider, key, known.timestamp)
         try:
-            told = await self._withdrawing.send(sight, Withdrawal(sight.network, provider, key, stamp, known.until))
+            told = await self._withdrawing.send(sight, Withdrawal(provider, key, stamp, known.until))
         except WireError as error:
             raise InvalidSetting("entity", str(error)) from None
         confirmed = [broker for broker, is_done in told.items() if is_done]
