@@ -13,15 +13,13 @@ from brokerweb.alarms import rules
 from brokerweb.alarms.measures import MEASURES
 from brokerweb.alarms.models import Alarm, AlarmEvent
 from brokerweb.alarms.rules import Rule, State, Status
-from brokerweb.alarms.services import rule_of
+from brokerweb.alarms.services import WATCHED, rule_of
 from brokerweb.kit.moments import moment
 from brokerweb.networks.models import Desired, Network
-from brokerweb.networks.probes import FEW_SECONDS, Probes, Tier, values_of
+from brokerweb.networks.probes import Probes, Tier, values_of
 
 MOST_EVENTS = 500
 """Rows of the log of each network."""
-WATCHED = FEW_SECONDS
-"""The tier that alarms read."""
 REST_S = 5.0
 """Between two looks for alarms that are no longer measured."""
 NETWORK_STOPPED, BROKER_LEFT = "The network was stopped.", "It was drained or removed."

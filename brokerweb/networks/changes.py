@@ -43,6 +43,8 @@ class Changed:
     """A sentence if some brokers can no longer reach each other; empty otherwise."""
     added: tuple[int, ...] = ()
     """Indices of new brokers."""
+    drafts: tuple[Draft, Draft] | None = None
+    """Before and after."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def change(network: Network, edit: Callable[[Draft], object], how: How) -> Chang
         if split and not how.allow_split and not how.dry_run:
             raise NotPossible(f"{split} To do it nevertheless, allow the split (allow_split: true).")
         remarks = _remarks(network, after, steps, split)
-        found = Changed(network, network.version + 1, how.dry_run, steps, remarks, split, added)
+        found = Changed(network, network.version + 1, how.dry_run, steps, remarks, split, added, (before, after))
         if not how.dry_run and after != before:
             with recorded(CHANGE, network, how.by):
                 _store(network, before, after)

@@ -77,6 +77,7 @@ class Bridges:
         self._started: dict[str, int] = {}
         """The revision with which each was started last."""
         self._listed: tuple[Address, ...] | None = None
+        self._is_up = False
 
     def __contains__(self, name: str) -> bool:
         """Whether it exists in the system."""
@@ -104,15 +105,16 @@ class Bridges:
 
         Returns the time of the next turn.
         """
+        self._is_up = is_up
         try:
-            return self._turn(brokers, now, is_up=is_up)
+            return self._turn(brokers, now)
         except OSError:  # no more processes or no disk: the network goes on, and the next turn tries again
             return now + SECOND
 
-    def _turn(self, brokers: Callable[[], Sequence[Address]], now: int, *, is_up: bool) -> int:
-        if is_up and self._wanted:
+    def _turn(self, brokers: Callable[[], Sequence[Address]], now: int) -> int:
+        if self._is_up and self._wanted:
             self._list(brokers())
-        wanted = self._wanted if is_up and self._listed is not None else {}
+        wanted = self._wanted if self._is_up and self._listed is not None else {}
         for name, process in list(self._processes.states.items()):
             if not process.lives and self._starts_over(name, process, now):
                 del self._processes.states[name]
@@ -178,12 +180,17 @@ class Bridges:
             "number": int(name.removeprefix(PREFIX)),
             "revision": wanted.revision if wanted else 0,
             "pid": pid,
-            "state": "starting" if is_replaced else SHOWN_STATES[process.state],
+            "state": self._state(process, is_replaced=is_replaced),
             "reason": process.reason,
             "restarts": process.restarted,
             "since_unix_ms": unix_ms(process.since),
             "report": {} if pid is None or is_replaced else _read(self._report(name), pid),
         }
+
+    def _state(self, process: fleet.Process, *, is_replaced: bool) -> str:
+        if not self._is_up:
+            return "stopped"
+        return "starting" if is_replaced or not process.launches else SHOWN_STATES[process.state]
 
 
 def _read(path: Path, pid: int) -> dict[str, Any]:

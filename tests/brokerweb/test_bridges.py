@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import trustme
 from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from brokerweb.bridges import services
@@ -15,6 +19,7 @@ from brokerweb.bridges.models import Bridge
 from brokerweb.changelog.models import Change
 from brokerweb.control import bridges as control
 from brokerweb.networks.models import Network
+from brokerweb.networks.views import LONG_APART
 from overlay.deployment import phases
 from overlay.runtime.supervisor_client import SupervisorRefused
 from tests.brokerweb.test_front import deployed
@@ -198,3 +203,63 @@ def test_counters_are_written_now_and_then_another_state_at_once(network: Networ
     monkeypatch.setattr(control, "REPORT_EVERY", control.REPORT_EVERY * 0)
     assert write(counters={"messages_in": 3})["messages_in"] == 3
     assert bridge.revision == 1
+
+
+def test_pages_add_change_switch_and_delete_a_bridge(
+    network: Network, operator: User, viewer: User, api: APIClient, url: str
+) -> None:
+    browser, looker = Client(), Client()
+    browser.force_login(operator)
+    looker.force_login(viewer)
+    page = f"/networks/{network.pk}/"
+    assert "Add a bridge" in browser.get(page).content.decode()
+    assert "Add a bridge" not in looker.get(page).content.decode()
+    new, edit = reverse("bridges:new", args=[network.pk]), reverse("bridges:edit", args=[network.pk, 1])
+    shown = browser.get(new).context["form"]
+    form = {**shown.texts, **{one.name: one.text for one in shown.inputs.inputs}, "username": "u", "password": SECRET}
+    wrong = {"in": f"{PATTERN}\nc/{{type}}", "mqtt": "http://h", "settings-tries": "0", "ca": "nothing"}
+    refused = browser.post(new, {**form, **wrong})
+    assert refused.status_code == 400
+    assert refused.context["form"].wrong.keys() == {"in", "mqtt", "ca"}
+    assert refused.context["form"].wrong["in"].startswith("Line 2: ")
+    assert "ust be at least 1, not 0" in refused.content.decode()
+    assert browser.post(new, {**form, "settings-tries": "0"}).status_code == 400
+    assert not Bridge.objects.exists()
+    assert "Bridge 1 added." in browser.post(new, form, follow=True).content.decode()
+    assert services.whole(Bridge.objects.get()).keys() == {"mqtt", "in", "out", "username", "password"}
+
+    seen = browser.get(edit).context["seen"]
+    changed = {**form, "password": "", "settings-tries": "7", "seen": seen}
+    changed["in"] = json.dumps({"pattern": "tele/{entity}", "type": "room", "scope": "temp"})
+    assert "Bridge 1 saved." in browser.post(edit, changed, follow=True).content.decode()
+    told = api.get(f"{url}1/").json()
+    assert (told["settings"], told["has_password"], told["in"][0]["type"]) == ({"tries": 7}, True, "room")
+    assert browser.get(edit).context["form"].texts["in"] == changed["in"]
+    assert browser.post(edit, changed).status_code == 409
+    assert browser.post(edit, {**changed, "seen": "", "forget_password": "on"}).status_code == 302
+    assert api.get(f"{url}1/").json()["has_password"] is False
+
+    switch, delete = reverse("bridges:switch", args=[network.pk, 1]), reverse("bridges:delete", args=[network.pk, 1])
+    for one in (new, edit, switch, delete):
+        assert looker.post(one, form).status_code == 403
+    browser.post(switch, {"desired": "stopped"})
+    assert api.get(f"{url}1/").json()["desired"] == "stopped"
+    assert SECRET not in looker.get(page).content.decode() + browser.get(edit).content.decode()
+    assert "tele/{entity}" in looker.get(reverse("bridges:part", args=[network.pk])).content.decode()
+    assert "Bridge 1 deleted." in browser.post(delete, follow=True).content.decode()
+    assert browser.get(edit).status_code == 404
+    Network.objects.update(system="radiator")
+    assert browser.get(new).status_code == 404
+    assert 'id="bridges"' not in browser.get(page).content.decode()
+
+
+def test_a_bridge_that_is_not_connected_for_a_minute_is_seen_in_the_list_of_networks(
+    network: Network, operator: User
+) -> None:
+    browser, ago = Client(), timezone.now() - 2 * LONG_APART
+    browser.force_login(operator)
+    for state, since in (("connecting", ago), ("failed", ago), ("connecting", timezone.now()), ("connected", ago)):
+        Bridge.objects.filter(pk=services.create(network, GOOD).pk).update(state=state, since=since)
+    shown = browser.get("/networks/").content.decode()
+    assert "2 bridges not connected" in shown
+    assert 'waxwing_bridges{state="connecting"} 2.0' in browser.get("/metrics").content.decode()

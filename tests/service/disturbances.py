@@ -48,6 +48,7 @@ class Disturbances:
             yield "kill a broker", self.kill_a_broker
             part = PARTS[round_ % len(PARTS)]
             yield f"kill {part}", lambda part=part: self.kill_part(part)  # type: ignore[misc]
+            yield "kill a bridge", self.kill_a_bridge
             yield "kill a broker", self.kill_a_broker
             if round_ < 2:
                 yield "replace a broker", self.replace_a_broker
@@ -60,6 +61,17 @@ class Disturbances:
         self._ledger.deaths.append((time.monotonic(), one["index"]))
         kill(one["pid"])
         wait_for(lambda: self._all_up(), "all brokers are up again")
+
+    def kill_a_bridge(self) -> None:
+        """If the network has one."""
+        for one in self._bridges():
+            kill(one["pid"])
+
+            def is_back(number: int = one["number"], pid: int = one["pid"]) -> bool:
+                states = {each["number"]: each for each in self._bridges()}
+                return states[number]["state"] == "connected" and states[number]["pid"] != pid
+
+            wait_for(is_back, lambda: f"the bridge is back: {self._bridges()}")
 
     def kill_part(self, part: str) -> None:
         self._house.kill(part)
@@ -89,6 +101,9 @@ class Disturbances:
 
     def _brokers(self) -> list[dict]:  # type: ignore[type-arg]
         return list(self._api.get(self._path)["brokers"])
+
+    def _bridges(self) -> list[dict]:  # type: ignore[type-arg]
+        return [one for one in self._api.http.get(f"{self._path}bridges/").json() if one["pid"]]
 
     def _all_up(self) -> bool:
         return {one["state"] for one in self._brokers()} == {"up"}

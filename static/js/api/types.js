@@ -62,6 +62,7 @@
  * @property {AlarmState} state
  * @property {string} since Begin of its state
  * @property {number | null} seen The measure when its state changed
+ * @property {string} unwatched Why it is not evaluated now; empty: it is, or it rests
  * @property {string} [owner]
  * @property {string} created
  */
@@ -443,7 +444,7 @@
  * @property {string} broker The queried broker, host:port
  * @property {number} broker_index Its index in the network
  * @property {number | null} hops 0 if the queried broker has the data; null if only a trace can tell
- * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
+ * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested; in lists view: no broker was queried * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
  * @property {string | null} walk URL of its walk and hops, available within 2 s, for traced queries
  */
 
@@ -936,7 +937,7 @@
  * @property {string | null} broker A broker that holds it, host:port
  * @property {number | null} broker_index Its index in the network
  * @property {number | null} hops 0 if the queried broker has the data; null if only a trace can tell
- * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
+ * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested; in lists view: no broker was queried * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
  * @property {string | null} walk URL of its walk and hops, available within 2 s, for traced queries
  * @property {string} type
  * @property {string} entity
@@ -1225,7 +1226,7 @@
  * @property {OperationOutcomeEnum} outcome
  * @property {number} status As in HTTP
  * @property {number | null} [hops]
- * @property {string} strategy How the broker was chosen
+ * @property {string} strategy How the broker was chosen, as in the answer
  * @property {string | null} walk URL of its walk; null if it was not traced
  * @property {string} [sentence] Why it was not done
  * @property {number} [count] Above 1: so many operations are missing here

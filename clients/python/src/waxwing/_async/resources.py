@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from waxwing._async import lists, waits
 from waxwing._async.context import AsyncContextOf
 from waxwing._async.transport import AsyncTransport
-from waxwing.calls import at, call
+from waxwing.calls import at, call, segment
 from waxwing.errors import RunFailed
 from waxwing.records import Bridge, Launch, Network, Records, Report, Study, Topology
 from waxwing.waiting import Watcher
@@ -32,7 +31,8 @@ class AsyncNetworks:
     async def find(self, name: str) -> Network:
         """By id or name. Raises ``NotFound``."""
         named = await self.list(limit=1, name=name)
-        return await self.get(named[0].id if named else name)
+        with lists.named("network", name):
+            return await self.get(named[0].id if named else name)
 
     async def create(self, name: str, *, topology: str | None = None, **more: Any) -> Network:
         """Deploy a topology (its id). ``more``: ``system``, ``settings``, ``seed``."""
@@ -64,7 +64,7 @@ class AsyncNetworks:
 
     async def bootstrap(self, network: str, **place: Any) -> tuple[str, ...]:
         """``host:port`` of healthy brokers for ``waxwing.udp``, the best first. ``place``: ``by``, ``x``, ``y``."""
-        asked = call("GET", f"/api/networks/{quote(network, safe='')}/bootstrap.txt", query=place, headers=TEXT)
+        asked = call("GET", f"/api/networks/{segment(network)}/bootstrap.txt", query=place, headers=TEXT)
         return tuple((await self._transport.send(asked)).text.split())
 
     async def bridges(self, network: str) -> Records[Bridge]:

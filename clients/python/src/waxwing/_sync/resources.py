@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from waxwing._sync import lists, waits
 from waxwing._sync.context import ContextOf
 from waxwing._sync.transport import Transport
-from waxwing.calls import at, call
+from waxwing.calls import at, call, segment
 from waxwing.errors import RunFailed
 from waxwing.records import Bridge, Launch, Network, Records, Report, Study, Topology
 from waxwing.waiting import Watcher
@@ -33,7 +32,8 @@ class Networks:
     def find(self, name: str) -> Network:
         """By id or name. Raises ``NotFound``."""
         named = self.list(limit=1, name=name)
-        return self.get(named[0].id if named else name)
+        with lists.named("network", name):
+            return self.get(named[0].id if named else name)
 
     def create(self, name: str, *, topology: str | None = None, **more: Any) -> Network:
         """Deploy a topology (its id). ``more``: ``system``, ``settings``, ``seed``."""
@@ -65,7 +65,7 @@ class Networks:
 
     def bootstrap(self, network: str, **place: Any) -> tuple[str, ...]:
         """``host:port`` of healthy brokers for ``waxwing.udp``, the best first. ``place``: ``by``, ``x``, ``y``."""
-        asked = call("GET", f"/api/networks/{quote(network, safe='')}/bootstrap.txt", query=place, headers=TEXT)
+        asked = call("GET", f"/api/networks/{segment(network)}/bootstrap.txt", query=place, headers=TEXT)
         return tuple((self._transport.send(asked)).text.split())
 
     def bridges(self, network: str) -> Records[Bridge]:
