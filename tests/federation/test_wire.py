@@ -82,7 +82,7 @@ def test_the_table_has_the_24_kinds_and_their_fields_are_the_messages_attributes
     assert {layout.message for layout in CODEC.layouts} == set(MESSAGES) == {type(one) for one, _ in ARRAYS}
 
 
-@settings(max_examples=examples(1_200))
+@settings(max_examples=examples(600))
 @given(messages)
 def test_what_is_written_is_read(message):
     data = encode(message)
@@ -105,7 +105,7 @@ HOSTILE = st.recursive(
 )
 
 
-@settings(max_examples=examples(1_200))
+@settings(max_examples=examples(1_000))
 @given(
     st.binary(max_size=60)
     | st.tuples(KIND, st.binary(max_size=60)).map(lambda pair: b"\x95%c" % pair[0] + pair[1])
@@ -121,7 +121,7 @@ def test_any_bytes_give_a_message_or_the_one_error(data):
     assert parse(encode(message)) == message
 
 
-@settings(max_examples=examples(800))
+@settings(max_examples=examples(400))
 @given(messages, st.data())
 def test_a_message_with_a_changed_byte_is_read_or_refused(message, data):
     changed = bytearray(encode(message))
@@ -293,7 +293,7 @@ def test_the_notifications_of_a_message(message, array):
     assert list(notifications_of(message)) == ([NOTE] if str(NOTE_ARRAY) in str(array) else [])
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(40))
 @given(st.lists(SUBS, max_size=4), st.randoms())
 def test_a_sum_is_of_the_rows_in_any_order(rows, random):
     summary = v.Summary()

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from overlay.systems.federation.wire import composites as c
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.kinds import BOOLEAN, SHORT_TEXT, U, choice, limited, listed, optional
+from overlay.systems.federation.wire.kinds import BOOLEAN, SHORT_TEXT, U, choice, limited, listed, optional, record
 from overlay.systems.federation.wire.layouts import BROKER, CLIENT, HOPS, REQ, SERVICE, Field, Layout, Values
 
 MAX_SUBSCRIPTIONS = 1_000
 """In a SUBSCRIBE."""
 _SCOPES = listed(SHORT_TEXT, 1, c.MAX_SERVED)
+_ENTITY = optional(SHORT_TEXT)
+QUERY = record(
+    "fields of QUERY",
+    m.Query,
+    (U, _ENTITY, _ENTITY, _SCOPES, U),
+    ("req", "entity_type", "entity_id", "scopes", "left_ms"),
+)
+"""For other encodings of a query."""
 
 
 def client_layouts(values: Values) -> tuple[Layout, ...]:
@@ -105,8 +113,8 @@ def client_layouts(values: Values) -> tuple[Layout, ...]:
             "Asks for context now.",
             (
                 REQ,
-                Field("entity_type", optional(SHORT_TEXT), "Of the entity; nil is any."),
-                Field("entity_id", optional(SHORT_TEXT), "Of the entity; nil is any."),
+                Field("entity_type", _ENTITY, "Of the entity; nil is any."),
+                Field("entity_id", _ENTITY, "Of the entity; nil is any."),
                 Field("scopes", _SCOPES, "The scopes wanted."),
                 Field("left_ms", U, "Time left for the answer, in ms."),
             ),

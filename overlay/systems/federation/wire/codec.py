@@ -30,10 +30,12 @@ _ROUTED = {m.Notify: b"\x95\x06", m.Forward: b"\x95\x0f"}
 class Codec:
     """The messages of a network, in one encoding of its values."""
 
-    def __init__(self, values: Values | None = None) -> None:
+    def __init__(self, values: Values | None = None, checks: Values | None = None) -> None:
+        """``checks``: kinds whose ``read`` accepts what those of ``values`` write; reading it again could take long."""
         values = values or Values()
         self.layouts = layouts(values)
-        self._coders = {layout.code: _Coder(layout) for layout in self.layouts}
+        checked = layouts(checks or values)
+        self._coders = {layout.code: _Coder(layout, check) for layout, check in zip(self.layouts, checked, strict=True)}
         self._by_class = {coder.layout.message: coder for coder in self._coders.values()}
         self._has_notifications = values.notification is NOTIFICATION
         self._routed = _ROUTED if self._has_notifications else {}
@@ -90,8 +92,9 @@ def notifications_of(message: m.Message) -> Sequence[Notification]:
 class _Coder:
     """Parser and encoder of one message."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, check: Layout) -> None:
         self.layout = layout
+        self._check = check
         self._count = len(layout.fields)
         self._reads = [field.kind.read for field in layout.fields]
         self._kept = [bool(field.name) for field in layout.fields]
@@ -102,33 +105,28 @@ class _Coder:
 
     def read(self, array: Sequence[Any]) -> m.Message:
         """From all elements of a message, its code included."""
-        values = self._values(array[1:])
+        values = self._values(array[1:], self.layout)
         if self._has_padding:
             values = [value for value, is_kept in zip(values, self._kept, strict=True) if is_kept]
         message: m.Message = self.layout.message(*values)
         return message
 
-    def _values(self, fields: Sequence[Any]) -> list[Any]:
+    def _values(self, array: Sequence[Any], layout: Layout) -> list[Any]:
+        """The fields as ``layout`` reads them."""
         try:
-            if len(fields) != self._count:
-                elements(fields, self._count, self._count)
-            return [read(field) for read, field in zip(self._reads, fields, strict=True)]
+            if len(array) != self._count:
+                elements(array, self._count, self._count)
+            return [field.kind.read(value) for field, value in zip(layout.fields, array, strict=True)]
         except BadMessage as error:
-            raise self._error(error, self._wrong_field(fields), fields) from None
-
-    def _wrong_field(self, fields: Sequence[Any]) -> str:
-        """The name of the first one that cannot be read."""
-        for field, value in zip(self.layout.fields, fields, strict=False):
-            try:
-                field.kind.read(value)
-            except BadMessage:
-                return field.name or "padding"
-        return "its fields"
+            raise self._error(error, _wrong_field(array, layout), array) from None
 
     def write(self, message: m.Message) -> list[Any]:
         """All elements of the message, which can be read back."""
-        fields = [write(getattr(message, name, None)) for name, write in self._writes]
-        self._values(fields)
+        try:
+            fields = [write(getattr(message, name, None)) for name, write in self._writes]
+        except BadMessage as error:
+            raise self._error(error, "its fields", ()) from None
+        self._values(fields, self._check)
         return [self.layout.code, *fields]
 
     def routed(self, head: bytes, message: Any) -> bytes:
@@ -151,6 +149,16 @@ class _Coder:
         is_known = type(req) is int and 0 <= req < 1 << 64
         sentence = f"{self.layout.name.upper()}, {where}: {error.sentence}"
         return BadMessage(error.reason, sentence, self.layout.code, req if is_known else 0)
+
+
+def _wrong_field(array: Sequence[Any], layout: Layout) -> str:
+    """The name of the first one that cannot be read."""
+    for field, value in zip(layout.fields, array, strict=False):
+        try:
+            field.kind.read(value)
+        except BadMessage:
+            return field.name or "padding"
+    return "its fields"
 
 
 CODEC = Codec()
