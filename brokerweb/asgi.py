@@ -22,7 +22,7 @@ from brokerweb.front.application import Front  # noqa: E402
 from brokerweb.front.lifespan import Lifespan  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
-from brokerweb.ngsi.door import Door  # noqa: E402
+from brokerweb.ngsi.application import NgsiApplication  # noqa: E402
 from brokerweb.ngsi.subscriptions.notifier import NOTIFIER  # noqa: E402
 from brokerweb.systems.registry import contexts  # noqa: E402
 
@@ -37,7 +37,7 @@ front = Front(http, limited)
 websockets = front.with_sockets(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
 application = ProtocolTypeRouter(
     {
-        "http": Door(front, limited, front.access),
+        "http": NgsiApplication(front, limited, front.access),
         "lifespan": Lifespan(*contexts(), NOTIFIER),
         "websocket": OwnOrigin(websockets),
     }

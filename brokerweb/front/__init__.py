@@ -6,12 +6,12 @@ in the same words as on any other URL::
 
     uvicorn ── application ──(plain)── service ──> the system's operations (``brokerweb.systems.contract.Context``)
                    │                      ^
-                   └──(else)── Django ── door
+                   └──(else)── Django ── event_loop
 
 - ``application``  the ASGI application
 - ``requests``     requests as they arrive, and whether they are answered here
 - ``access_control``  who may use which network, and how much: one for REST, websockets and NGSI
-- ``visitors``     who asks, and may they: read from the database at most once a second
+- ``principals``   who asks, and may they: read from the database at most once a second
 - ``known_keys``   tokens and sessions that may not exist, looked for together
 - ``fresh``        values that are read again after a second, once for all who wait
 - ``budgets``      operations counted against their limit, without waiting for the cache
@@ -26,5 +26,5 @@ in the same words as on any other URL::
 - ``channels``     changes encoded once for all listeners of a selection
 - ``stream_transports``, ``sockets``  server-sent events and websockets
 - ``replies``      status, headers and body; ``sending`` sends them, for all interfaces
-- ``door``         the way from Django's threads to the service
+- ``event_loop``   the way from Django's threads to the service
 """

@@ -17,12 +17,11 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, NotAut
 from brokerweb.front.budgets import POLICY, Budgets, TooManyRequests
 from brokerweb.front.fresh import Fresh
 from brokerweb.front.known_keys import KnownKeys, key_in, sessions, tokens
-from brokerweb.front.visitors import Credentials, Visitor, admit
+from brokerweb.front.principals import Credentials, Principal, authorize
 from brokerweb.kit.throttles import Budget, host_of
-from brokerweb.networks import sight
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot, read_snapshot
 
-MOST_VISITORS = 10_000
+MOST_PRINCIPALS = 10_000
 MOST_NETWORKS = 1_000
 
 
@@ -45,35 +44,35 @@ UNKNOWN = InvalidToken, UnknownSession
 
 class AccessControl:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._visitors = Fresh(admit, MOST_VISITORS, clock)
-        self._networks: Fresh[str, Sight | None] = Fresh(sight.look, MOST_NETWORKS, clock)
+        self._principals = Fresh(authorize, MOST_PRINCIPALS, clock)
+        self._networks: Fresh[str, NetworkSnapshot | None] = Fresh(read_snapshot, MOST_NETWORKS, clock)
         self._tokens = KnownKeys(tokens)
         self._sessions = KnownKeys(sessions)
         self._budgets = Budgets()
 
-    async def visitor(self, shown: Credentials) -> Visitor | None:
+    async def principal(self, shown: Credentials) -> Principal | None:
         """``None``: not permitted. Raises ``UNKNOWN``, ``DatabaseError``."""
-        if self._visitors.is_known(shown):
-            return await self._visitors.get(shown)
+        if self._principals.is_known(shown):
+            return await self._principals.get(shown)
         keys, key = self._tokens, key_in(shown.authorization)
         unknown: type[APIException] = InvalidToken
         if key is None and shown.session:
             keys, key, unknown = self._sessions, shown.session, UnknownSession
         if key is not None and not await keys.exists(key):
             raise unknown
-        found = await self._visitors.get(shown)
+        found = await self._principals.get(shown)
         if found is None and key is not None:
             keys.forget(key)
         return found
 
-    async def permitted(self, shown: Credentials) -> Visitor | None:
+    async def permitted(self, shown: Credentials) -> Principal | None:
         """The same without the distinction: ``None`` also if they are unknown. Raises ``DatabaseError``."""
         try:
-            return await self.visitor(shown)
+            return await self.principal(shown)
         except UNKNOWN:
             return None
 
-    async def network(self, id: str) -> Sight | None:
+    async def network(self, id: str) -> NetworkSnapshot | None:
         """``None``: there is no such network. Raises ``DatabaseError``."""
         return await self._networks.get(id)
 

@@ -12,11 +12,12 @@ from typing import TypeVar
 from django.db import DatabaseError
 from rest_framework.exceptions import APIException, NotAuthenticated
 
-from brokerweb.front import door
+from brokerweb.front import event_loop
 from brokerweb.front.access_control import UNKNOWN, AccessControl
 from brokerweb.front.batch import Batch, operations_of
 from brokerweb.front.budgets import TooManyRequests
 from brokerweb.front.listeners import Listener
+from brokerweb.front.principals import Principal, credentials
 from brokerweb.front.replies import Reply, reply, reply_to
 from brokerweb.front.requests import (
     PARSED_HERE,
@@ -32,11 +33,10 @@ from brokerweb.front.requests import (
     target_of,
 )
 from brokerweb.front.sending import headers_of, send_reply
-from brokerweb.front.service import BATCH, LIST, STREAM, Asked, Service, are_known, check_size
+from brokerweb.front.service import BATCH, LIST, STREAM, ContextRequest, Service, are_known, check_size
 from brokerweb.front.sockets import Sockets
 from brokerweb.front.stream_transports import EventStream
 from brokerweb.front.streams import Streams
-from brokerweb.front.visitors import Visitor, credentials
 from brokerweb.front.waiting import while_there
 from brokerweb.kit import error_body
 from brokerweb.kit.errors import NotAnswered, NotPossible
@@ -87,7 +87,7 @@ class Front:
             scope["asked"] = asked
             await self._limited(scope, receive, send)
 
-    async def _permitted(self, scope: Scope, target: Target) -> Asked | Reply | None:
+    async def _permitted(self, scope: Scope, target: Target) -> ContextRequest | Reply | None:
         """The request without its body; ``None``: for Django to answer."""
         method = "GET" if scope["method"] == "HEAD" else str(scope["method"])
         headers = {name.decode(): value.decode("latin1") for name, value in scope["headers"] if name in WANTED}
@@ -96,28 +96,28 @@ class Front:
         if parameters is None or not is_answered_here(scope, headers):
             return None
         try:
-            visitor, seen = await self._visitor(target, headers, is_write), await self.access.network(target.network)
+            principal, seen = await self._visitor(target, headers, is_write), await self.access.network(target.network)
         except DatabaseError:
             return None
         except UNKNOWN as unknown:
             return reply_to(self.access.refusal(unknown, scope))
         # One that was down may have been started since it was looked at: Django looks now.
-        if visitor is None or seen is None or not seen.is_up or (visitor.is_session and is_write):
+        if principal is None or seen is None or not seen.is_up or (principal.is_session and is_write):
             return None
         if parameters and not are_known(parameters, seen.system, target.kind, method):
             return None
-        door.use(asyncio.get_running_loop())
-        budget = self.access.count(visitor.who)
+        event_loop.use(asyncio.get_running_loop())
+        budget = self.access.count(principal.who)
         more = headers_of(scope.get("scheme", "http"), budget)
         if budget is not None and budget.is_exceeded:
             told = {name.decode(): value.decode() for name, value in more}
-            return reply_to(TooManyRequests(visitor.who, budget), told)
+            return reply_to(TooManyRequests(principal.who, budget), told)
         here = f"{scope.get('scheme', 'http')}://{headers['host']}{scope['raw_path'].decode('latin1')}"
-        return Asked(
+        return ContextRequest(
             method,
             seen,
-            visitor.who,
-            visitor.account,
+            principal.who,
+            principal.account,
             target.kind,
             target.key,
             parameters,
@@ -126,15 +126,15 @@ class Front:
             headers_to_send=more,
         )
 
-    async def _stream(self, asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _stream(self, asked: ContextRequest, scope: Scope, receive: Receive, send: Send) -> None:
         """Until it ends."""
-        shown = credentials(asked.headers, asked.sight.network)
+        shown = credentials(asked.headers, asked.snapshot.network)
 
         async def opened() -> Listener:
-            visitor = shown and await self.access.permitted(shown)
-            if not shown or not visitor:
+            principal = shown and await self.access.permitted(shown)
+            if not shown or not principal:
                 raise NotAuthenticated
-            return await self.streams.open(asked, visitor, shown)
+            return await self.streams.open(asked, principal, shown)
 
         found = await _answer(opened())
         if isinstance(found, Reply):
@@ -142,13 +142,13 @@ class Front:
         else:
             await found.run(EventStream(receive, send, list(asked.headers_to_send)))
 
-    async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Visitor | None:
+    async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Principal | None:
         shown = credentials(headers, target.network, is_write)
-        return None if shown is None else await self.access.visitor(shown)
+        return None if shown is None else await self.access.principal(shown)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Within the limits for bodies."""
-        asked: Asked | None = scope.get("asked")
+        asked: ContextRequest | None = scope.get("asked")
         if asked is None:
             await self._otherwise(scope, receive, send)
             return
@@ -156,7 +156,7 @@ class Front:
         if raw is not None:
             await _send(asked, await _answer(self._written(asked, raw)), scope, send)
 
-    async def _written(self, asked: Asked, raw: bytes) -> Reply:
+    async def _written(self, asked: ContextRequest, raw: bytes) -> Reply:
         if asked.key is not None:
             check_size(raw)
         data = parsed(raw) if len(raw) <= PARSED_HERE else await asyncio.to_thread(parsed, raw)
@@ -167,7 +167,7 @@ class Front:
 
 
 @recorded
-async def answered(asked: Asked) -> Reply:
+async def answered(asked: ContextRequest) -> Reply:
     """The answer of the service of this process. Raises errors of services and of REST."""
     if asked.method == "GET":
         return await (SERVICE.list(asked) if asked.kind == LIST else SERVICE.get(asked))
@@ -187,6 +187,6 @@ async def _answer(result: Awaitable[T]) -> T | Reply:
         return reply(500, error_body.body([("", "error", "Server Error (500)")]))
 
 
-async def _send(asked: Asked, answer: Reply, scope: Scope, send: Send) -> None:
+async def _send(asked: ContextRequest, answer: Reply, scope: Scope, send: Send) -> None:
     encodings = asked.headers.get("accept-encoding", "") if asked.kind in (LIST, BATCH) else ""
     await send_reply(answer, scope, send, list(asked.headers_to_send), encodings)

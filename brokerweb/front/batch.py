@@ -16,7 +16,7 @@ from rest_framework.exceptions import APIException
 
 from brokerweb.api import errors
 from brokerweb.front.replies import Reply, reply
-from brokerweb.front.service import Asked, Service, context_of, unconditional
+from brokerweb.front.service import ContextRequest, Service, context_of, unconditional
 from brokerweb.kit import error_body
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.systems.contract import Absent, Context, How, Key
@@ -59,9 +59,9 @@ class Batch:
         self._end = 0.0
         """When its time is over, on the clock of the event loop."""
 
-    async def post(self, asked: Asked) -> Reply:
+    async def post(self, asked: ContextRequest) -> Reply:
         """Status 200 with one result per operation. Raises errors of services and of REST."""
-        context = context_of(asked.sight, "put")
+        context = context_of(asked.snapshot, "put")
         is_atomic, operations = _read(asked.data)
         self._end = asyncio.get_running_loop().time() + LONGEST_S
         items = await _items(context, operations)
@@ -72,7 +72,7 @@ class Batch:
             return reply(400, _together(wrong))
         return await self._in_order(asked, context, items)
 
-    async def _each(self, asked: Asked, context: Context, items: Sequence[Item | Result]) -> list[Result]:
+    async def _each(self, asked: ContextRequest, context: Context, items: Sequence[Item | Result]) -> list[Result]:
         """Those about the same piece in their order, the others at the same time."""
         results: list[Result] = [one if isinstance(one, dict) else {} for one in items]
         groups: dict[Key, list[tuple[int, Item]]] = {}
@@ -89,7 +89,7 @@ class Batch:
         await asyncio.gather(*map(carry_out, groups.values()))
         return results
 
-    async def _in_order(self, asked: Asked, context: Context, items: Sequence[Item | Result]) -> Reply:
+    async def _in_order(self, asked: ContextRequest, context: Context, items: Sequence[Item | Result]) -> Reply:
         results: list[Result] = []
         done = 0
         for one in items:
@@ -105,20 +105,20 @@ class Batch:
             done += one.op != "get"
         return _answered(results)
 
-    async def _result(self, asked: Asked, context: Context, item: Item) -> Result:
+    async def _result(self, asked: ContextRequest, context: Context, item: Item) -> Result:
         left_s = self._end - asyncio.get_running_loop().time()
         how = How(min(settings.CONTEXT_DEADLINE_SECONDS, left_s))
-        about = asked.sight.network, item.key
+        about = asked.snapshot.network, item.key
         try:
             if left_s <= 0:
                 raise NotAnswered(f"The batch took longer than {LONGEST_S:g} s; this operation was not sent.")
             if item.op == "get":
-                return {"status": 200, **(await context.get(asked.sight, item.key, how)).body}
+                return {"status": 200, **(await context.get(asked.snapshot, item.key, how)).body}
             async with self._service.locks.of(about):
                 if item.op == "delete":
-                    deleted = await context.delete(asked.sight, item.key, item.which, how, unconditional)
+                    deleted = await context.delete(asked.snapshot, item.key, item.which, how, unconditional)
                     return {"status": 200, **deleted.body}
-                taken = await context.put(asked.sight, item.change, how)
+                taken = await context.put(asked.snapshot, item.change, how)
         except Absent as absent:
             return {"status": 404, **error_body.body([("", "not_found", str(absent))])}
         except Mistakes as mistake:

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from brokerweb.front.channels import Channel, Event, Feed, Message, message
-from brokerweb.front.visitors import Credentials
-from brokerweb.networks.sight import Sight
+from brokerweb.front.principals import Credentials
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.contract import Context
 
 HEARTBEAT_S = 15.0
@@ -53,19 +53,19 @@ class Listener:
         self,
         left: Callable[[Listener], None],
         context: Context,
-        sight: Sight,
+        snapshot: NetworkSnapshot,
         shown: Credentials,
         account: str,
         wants_snapshot: bool,
     ) -> None:
-        self.network = sight.network
+        self.network = snapshot.network
         self.shown = shown
         self.account = account
         self.feed: Feed | None = None
         self.channel: Channel | None = None
         self._has_left = left
         self._context = context
-        self.sight = sight
+        self.snapshot = snapshot
         self._wants_snapshot = wants_snapshot
         self._position = 0
         self._is_reset = False
@@ -136,11 +136,11 @@ class Listener:
             await self._send(transport, Event("reset", {"sentence": reason}, id))
         cursor, goes_on = "", self._wants_snapshot and not self._resumes
         while goes_on and not self._is_gone:
-            listed = await self._context.list(self.sight, self.channel.selection, cursor, PAGE)
+            listed = await self._context.list(self.snapshot, self.channel.selection, cursor, PAGE)
             await self._send(transport, *(Event("snapshot", row) for row in listed.rows))
             cursor = listed.following
             goes_on = bool(cursor)
-        missing = following.missing(self.sight)
+        missing = following.missing(self.snapshot)
         await self._send(transport, Event("ready", {"complete": not missing, "missing": missing}, id))
 
     async def _go_on(self, transport: Transport) -> None:

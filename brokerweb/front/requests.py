@@ -52,7 +52,7 @@ class Target(NamedTuple):
 
     network: str
     kind: str
-    """As in ``Asked``."""
+    """As in ``ContextRequest``."""
     key: Key | None = None
 
 

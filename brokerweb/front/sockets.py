@@ -17,13 +17,13 @@ from django.db import DatabaseError
 from rest_framework.exceptions import APIException
 
 from brokerweb.api import errors
-from brokerweb.front import door
+from brokerweb.front import event_loop
 from brokerweb.front.access_control import AccessControl
 from brokerweb.front.budgets import TooManyRequests
-from brokerweb.front.service import STREAM, Asked, are_known
+from brokerweb.front.principals import Credentials, credentials, who_shows
+from brokerweb.front.service import STREAM, ContextRequest, are_known
 from brokerweb.front.stream_transports import ENDED, Receive, Send, Socket
 from brokerweb.front.streams import Streams
-from brokerweb.front.visitors import Credentials, credentials, who_shows
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import REST
@@ -72,20 +72,20 @@ class Sockets:
         shown = credentials(headers, network)
         if shown is None:
             raise Refused(NOT_LOGGED_IN, "Log in, or send a token.")
-        visitor, sight = await self._access.visitor(shown), await self._access.network(network)
-        if visitor is None:
+        principal, snapshot = await self._access.principal(shown), await self._access.network(network)
+        if principal is None:
             raise await _refusal(network, shown)
-        if sight is None:
+        if snapshot is None:
             raise Refused(UNKNOWN, "There is no such network.")
         parameters = dict(parse_qsl(scope["query_string"].decode("latin1"), keep_blank_values=True))
-        if not are_known(parameters, sight.system, STREAM, "GET"):
+        if not are_known(parameters, snapshot.system, STREAM, "GET"):
             raise Refused(ENDED + 400, "Unknown parameter. The parameters are those of the same stream in REST.")
-        door.use(asyncio.get_running_loop())
-        budget = self._access.count(visitor.who)
+        event_loop.use(asyncio.get_running_loop())
+        budget = self._access.count(principal.who)
         if budget is not None and budget.is_exceeded:
-            raise TooManyRequests(visitor.who, budget)
-        asked = Asked("GET", sight, visitor.who, visitor.account, STREAM, None, parameters, headers)
-        return await self._streams.open(asked, visitor, shown)
+            raise TooManyRequests(principal.who, budget)
+        asked = ContextRequest("GET", snapshot, principal.who, principal.account, STREAM, None, parameters, headers)
+        return await self._streams.open(asked, principal, shown)
 
 
 async def _refusal(network: str, shown: Credentials) -> Refused:

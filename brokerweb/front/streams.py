@@ -16,10 +16,10 @@ from rest_framework.exceptions import APIException
 
 from brokerweb.front.channels import Feed
 from brokerweb.front.listeners import Listener
-from brokerweb.front.service import Asked, Service, context_of, selection_of
-from brokerweb.front.visitors import Credentials, Visitor
+from brokerweb.front.principals import Credentials, Principal
+from brokerweb.front.service import ContextRequest, Service, context_of, selection_of
 from brokerweb.kit.errors import NotAnswered
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import REST, STREAM
 from brokerweb.systems.contract import Context
@@ -32,8 +32,8 @@ UNCHECKED_S = 60.0
 MOST = 2_000
 """Streams of this process."""
 
-Admit = Callable[[Credentials], Awaitable[Visitor | None]]
-Look = Callable[[str], Awaitable[Sight | None]]
+Authorize = Callable[[Credentials], Awaitable[Principal | None]]
+Look = Callable[[str], Awaitable[NetworkSnapshot | None]]
 log = logging.getLogger(__name__)
 
 
@@ -47,10 +47,10 @@ class TooManyStreams(APIException):
 class Streams:
     """Those of one process, in one event loop."""
 
-    def __init__(self, service: Service, admit: Admit, look: Look) -> None:
+    def __init__(self, service: Service, authorize: Authorize, look: Look) -> None:
         self.check_s = CHECK_S
         self._service = service
-        self._admit = admit
+        self._authorize = authorize
         self._network = look
         self._feeds: dict[str, Feed] = {}
         self._listeners: dict[Listener, None] = {}
@@ -63,37 +63,37 @@ class Streams:
         """The number of listeners."""
         return len(self._listeners)
 
-    async def open(self, asked: Asked, visitor: Visitor, shown: Credentials) -> Listener:
+    async def open(self, asked: ContextRequest, principal: Principal, shown: Credentials) -> Listener:
         """A listener, which is to ``run``. Raises errors of services and of REST, before anything is sent."""
         about = [f"{name}={value}" for name, value in asked.parameters.items()]
-        with recording.noted(asked.sight.network, visitor.who, REST, STREAM, about):
-            context = context_of(asked.sight, "stream")
+        with recording.noted(asked.snapshot.network, principal.who, REST, STREAM, about):
+            context = context_of(asked.snapshot, "stream")
             selection = selection_of(context, asked.parameters)
             wants_snapshot = _flag(asked.parameters.get("snapshot", "false"))
-            return await self._open(asked, visitor, shown, context, selection, wants_snapshot)
+            return await self._open(asked, principal, shown, context, selection, wants_snapshot)
 
     async def _open(
         self,
-        asked: Asked,
-        visitor: Visitor,
+        asked: ContextRequest,
+        principal: Principal,
         shown: Credentials,
         context: Context,
         selection: Hashable,
         wants_snapshot: bool,
     ) -> Listener:
-        self._check_limits(visitor.account)
-        self._service.watch(asked.sight.system, context)
-        listener = Listener(self.leave, context, asked.sight, shown, visitor.account, wants_snapshot)
+        self._check_limits(principal.account)
+        self._service.watch(asked.snapshot.system, context)
+        listener = Listener(self.leave, context, asked.snapshot, shown, principal.account, wants_snapshot)
         self._listeners[listener] = None
-        self._of[visitor.account] += 1
+        self._of[principal.account] += 1
         try:
-            following = await context.follow(asked.sight)
+            following = await context.follow(asked.snapshot)
         except BaseException:
             self.leave(listener)
             raise
-        feed = self._feeds.get(asked.sight.network)
+        feed = self._feeds.get(asked.snapshot.network)
         if feed is None:
-            feed = self._feeds[asked.sight.network] = Feed(following)
+            feed = self._feeds[asked.snapshot.network] = Feed(following)
         id = asked.headers.get("last-event-id") or asked.parameters.get("last_event_id", "")
         listener.join(feed, feed.channel(selection), id)
         if self._checking is None or self._checking.done():
@@ -147,7 +147,7 @@ class Streams:
     async def _check_rights(self) -> None:
         began = asyncio.get_running_loop().time()
         try:
-            shown = {one.shown: await self._admit(one.shown) for one in dict.fromkeys(self._listeners)}
+            shown = {one.shown: await self._authorize(one.shown) for one in dict.fromkeys(self._listeners)}
             networks = {name: await self._network(name) for name in {one.network for one in self._listeners}}
             self._apply(shown, networks)
             self._checked_at = began
@@ -156,21 +156,23 @@ class Streams:
         except Exception:
             log.exception("streams were not checked")
 
-    def _apply(self, shown: Mapping[Credentials, Visitor | None], networks: Mapping[str, Sight | None]) -> None:
+    def _apply(
+        self, shown: Mapping[Credentials, Principal | None], networks: Mapping[str, NetworkSnapshot | None]
+    ) -> None:
         """End those that may not go on. Who came meanwhile is not among them."""
-        for network, sight in networks.items():
-            if network in self._feeds and sight is not None and sight.is_up:
+        for network, snapshot in networks.items():
+            if network in self._feeds and snapshot is not None and snapshot.is_up:
                 try:
-                    self._feeds[network].following.follow(sight)
+                    self._feeds[network].following.follow(snapshot)
                 except NotAnswered as error:
                     log.warning("the brokers of network %s are not followed as they are now: %s", network, error)
         for one in list(self._listeners):
             if one.shown in shown and shown[one.shown] is None:
                 one.end("permission_denied", "This token, session or account may not read this network any more.")
-            elif one.network in networks and not ((sight := networks[one.network]) and sight.is_up):
+            elif one.network in networks and not ((snapshot := networks[one.network]) and snapshot.is_up):
                 one.end("not_running", "This network does not run any more.")
             elif one.network in networks:
-                one.sight = networks[one.network] or one.sight
+                one.snapshot = networks[one.network] or one.snapshot
 
 
 def _flag(text: str) -> bool:

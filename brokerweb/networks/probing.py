@@ -19,7 +19,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import close_old_connections
 
-from brokerweb.networks.load_polling import Glance
+from brokerweb.networks.load_polling import LoadSampler
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import LOOKS, SECONDS, Probes, Tier
 from brokerweb.networks.seconds import Second
@@ -62,7 +62,7 @@ class _Followed:
     def __init__(self, network: Network) -> None:
         self.file = probe_file(network)
         self._thinning = Thinning(self.file)
-        self._glance = Glance()
+        self._glance = LoadSampler()
         self._second = Second()
         self._at_s = 0
 

@@ -1,4 +1,4 @@
-"""The way through Django: for browsers, and for all that ``door`` passes on, which is refused here."""
+"""The way through Django: for browsers, and for all that ``application`` passes on, which is refused here."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rest_framework.request import Request as DjangoRequest
 from rest_framework.views import APIView
 
 from brokerweb.accounts.rights import Operation
-from brokerweb.front import door
+from brokerweb.front import event_loop
 from brokerweb.front.budgets import add_in_thread, count_in_thread
-from brokerweb.front.visitors import who_is
-from brokerweb.networks.sight import seen
+from brokerweb.front.principals import who_is
+from brokerweb.networks.snapshot import snapshot_or_404
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.requests import HEADERS, Request, parameters_of
 from brokerweb.ngsi.standards import Target, respond, target_of
@@ -47,7 +47,7 @@ class NgsiView(APIView):
 
     def get(self, request: DjangoRequest, pk: str, **decoded: str) -> HttpResponse:
         target = self._target
-        sight = seen(pk)
+        snapshot = snapshot_or_404(pk)
         who, spent = who_is(request.user, request.auth), list[int]()
         count_in_thread(who, 1)
         asked = Request(
@@ -59,11 +59,11 @@ class NgsiView(APIView):
             ),
             headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
             body=request._request.body,
-            sight=sight,
+            snapshot=snapshot,
             who=who,
             spend=spent.append,
         )
-        answer = door.run(respond(target.standard, asked))
+        answer = event_loop.run(respond(target.standard, asked))
         add_in_thread(who, sum(spent))
         return _response(answer)
 

@@ -49,7 +49,7 @@ _OPS = {"GET": GET, "PUT": PUT, "DELETE": DELETE, "POST": BATCH}
 BUFFER = Buffer(MOST_WAITING, MOST_BYTES)
 
 
-class Seen(Protocol):
+class Snapshot(Protocol):
     @property
     def network(self) -> str: ...
     @property
@@ -57,12 +57,12 @@ class Seen(Protocol):
 
 
 class Request(Protocol):
-    """What interfaces pass: ``brokerweb.front.service.Asked``."""
+    """What interfaces pass: ``brokerweb.front.service.ContextRequest``."""
 
     @property
     def method(self) -> str: ...
     @property
-    def sight(self) -> Seen: ...
+    def snapshot(self) -> Snapshot: ...
     @property
     def who(self) -> str: ...
     @property
@@ -152,9 +152,9 @@ def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, err
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
         source = said[:MOST_NAME] if isinstance(said, str) else source
-        items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
+        items = _items(data.get("operations"), asked.snapshot.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
-    key, who, network = asked.key or (), asked.who, asked.sight.network
+    key, who, network = asked.key or (), asked.who, asked.snapshot.network
     if asked.kind == LIST:
         op, answer, key = LIST, b"", [f"{name}={value}" for name, value in asked.parameters.items()]
     return Entry(at_ns, took_ns, network, who, REST, op, key, source, status, answer, error, waits, items)

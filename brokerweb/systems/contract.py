@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from brokerweb.experiments.models import Experiment, Run
     from brokerweb.networks.models import Network
-    from brokerweb.networks.sight import Sight
+    from brokerweb.networks.snapshot import NetworkSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +131,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class StoredValue:
-    """What one provider says about a key."""
+    """What one source says about a key."""
 
     key: Key
-    provider: str
+    source: str
+    """Who supplied it."""
     pairs: Mapping[str, str] | None
     """Of the payload; ``None`` if it is not made of pairs."""
     text: str
@@ -169,18 +170,18 @@ class Following(Protocol):
         ...
 
     def values(self, key: Key) -> Sequence[StoredValue]:
-        """What is valid now, one of each provider."""
+        """What is valid now, one of each source."""
         ...
 
     def values_of(self, change: Any) -> tuple[StoredValue | None, StoredValue | None]:
         """The value that was valid before a change, and the one after it."""
         ...
 
-    def follow(self, sight: Sight) -> None:
+    def follow(self, snapshot: NetworkSnapshot) -> None:
         """These are the network's servers now."""
         ...
 
-    def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:
+    def missing(self, snapshot: NetworkSnapshot) -> Sequence[Mapping[str, Any]]:
         """As ``Listed.missing``."""
         ...
 
@@ -221,7 +222,7 @@ class Context(Protocol):
         """The key of these names. Raises ``InvalidSetting``."""
         ...
 
-    async def get(self, sight: Sight, key: Key, how: How) -> Held:
+    async def get(self, snapshot: NetworkSnapshot, key: Key, how: How) -> Held:
         """What is valid now. Raises ``Absent`` as well."""
         ...
 
@@ -229,12 +230,17 @@ class Context(Protocol):
         """What ``put`` is to store, checked; sends nothing. Raises ``InvalidSetting`` or REST's ``ValidationError``."""
         ...
 
-    async def put(self, sight: Sight, change: Any, how: How) -> Taken:
+    async def put(self, snapshot: NetworkSnapshot, change: Any, how: How) -> Taken:
         """Store what ``read`` returned."""
         ...
 
     async def delete(
-        self, sight: Sight, key: Key, which: Mapping[str, str], how: How, check: Callable[[str | None, int], None]
+        self,
+        snapshot: NetworkSnapshot,
+        key: Key,
+        which: Mapping[str, str],
+        how: How,
+        check: Callable[[str | None, int], None],
     ) -> Taken:
         """It is no longer served. ``which``: those of ``of_delete`` that were given. Raises ``Absent`` as well.
 
@@ -247,11 +253,11 @@ class Context(Protocol):
         """What these of ``filters`` select, checked. Equal parameters select the same. Raises ``InvalidSetting``."""
         ...
 
-    async def list(self, sight: Sight, selection: Any, after: str, most: int) -> Listed:
+    async def list(self, snapshot: NetworkSnapshot, selection: Any, after: str, most: int) -> Listed:
         """The next ``most`` pieces of context behind ``after``."""
         ...
 
-    async def follow(self, sight: Sight) -> Following:
+    async def follow(self, snapshot: NetworkSnapshot) -> Following:
         """The changes of a network. Call ``listen`` before anything else is awaited."""
         ...
 

@@ -188,10 +188,10 @@ async def test_an_atomic_batch_that_fails_in_the_middle_says_what_stays_stored(
 ) -> None:
     really_put = PLANE.put
 
-    async def put(sight: Any, change: Any, how: Any) -> Any:
+    async def put(snapshot: Any, change: Any, how: Any) -> Any:
         if change.key[1] == "m2":
             raise NotAnswered("No answer.")
-        return await really_put(sight, change, how)
+        return await really_put(snapshot, change, how)
 
     monkeypatch.setattr(PLANE, "put", put)
     names = {"op": "put", "type": "room", "scope": "temp", "provider": "p", "payload": "x"}

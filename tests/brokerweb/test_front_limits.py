@@ -21,7 +21,7 @@ from brokerweb.body_limits import BodyLimit
 from brokerweb.front import waiting
 from brokerweb.front.application import SERVICE
 from brokerweb.front.known_keys import KnownKeys, key_in
-from brokerweb.ngsi.door import Door
+from brokerweb.ngsi.application import NgsiApplication
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import Entry
 from tests.brokerweb.front_site import Site, network_site
@@ -44,9 +44,11 @@ async def site(operator: User) -> AsyncIterator[Site]:
 @pytest.fixture
 async def ngsi(site: Site) -> AsyncIterator[httpx.AsyncClient]:
     """The same network, through NGSI."""
-    door = Door(site.front, partial(BodyLimit, limits=asgi.limits), site.front.access)
+    application = NgsiApplication(site.front, partial(BodyLimit, limits=asgi.limits), site.front.access)
     base = f"http://localhost/api/networks/{site.network}/ngsi"
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(door), headers=site.headers, base_url=base) as client:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(application), headers=site.headers, base_url=base
+    ) as client:
         yield client
 
 

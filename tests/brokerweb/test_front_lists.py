@@ -226,9 +226,9 @@ async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is
 async def _sight(site: Site) -> Any:
     from asgiref.sync import sync_to_async
 
-    from brokerweb.networks.sight import look
+    from brokerweb.networks.snapshot import read_snapshot
 
-    return await sync_to_async(look)(site.network)
+    return await sync_to_async(read_snapshot)(site.network)
 
 
 async def test_a_network_that_is_stopped_or_of_another_system_says_so(site: Site) -> None:

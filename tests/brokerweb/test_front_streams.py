@@ -223,14 +223,14 @@ async def test_signs_of_life_go_on_while_the_database_fails_until_rights_are_too
     client, slow = sse(site, type="none"), sse(site, type="none")
     hanging, asked = asyncio.Event(), asyncio.Event()
 
-    async def admit(_: Any) -> Any:
+    async def authorize(_: Any) -> Any:
         asked.set()
         await hanging.wait()
         raise DatabaseError("It does not answer.")
 
     for one in (client, slow):
         await one.event("ready")
-    monkeypatch.setattr(site.front.streams, "_admit", admit)
+    monkeypatch.setattr(site.front.streams, "_authorize", authorize)
     async with asyncio.timeout(BOUND_S):
         await asked.wait()
     for _ in range(2):  # while the database hangs, and while it fails

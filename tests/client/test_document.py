@@ -113,15 +113,3 @@ def test_the_command_reaches_every_operation(paths: dict[str, Any], monkeypatch:
         assert command.main(["api", method, path, "-f", "x=1"]) == 0
     assert [(one.method, one.url.path) for one in asked] == every
     assert len(every) > 100
-
-
-@pytest.mark.parametrize(("status", "words"), [(401, "`waxwing login` stores a token."), (403, "Invalid token.\n")])
-def test_the_command_without_a_valid_token_says_where_to_get_one(
-    status: int, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = {"field": "", "code": "authentication_failed", "sentence": "Invalid token."}
-    answer = httpx.Response(status, json={**problem, "errors": [problem]})
-    client = Client("http://w", "t", http=httpx.MockTransport(lambda _: answer), retry=Retry(attempts=1))
-    monkeypatch.setattr(command, "Client", lambda *_, **__: client)
-    assert command.main(["networks", "list"]) == 2
-    assert words in capsys.readouterr().err

@@ -46,7 +46,7 @@ class FakeFollowing:
         what, row, before = change
         return before and value_of(before), value_of(row) if what == "stored" else None
 
-    def missing(self, sight: Any) -> Sequence[Mapping[str, Any]]:
+    def missing(self, snapshot: Any) -> Sequence[Mapping[str, Any]]:
         return [] if self.is_complete else [{"broker": None, "broker_index": 1, "reason": "silent"}]
 
     def listen(self, listener: Callable[[], Any]) -> Callable[[], None]:
@@ -93,29 +93,29 @@ class FakeContext:
     def read(self, key: Any, body: Any) -> Any:
         return key, body
 
-    async def put(self, sight: Any, change: Any, how: Any) -> Taken:
+    async def put(self, snapshot: Any, change: Any, how: Any) -> Taken:
         key, body = change
         self.store(*key, body["provider"], **body["payload"])
         return Taken({"broker_index": 0}, "")
 
-    async def get(self, sight: Any, key: Any, how: Any) -> Held:
+    async def get(self, snapshot: Any, key: Any, how: Any) -> Held:
         found = [row for name, row in self.rows.items() if name[:3] == key]
         if not found:
             raise Absent("Nothing.")
         return Held(found[-1], "v", 1)
 
-    async def delete(self, sight: Any, key: Any, which: Mapping[str, str], how: Any, check: Any) -> Taken:
+    async def delete(self, snapshot: Any, key: Any, which: Mapping[str, str], how: Any, check: Any) -> Taken:
         if (*key, which["provider"]) not in self.rows:
             raise Absent("Nothing.")
         self.withdraw(*key, which["provider"])
         return Taken({}, "")
 
-    async def list(self, sight: Any, selection: Any, after: str, most: int) -> Listed:
+    async def list(self, snapshot: Any, selection: Any, after: str, most: int) -> Listed:
         self.lists += 1
         names = sorted(name for name in self.rows if str(name) > after)[:2]
         more = str(names[-1]) if names and any(str(name) > str(names[-1]) for name in self.rows) else ""
         last = self.following.id_of(self.following.last)
         return Listed([self.rows[name] for name in names], more, last, [])
 
-    async def follow(self, sight: Any) -> FakeFollowing:
+    async def follow(self, snapshot: Any) -> FakeFollowing:
         return self.following

@@ -11,7 +11,7 @@ from brokerweb.ngsi.entries import Entry, replaced, steps
 from brokerweb.ngsi.model import Attribute, Entity
 from brokerweb.ngsi.problems import Kind, Problem, unsupported, wrong
 from brokerweb.ngsi.requests import Request
-from brokerweb.ngsi.store import Place, Store, until_of
+from brokerweb.ngsi.store import EntityReference, Store, until_of
 from brokerweb.ngsi.v2.bodies import EXPIRES, THING, Given, read_attribute, read_attributes, read_entity
 from brokerweb.ngsi.v2.names import BUILTIN, attribute_name
 from brokerweb.ngsi.v2.rendering import FORMATS, Shape, shape_of
@@ -36,7 +36,7 @@ async def create(request: Request, store: Store) -> Answer:
 
 async def created(store: Store, given: Given, *, is_upsert: bool) -> None:
     type = given.type or THING
-    place, until_ms = Place(given.id, type), expiry(store, given.expires)
+    place, until_ms = EntityReference(given.id, type), expiry(store, given.expires)
     async with store.alone(place):
         entries = await store.entries(place)
         if entries and not is_upsert:
@@ -87,7 +87,7 @@ async def _changed_by(request: Request, store: Store, id: str, *, is_short: bool
     return nothing()
 
 
-async def change(store: Store, place: Place, given: dict[str, Attribute], expires: Any, mode: str) -> None:
+async def change(store: Store, place: EntityReference, given: dict[str, Attribute], expires: Any, mode: str) -> None:
     """``mode``: ``append`` only adds, ``update`` only changes, ``replace`` removes all others; empty: adds, changes."""
     until_ms = expiry(store, expires)
     async with store.alone(place):
@@ -141,7 +141,7 @@ async def delete_attribute(request: Request, store: Store, id: str, name: str) -
     return nothing()
 
 
-async def remove(store: Store, place: Place, names: list[str]) -> None:
+async def remove(store: Store, place: EntityReference, names: list[str]) -> None:
     async with store.alone(place):
         entity, entries = await store.find(place)
         for name in names:
@@ -188,9 +188,9 @@ def expiry(store: Store, value: Any) -> int | None:
     return until_of(EXPIRES, value, store.longest_valid_ms, time.time_ns() // 1_000_000)
 
 
-def place_of(request: Request, id: str) -> Place:
+def place_of(request: Request, id: str) -> EntityReference:
     """Any names: providers that do not speak NGSI use others than it allows."""
-    return Place(id, request.parameters.get("type"))
+    return EntityReference(id, request.parameters.get("type"))
 
 
 def _shape(request: Request) -> Shape:

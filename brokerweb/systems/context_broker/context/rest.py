@@ -16,14 +16,14 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from brokerweb.accounts.rights import Operation
-from brokerweb.front import door
+from brokerweb.front import event_loop
 from brokerweb.front.application import answered
 from brokerweb.front.batch import operations_of
 from brokerweb.front.budgets import count_in_thread
-from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
-from brokerweb.front.visitors import who_is
+from brokerweb.front.principals import who_is
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, ContextRequest, context_of, selection_of
 from brokerweb.kit.errors import NotPossible
-from brokerweb.networks.sight import Sight, seen
+from brokerweb.networks.snapshot import NetworkSnapshot, snapshot_or_404
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import LIST as LISTED
 from brokerweb.operationlog.entries import REST
@@ -115,7 +115,7 @@ class ContextView(RecordsRefusals):
 
         Names are percent-encoded, a slash as `%2F`.
         """
-        return _answer(request, seen(pk), ONE, _key(request))
+        return _answer(request, snapshot_or_404(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, *WHOM, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE, ETAG],
@@ -124,7 +124,7 @@ class ContextView(RecordsRefusals):
     )
     def put(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Store context. Names are percent-encoded, a slash as `%2F`."""
-        return _answer(request, seen(pk), ONE, _key(request))
+        return _answer(request, snapshot_or_404(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
@@ -134,7 +134,7 @@ class ContextView(RecordsRefusals):
         """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
         later. 404 if there is nothing, 504 if no broker has confirmed.
         """
-        return _answer(request, seen(pk), ONE, _key(request))
+        return _answer(request, snapshot_or_404(pk), ONE, _key(request))
 
 
 class SlashedContextView(ContextView):
@@ -158,7 +158,7 @@ class ContextBatchView(RecordsRefusals):
         status 400, and nothing is stored. They are sent in their order. If a broker does not accept one, the batch ends
         with the status of this operation; those before it stay carried out, and those after it have status 424.
         """
-        return _answer(request, seen(pk), BATCH)
+        return _answer(request, snapshot_or_404(pk), BATCH)
 
 
 class ContextListView(RecordsRefusals):
@@ -179,7 +179,7 @@ class ContextListView(RecordsRefusals):
         The answer comes from a view that the web process keeps of the network while it is used; `complete` and
         `missing` say which brokers it lacks.
         """
-        return _answer(request, seen(pk), LIST)
+        return _answer(request, snapshot_or_404(pk), LIST)
 
 
 class StreamView(RecordsRefusals):
@@ -201,15 +201,15 @@ class StreamView(RecordsRefusals):
         The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
         between are no longer known: list again, or ask for a `snapshot`.
         """
-        sight = seen(pk)
+        snapshot = snapshot_or_404(pk)
         with recording.noted(pk, who_is(request.user, request.auth), REST, STREAMED, ()):
-            context = context_of(sight, "stream")
-            brokers_of(sight, None)
+            context = context_of(snapshot, "stream")
+            brokers_of(snapshot, None)
             selection_of(context, request.query_params.dict())
             raise NotPossible("This stream cannot begin now. Try again in a second.")
 
 
-def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
+def _answer(request: Request, snapshot: NetworkSnapshot, kind: str, key: Key | None = None) -> HttpResponse:
     """That of the service, which also answers what did not come through Django."""
     is_read = request.method in ("GET", "HEAD")
     raw = b"" if is_read else request._request.body
@@ -217,9 +217,9 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
     who = who_is(request.user, request.auth)
     if kind == BATCH:
         count_in_thread(who, max(1, operations_of(request.data)))
-    asked = Asked(
+    asked = ContextRequest(
         method="GET" if is_read else str(request.method),
-        sight=sight,
+        snapshot=snapshot,
         who=who,
         account=str(request.user.pk),
         kind=kind,
@@ -232,7 +232,7 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
     )
     if not connection.in_atomic_block:
         close_old_connections()  # of this thread, which waits for brokers now
-    reply = door.run(answered(asked))
+    reply = event_loop.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
 
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Any
 
 from brokerweb.kit.moments import moment
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.context_broker.context.bodies import text_of
 from brokerweb.systems.contract import StoredValue
 from overlay.core.addresses import Address, format_address, parse_address
@@ -64,15 +64,15 @@ def gone(record: Record) -> dict[str, Any]:
     return {**names, "at": text_of(moment(record.timestamp))}
 
 
-def indexes(sight: Sight) -> dict[Address, int]:
+def indexes(snapshot: NetworkSnapshot) -> dict[Address, int]:
     """Of all brokers with an address, running or not."""
-    return {parse_address(row["address"]): row["index"] for row in sight.rows if row.get("address")}
+    return {parse_address(row["address"]): row["index"] for row in snapshot.rows if row.get("address")}
 
 
-def missing(sight: Sight, reasons: Mapping[Address, str]) -> list[dict[str, Any]]:
+def missing(snapshot: NetworkSnapshot, reasons: Mapping[Address, str]) -> list[dict[str, Any]]:
     """Brokers whose data may be missing: those that do not run, and those that could not be read."""
     found = []
-    for one in sight.rows:
+    for one in snapshot.rows:
         is_up = one["state"] == "up"
         reason = reasons.get(parse_address(one["address"]), "") if is_up else one["state"]
         if reason:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 
 from brokerweb.accounts.asking import asked
-from brokerweb.front import door
+from brokerweb.front import event_loop
 from brokerweb.front.application import SERVICE
 from brokerweb.front.replies import Busy
 from brokerweb.kit.errors import NotAnswered, NotPossible
@@ -17,11 +17,11 @@ from brokerweb.kit.moments import moment
 from brokerweb.kit.view_guards import posted
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
-from brokerweb.networks.sight import Sight, sight_of
+from brokerweb.networks.snapshot import NetworkSnapshot, snapshot_of
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import GET, PAGE, PUT
 from brokerweb.systems.context_broker.context import bodies
-from brokerweb.systems.context_broker.context.answers import MISSING, Asked, NotThere, age_ms, walk_of
+from brokerweb.systems.context_broker.context.answers import MISSING, NotThere, QueryResult, age_ms, walk_of
 from brokerweb.systems.context_broker.context.bodies import Change
 from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.queries.of_networks import traced_one_in
@@ -56,17 +56,17 @@ def context(request: HttpRequest, network_id: str) -> HttpResponse:
     return render(request, ANSWER, {**where, "trace": found.trace, "answer": _shown(found)})
 
 
-def _ask(network: Network, data: QueryDict, who: str) -> Asked:
+def _ask(network: Network, data: QueryDict, who: str) -> QueryResult:
     server, is_dry = broker_index.chosen(network, data.get("broker", "")), data.get("dry") == "yes"
     how = How(settings.CONTEXT_DEADLINE_SECONDS, server, is_traced=True, is_dry=is_dry)
     with recording.noted(network.pk, who, PAGE, GET, _key(data), is_dry=is_dry) as said:
-        found: Asked = door.run(PLANE.ask(sight_of(network), bodies.key_of(*_key(data)), how))
+        found: QueryResult = event_loop.run(PLANE.ask(snapshot_of(network), bodies.key_of(*_key(data)), how))
         walk = walk_of(network.pk, found.trace) if found.trace else None
         said |= {"broker_index": found.broker_index, "hops": found.hops, "strategy": found.strategy, "walk": walk}
     return found
 
 
-def _shown(one: Asked) -> dict[str, Any]:
+def _shown(one: QueryResult) -> dict[str, Any]:
     found = one.found
     return {
         "text": found.payload.decode(),
@@ -82,11 +82,11 @@ def _key(data: QueryDict) -> Key:
     return data.get("type", "").strip(), data.get("entity", "").strip(), data.get("scope", "").strip()
 
 
-async def _store(sight: Sight, change: Change, how: How) -> Stored:
+async def _store(snapshot: NetworkSnapshot, change: Change, how: How) -> Stored:
     """One change of an entity at a time, and those that wait for it are woken, as for REST. Raises ``Busy``."""
-    about = sight.network, change.key
+    about = snapshot.network, change.key
     async with SERVICE.locks.of(about):
-        stored = await PLANE.provide(sight, change, how)
+        stored = await PLANE.provide(snapshot, change, how)
     SERVICE.waiters.stored(about)
     return stored
 
@@ -97,13 +97,13 @@ def _provide(network: Network, data: QueryDict, who: str) -> dict[str, Any]:
         raise InvalidSetting("valid_ms", f"must be a whole number of milliseconds, not {valid[:40]!r}")
     provider, payload = data.get("provider", "").strip(), data.get("payload", "").strip()
     how = How(settings.CONTEXT_DEADLINE_SECONDS, broker_index.chosen(network, data.get("broker", "")))
-    sight = sight_of(network)
+    snapshot = snapshot_of(network)
     with recording.noted(network.pk, who, PAGE, PUT, _key(data), provider) as said:
         change = bodies.change(bodies.key_of(*_key(data)), provider, payload, int(valid))
-        stored = door.run(_store(sight, change, how))
-        said["broker_index"] = sight.up[stored.broker]["index"]
+        stored = event_loop.run(_store(snapshot, change, how))
+        said["broker_index"] = snapshot.up[stored.broker]["index"]
     return {
         "broker": format_address(stored.broker),
-        "broker_index": sight.up[stored.broker]["index"],
+        "broker_index": snapshot.up[stored.broker]["index"],
         "valid_end": moment(stored.last_ms + change.valid_ms),
     }

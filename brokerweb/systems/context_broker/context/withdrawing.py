@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async
 from django.db import DatabaseError
 
 from brokerweb.kit.errors import NotPossible
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.context_broker.models import PendingWithdrawal
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.programs.context_broker.pool import PoolClient
@@ -24,8 +24,8 @@ FULL = "Too many deletions wait for brokers of this network that do not confirm 
 AGAIN_S = 5.0
 
 log = logging.getLogger(__name__)
-Client = Callable[[Sight], PoolClient]
-Look = Callable[[str], Awaitable[Sight | None]]
+Client = Callable[[NetworkSnapshot], PoolClient]
+Look = Callable[[str], Awaitable[NetworkSnapshot | None]]
 
 
 class Withdrawing:
@@ -59,21 +59,21 @@ class Withdrawing:
             self._rows |= {(network, one): row for row, one in found}
             await self._add(network, [one for _, one in found])
 
-    async def send(self, sight: Sight, one: Withdrawal) -> Mapping[Address, bool]:
+    async def send(self, snapshot: NetworkSnapshot, one: Withdrawal) -> Mapping[Address, bool]:
         """Whether each broker has confirmed. Those that have not are asked again later, if one has.
 
         Raises ``WireError``, and ``NotPossible`` before anything is sent.
         """
-        if (repeater := self._repeaters.get(sight.network)) is not None and repeater.is_full:
+        if (repeater := self._repeaters.get(snapshot.network)) is not None and repeater.is_full:
             raise NotPossible(FULL)
-        brokers = self._brokers(sight)
+        brokers = self._brokers(snapshot)
         errors = await withdraw(brokers.client, one, brokers.up)
         told = {broker: broker in errors and errors[broker] is None for broker in brokers.processes}
         left = [Pending(one, broker, brokers.processes[broker]) for broker, is_done in told.items() if not is_done]
         if left and any(told.values()):
-            rows = await database_sync_to_async(_store)(sight.network, left)
-            self._rows |= {(sight.network, one): row for one, row in zip(left, rows, strict=True)}
-            await self._add(sight.network, left)
+            rows = await database_sync_to_async(_store)(snapshot.network, left)
+            self._rows |= {(snapshot.network, one): row for one, row in zip(left, rows, strict=True)}
+            await self._add(snapshot.network, left)
         return told
 
     async def again(self, network: str) -> None:
@@ -100,12 +100,12 @@ class Withdrawing:
             await self._ended(network, replaced)
 
     async def _now(self, network: str) -> Brokers | None:
-        sight = await self._look(network)
-        return None if sight is None else self._brokers(sight)
+        snapshot = await self._look(network)
+        return None if snapshot is None else self._brokers(snapshot)
 
-    def _brokers(self, sight: Sight) -> Brokers:
-        processes = {parse_address(row["address"]): row.get("pid") for row in sight.rows if row.get("address")}
-        return Brokers(self._client(sight), processes, sight.addresses)
+    def _brokers(self, snapshot: NetworkSnapshot) -> Brokers:
+        processes = {parse_address(row["address"]): row.get("pid") for row in snapshot.rows if row.get("address")}
+        return Brokers(self._client(snapshot), processes, snapshot.addresses)
 
     async def _ended(self, network: str, over: Sequence[Pending]) -> None:
         rows = [self._rows.pop((network, one), 0) for one in over]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import getpass
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from waxwing._sync.client import Client
 from waxwing.calls import at
 from waxwing.cli import printing
 from waxwing.cli.arguments import DONE, add_fields, nested, sendable, text_of
 from waxwing.records import Bridge
+
+if TYPE_CHECKING:
+    from waxwing._sync.client import Client
 
 ACTIONS = {
     "show": "show one",

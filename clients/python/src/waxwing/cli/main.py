@@ -18,6 +18,7 @@ from waxwing.errors import (
     ApiError,
     NoAnswer,
     NoConnection,
+    NotAllowed,
     NotAnswered,
     NotFound,
     NothingFound,
@@ -134,13 +135,10 @@ def _failed(error: Exception, options: argparse.Namespace) -> int:
             details |= {"status": error.status, "code": error.code, "field": error.field}
         sys.stdout.write(json.dumps({"error": details}) + "\n")
     else:
-        printing.say(f"waxwing: {sentence}{_advice(error, options.command)}")
+        printing.say(f"waxwing: {sentence}")
+        if isinstance(error, NotAllowed) and error.status == 401 and options.command != "login":
+            printing.say("`waxwing login` creates a token and stores it.")
     return exit_code(error, options.command)
-
-
-def _advice(error: Exception, command: str) -> str:
-    is_unknown = isinstance(error, ApiError) and error.status == 401 and command != "login"
-    return " `waxwing login` stores a token." if is_unknown else ""
 
 
 def exit_code(error: Exception, command: str) -> int:

@@ -99,7 +99,7 @@ class Task(Exchange):
         """The broker's start, as it was known when the exchange began."""
 
 
-class Resident:
+class RoamingClient:
     """A client for drivers, as ``overlay.systems.cores.Client``. ``wish.who`` is its name."""
 
     peer = None

@@ -16,14 +16,14 @@ from rest_framework.exceptions import APIException
 
 from brokerweb.api import errors
 from brokerweb.api.answers import VERSION_HEADER
-from brokerweb.front import door
+from brokerweb.front import event_loop
 from brokerweb.front.access_control import UNKNOWN, AccessControl
 from brokerweb.front.application import Application
 from brokerweb.front.budgets import TooManyRequests
+from brokerweb.front.principals import credentials
 from brokerweb.front.replies import headers_of_error
 from brokerweb.front.requests import Receive, Scope, Send, body_of, is_plain
 from brokerweb.front.sending import headers_of, send_body
-from brokerweb.front.visitors import credentials
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.requests import HEADERS, Request, parameters_of
 from brokerweb.ngsi.standards import Standard, Target, respond, target_of
@@ -34,7 +34,7 @@ WITH_BODY = ("POST", "PUT", "PATCH")
 _WANTED = {name.encode() for name in HEADERS} | {b"host", b"accept-encoding", VERSION_HEADER.lower().encode()}
 
 
-class Door:
+class NgsiApplication:
     """``otherwise`` gets all other requests; ``limited`` wraps an application that reads bodies in their limits;
     ``access`` is that of all interfaces."""
 
@@ -70,21 +70,21 @@ class Door:
             return None
         scope["ngsi_sending"] = headers_of(scope.get("scheme", "http"), None), headers.get("accept-encoding", "")
         try:
-            visitor, seen = await self._access.visitor(shown), await self._access.network(target.network)
+            principal, seen = await self._access.principal(shown), await self._access.network(target.network)
             parameters = parameters_of(parse_qsl(scope["query_string"].decode(), keep_blank_values=True))
         except UNKNOWN as unknown:
             return _refused(target.standard, self._access.refusal(unknown, scope))
         except (DatabaseError, InvalidSetting, ValueError):
             return None
-        if visitor is None or seen is None or not seen.is_up:
+        if principal is None or seen is None or not seen.is_up:
             return None
-        door.use(asyncio.get_running_loop())
-        budget = self._access.count(visitor.who)
+        event_loop.use(asyncio.get_running_loop())
+        budget = self._access.count(principal.who)
         scope["ngsi_sending"] = headers_of(scope.get("scheme", "http"), budget), headers.get("accept-encoding", "")
         if budget is not None and budget.is_exceeded:
-            return _refused(target.standard, TooManyRequests(visitor.who, budget))
-        spend = partial(self._access.count, visitor.who)
-        return Request(method, target.base, target.path, parameters, headers, b"", seen, visitor.who, spend)
+            return _refused(target.standard, TooManyRequests(principal.who, budget))
+        spend = partial(self._access.count, principal.who)
+        return Request(method, target.base, target.path, parameters, headers, b"", seen, principal.who, spend)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Within the limits for bodies."""

@@ -1,7 +1,7 @@
 """The entities of a network: which entries each has, kept up to date from the changes that the system reports.
 
 The entries themselves are those of the system's own view. A list of the network is read once; then only changes are.
-``Mirrors`` keeps those that were used lately.
+``EntityIndexes`` keeps those that were used lately.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.ngsi.entries import Entry
 from brokerweb.systems.contract import Context, Following, Key, StoredValue
 
@@ -20,7 +20,7 @@ MOST_CHANGES = 1_000
 MOST = 16
 """Networks."""
 
-Place = tuple[str, str]
+EntityKey = tuple[str, str]
 """Type and id."""
 Name = tuple[str, str]
 """Scope and provider."""
@@ -28,7 +28,7 @@ Watcher = Callable[[str, str, Sequence[Entry], Sequence[Entry]], None]
 """Gets type, id, and the entries of the entity before and after a change."""
 
 
-class Mirror:
+class EntityIndex:
     """Of one network."""
 
     def __init__(self, context: Context, following: Following) -> None:
@@ -37,20 +37,20 @@ class Mirror:
         """Whether no server's data may be missing."""
         self._context = context
         self._everything = context.selection({})
-        self._names: dict[Place, set[Name]] = {}
+        self._names: dict[EntityKey, set[Name]] = {}
         self._types: dict[str, set[str]] = {}
         self._seen = -1
         self._reading = asyncio.Lock()
         self.watchers: list[Watcher] = []
         """Called after each change that is applied, and must not block."""
 
-    async def catch_up(self, sight: Sight) -> None:
+    async def catch_up(self, snapshot: NetworkSnapshot) -> None:
         """Until it has all that ``following`` has."""
         async with self._reading:
-            self.is_complete = not self.following.missing(sight)
+            self.is_complete = not self.following.missing(snapshot)
             while self._seen != self.following.last:
                 if not self.apply():
-                    await self._read(sight)
+                    await self._read(snapshot)
                 await asyncio.sleep(0)
 
     def apply(self) -> bool:
@@ -70,16 +70,16 @@ class Mirror:
             for scope in sorted({scope for scope, _ in self._names.get((one, id), ())}):
                 yield from map(entry_of, self.following.values((one, id, scope)))
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[EntityKey]:
         """Of all entities, in no order."""
         return list(self._names)
 
-    async def _read(self, sight: Sight) -> None:
+    async def _read(self, snapshot: NetworkSnapshot) -> None:
         """All of it. What was known stays until then."""
         keys: list[tuple[Key, str]] = []
         after, first = "", None
         while first is None or after:
-            listed = await self._context.list(sight, self._everything, after, PAGE)
+            listed = await self._context.list(snapshot, self._everything, after, PAGE)
             first = listed.last_event_id if first is None else first
             after = listed.following
             for row in listed.rows:
@@ -93,9 +93,9 @@ class Mirror:
 
     def _apply(self, before: StoredValue | None, after: StoredValue | None) -> None:
         if after is not None:
-            self._put(after.key, after.provider)
+            self._put(after.key, after.source)
         elif before is not None:
-            self._drop(before.key, before.provider)
+            self._drop(before.key, before.source)
 
     def _tell(self, before: StoredValue | None, after: StoredValue | None) -> None:
         """Other entries of the entity are as they are now, so that only this change is between both states."""
@@ -103,7 +103,7 @@ class Mirror:
         if one is None:
             return
         type, id, scope = one.key
-        name = scope, one.provider
+        name = scope, one.source
         others = [entry for entry in self.of(id, type) if (entry.scope, entry.provider) != name]
         states = [[*others, *([entry_of(value)] if value is not None else ())] for value in (before, after)]
         for watcher in list(self.watchers):
@@ -134,36 +134,36 @@ class Mirror:
 
 
 def entry_of(value: StoredValue) -> Entry:
-    return Entry(*value.key, value.pairs, value.text, value.stored_ms, value.end_ms, value.provider)
+    return Entry(*value.key, value.pairs, value.text, value.stored_ms, value.end_ms, value.source)
 
 
 def key_of(entry: Entry) -> Key:
     return entry.type, entry.id, entry.scope
 
 
-class Mirrors:
+class EntityIndexes:
     """Of the networks that were used lately, in one event loop."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._of: OrderedDict[str, Mirror] = OrderedDict()
+        self._of: OrderedDict[str, EntityIndex] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def get(self, sight: Sight, context: Context) -> Mirror:
+    async def get(self, snapshot: NetworkSnapshot, context: Context) -> EntityIndex:
         """Up to date with all that was stored through this process. Raises ``NotAnswered`` and ``NotPossible``."""
-        following = await context.follow(sight)
+        following = await context.follow(snapshot)
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._of.clear()
             self._loop = loop
-        mirror = self._of.get(sight.network)
-        if mirror is None or mirror.following is not following:
-            mirror = self._of[sight.network] = Mirror(context, following)
-        self._of.move_to_end(sight.network)
+        index = self._of.get(snapshot.network)
+        if index is None or index.following is not following:
+            index = self._of[snapshot.network] = EntityIndex(context, following)
+        self._of.move_to_end(snapshot.network)
         while len(self._of) > self._most:
             self._of.popitem(last=False)
-        await mirror.catch_up(sight)
-        return mirror
+        await index.catch_up(snapshot)
+        return index
 
 
-MIRRORS = Mirrors()
+ENTITY_INDEXES = EntityIndexes()

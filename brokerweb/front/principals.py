@@ -51,7 +51,7 @@ def credentials(headers: Mapping[str, str], network: str, is_write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class Principal:
     """One who may read, or write, a network."""
 
     who: str
@@ -62,7 +62,7 @@ class Visitor:
     """A browser, whose changes need a token of the page as well."""
 
 
-def admit(shown: Credentials) -> Visitor | None:
+def authorize(shown: Credentials) -> Principal | None:
     """From the database; ``None``: not admitted."""
     found = _account(shown)
     if found is None:
@@ -71,7 +71,7 @@ def admit(shown: Credentials) -> Visitor | None:
     operation = Operation.PROVIDE if shown.is_write else Operation.READ
     if rights.refusal(access_of(user, token), operation, shown.network, is_safe=not shown.is_write):
         return None
-    return Visitor(who_is(user, token), str(user.pk), token is None)
+    return Principal(who_is(user, token), str(user.pk), token is None)
 
 
 def who_shows(shown: Credentials) -> str:
@@ -81,7 +81,7 @@ def who_shows(shown: Credentials) -> str:
 
 
 def who_is(user: Any, token: Any) -> str:
-    """As ``Visitor.who``. ``token``: what a request is authenticated by, if that is a token."""
+    """As ``Principal.who``. ``token``: what a request is authenticated by, if that is a token."""
     return f"token:{token.id}" if isinstance(token, Token) else f"user:{user.pk}"
 
 
