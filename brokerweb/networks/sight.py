@@ -10,6 +10,7 @@ from typing import Any
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import UP, Network
 from overlay.core.addresses import Address, parse_address
+from overlay.deployment.rollout import RUNNING
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Sight:
     def addresses(self) -> tuple[Address, ...]:
         """Theirs."""
         return tuple(self.up)
+
+    @cached_property
+    def present(self) -> Sequence[Mapping[str, Any]]:
+        """The rows without servers that were drained and have stopped: what these had is at others."""
+        return [row for row in self.rows if row.get("wanted", RUNNING) == RUNNING or row.get("pid") is not None]
 
 
 def sight_of(network: Network) -> Sight:

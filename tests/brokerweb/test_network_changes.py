@@ -62,6 +62,20 @@ def test_a_preview_lists_the_steps_and_changes_nothing(api: APIClient, network: 
     assert api.get(url(network, "rollout/")).json()["previous"] is None
 
 
+def test_what_changes_nothing_names_the_version_that_there_is(api: APIClient, network: Network) -> None:
+    assert api.post(url(network, "brokers/3/drain/")).json()["version"] == 1
+    for answer in (
+        api.post(url(network, "brokers/3/drain/")),
+        api.patch(url(network), {}, format="json"),
+        api.patch(url(network), {"name": "other"}, format="json"),
+        api.patch(url(network), {"settings": {}, "dry_run": True}, format="json"),
+    ):
+        assert (answer.status_code, answer.json()["version"]) == (200, 1)
+    assert api.post(url(network, "links/"), {"a": 0, "b": 2}, format="json").json()["version"] == 2
+    answer = api.patch(url(network), {"settings": {"walk_ttl": 9}, "version": 2}, format="json")
+    assert answer.json()["version"] == 3, "the version of an answer is the one to change"
+
+
 def test_an_index_is_not_used_again_and_a_removed_broker_is_not_there(api: APIClient, network: Network) -> None:
     assert api.delete(url(network, "brokers/3/")).status_code == 200
     assert ends(network) == {(0, 1), (1, 2)}

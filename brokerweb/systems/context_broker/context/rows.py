@@ -63,9 +63,9 @@ def indexes(sight: Sight) -> dict[Address, int]:
 
 
 def missing(sight: Sight, reasons: Mapping[Address, str]) -> list[dict[str, Any]]:
-    """Brokers whose data may be missing: those that do not run, and those that could not be read."""
+    """Brokers whose data may be missing: those that should run and do not, and those that could not be read."""
     found = []
-    for one in sight.rows:
+    for one in sight.present:
         is_up = one["state"] == "up"
         reason = reasons.get(parse_address(one["address"]), "") if is_up else one["state"]
         if reason:

@@ -104,7 +104,7 @@ class Withdrawing:
         return None if sight is None else self._brokers(sight)
 
     def _brokers(self, sight: Sight) -> Brokers:
-        processes = {parse_address(row["address"]): row.get("pid") for row in sight.rows if row.get("address")}
+        processes = {parse_address(row["address"]): row.get("pid") for row in sight.present if row.get("address")}
         return Brokers(self._client(sight), processes, sight.addresses)
 
     async def _ended(self, network: str, over: Sequence[Pending]) -> None:
