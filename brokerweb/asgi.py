@@ -36,7 +36,11 @@ limited = partial(BodyLimit, limits=limits)
 front = Front(http, limited)
 websockets = front.with_sockets(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
 application = ProtocolTypeRouter(
-    {"http": Door(front, limited), "lifespan": Lifespan(*contexts(), NOTIFIER), "websocket": OwnOrigin(websockets)}
+    {
+        "http": Door(front, limited, front.access),
+        "lifespan": Lifespan(*contexts(), NOTIFIER),
+        "websocket": OwnOrigin(websockets),
+    }
 )
 
 # Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from rest_framework.exceptions import APIException
 
 from brokerweb.api import errors
 from brokerweb.front.replies import Reply, reply
-from brokerweb.front.service import Asked, Service, context_of
+from brokerweb.front.service import Asked, Service, context_of, unconditional
 from brokerweb.kit import error_body
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.systems.contract import Absent, Context, How, Key
@@ -66,7 +66,7 @@ class Batch:
         self._end = asyncio.get_running_loop().time() + LONGEST_S
         items = await _items(context, operations)
         if not is_atomic:
-            return reply(200, {"results": await self._each(asked, context, items)})
+            return _answered(await self._each(asked, context, items))
         wrong = [(number, one) for number, one in enumerate(items) if isinstance(one, dict)]
         if wrong:
             return reply(400, _together(wrong))
@@ -103,7 +103,7 @@ class Batch:
                 said = error_body.body([(place, result["code"], sentence)])
                 return reply(result["status"], {**said, "results": results})
             done += one.op != "get"
-        return reply(200, {"results": results})
+        return _answered(results)
 
     async def _result(self, asked: Asked, context: Context, item: Item) -> Result:
         left_s = self._end - asyncio.get_running_loop().time()
@@ -116,7 +116,7 @@ class Batch:
                 return {"status": 200, **(await context.get(asked.sight, item.key, how)).body}
             async with self._service.locks.of(about):
                 if item.op == "delete":
-                    deleted = await context.delete(asked.sight, item.key, item.which, how, _any)
+                    deleted = await context.delete(asked.sight, item.key, item.which, how, unconditional)
                     return {"status": 200, **deleted.body}
                 taken = await context.put(asked.sight, item.change, how)
         except Absent as absent:
@@ -133,8 +133,9 @@ def operations_of(data: Any) -> int:
     return min(len(operations), MOST) if isinstance(operations, list) else 0
 
 
-def _any(version: str | None, changed_ms: int) -> None:
-    """No condition."""
+def _answered(results: Sequence[Result]) -> Reply:
+    """Not final if an operation may succeed when the batch is sent again."""
+    return replace(reply(200, {"results": results}), is_final=all(one["status"] < 500 for one in results))
 
 
 def _read(data: Any) -> tuple[bool, Sequence[Any]]:

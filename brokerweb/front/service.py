@@ -51,6 +51,8 @@ class Asked:
     sight: Sight
     who: str
     """The token or session, whose limits and idempotency keys count."""
+    account: str
+    """The user's id, whose waiting requests count."""
     kind: str
     """``ONE``, ``BATCH``, ``LIST`` or ``STREAM``."""
     key: Key | None
@@ -95,7 +97,7 @@ class Service:
                     assert asked.key is not None
                     return await context.get(asked.sight, asked.key, how)
 
-                held = await self.waiters.until(look, asked.who, about, waits)
+                held = await self.waiters.until(look, asked.account, about, waits)
             else:
                 held = await context.get(asked.sight, asked.key, how)
         except Absent as absent:
@@ -198,6 +200,10 @@ class Service:
             pass
         if conditions.check(asked.headers, version, changed_ms, is_safe=False) != conditions.GO_ON:
             raise PreconditionFailed
+
+
+def unconditional(version: str | None, changed_ms: int) -> None:
+    """The check of a deletion without conditions."""
 
 
 def check_size(raw: bytes) -> None:

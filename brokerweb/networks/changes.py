@@ -43,6 +43,8 @@ class Changed:
     """A sentence if some brokers can no longer reach each other; empty otherwise."""
     added: tuple[int, ...] = ()
     """Indices of new brokers."""
+    drafts: tuple[Draft, Draft] | None = None
+    """Before and after."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def change(network: Network, edit: Callable[[Draft], object], how: How) -> Chang
             raise NotPossible(f"{split} To do it nevertheless, allow the split (allow_split: true).")
         remarks = _remarks(network, after, steps, split)
         differs = after != before
-        found = Changed(network, network.version + differs, how.dry_run, steps, remarks, split, added)
+        version = network.version + differs
+        found = Changed(network, version, how.dry_run, steps, remarks, split, added, (before, after))
         if not how.dry_run and differs:
             with recorded(CHANGE, network, how.by):
                 _store(network, before, after)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.http import Http404
+
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import UP, Network
 from overlay.core.addresses import Address, parse_address
@@ -65,3 +67,11 @@ def look(network_id: str) -> Sight | None:
     """From the database; ``None`` if there is no such network."""
     found = Network.objects.filter(pk=network_id).first()
     return None if found is None else sight_of(found)
+
+
+def seen(network_id: str) -> Sight:
+    """The same for a view. Raises ``Http404``."""
+    sight = look(network_id)
+    if sight is None:
+        raise Http404("There is no such network, or you may not see it.")
+    return sight

@@ -1,27 +1,24 @@
-"""The entries of a network by entity, kept up to date from the changes that the system reports.
+"""The entities of a network: which entries each has, kept up to date from the changes that the system reports.
 
-A list of the network is read once; then only changes are. ``Mirrors`` keeps those that were used lately.
+The entries themselves are those of the system's own view. A list of the network is read once; then only changes are.
+``Mirrors`` keeps those that were used lately.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 from brokerweb.networks.sight import Sight
 from brokerweb.ngsi.entries import Entry
-from brokerweb.ngsi.times import read_time
-from brokerweb.systems.contract import Context, Following, Key
+from brokerweb.systems.contract import Context, Following, Key, StoredValue
 
 PAGE = 500
 MOST_CHANGES = 1_000
 """Applied without a pause."""
 MOST = 16
 """Networks."""
-STORED = "stored"
 
 Place = tuple[str, str]
 """Type and id."""
@@ -40,7 +37,7 @@ class Mirror:
         """Whether no server's data may be missing."""
         self._context = context
         self._everything = context.selection({})
-        self._entries: dict[Place, dict[Name, Entry]] = {}
+        self._names: dict[Place, set[Name]] = {}
         self._types: dict[str, set[str]] = {}
         self._seen = -1
         self._reading = asyncio.Lock()
@@ -61,77 +58,83 @@ class Mirror:
         changes = self.following.changes(self._seen, MOST_CHANGES) if self._seen >= 0 else None
         for change in changes or ():
             self._seen += 1
-            event = self.following.event(change, self._everything)
-            if event is not None:
-                self._apply(*event)
+            before, after = self.following.values_of(change)
+            self._apply(before, after)
+            if self.watchers:
+                self._tell(before, after)
         return changes is not None
 
     def of(self, id: str, type: str | None) -> Iterator[Entry]:
         """The valid entries of the entities of this id."""
-        now_ms = time.time_ns() // 1_000_000
         for one in sorted(self._types.get(id, ())) if type is None else (type,):
-            for entry in self._entries.get((one, id), {}).values():
-                if entry.end_ms > now_ms:
-                    yield entry
+            for scope in sorted({scope for scope, _ in self._names.get((one, id), ())}):
+                yield from map(entry_of, self.following.values((one, id, scope)))
 
     def places(self) -> list[Place]:
         """Of all entities, in no order."""
-        return list(self._entries)
+        return list(self._names)
 
     async def _read(self, sight: Sight) -> None:
         """All of it. What was known stays until then."""
-        entries: list[Entry] = []
+        keys: list[tuple[Key, str]] = []
         after, first = "", None
         while first is None or after:
             listed = await self._context.list(sight, self._everything, after, PAGE)
             first = listed.last_event_id if first is None else first
             after = listed.following
-            entries += (entry_of(self._context.names, row) for row in listed.rows)
-        self._entries.clear()
+            for row in listed.rows:
+                type, id, scope = (row[name] for name in self._context.names)
+                keys.append(((type, id, scope), row["provider"]))
+        self._names.clear()
         self._types.clear()
-        for entry in entries:
-            self._put(entry)
+        for key, provider in keys:
+            self._put(key, provider)
         self._seen = self.following.number_of(first) or 0
 
-    def _apply(self, what: str, row: Mapping[str, Any]) -> None:
-        type, id, scope = (row[name] for name in self._context.names)
-        before = list(self._entries.get((type, id), {}).values()) if self.watchers else ()
-        if what == STORED:
-            self._put(entry_of(self._context.names, row))
-        else:
-            self._drop((type, id), (scope, row["provider"]))
-        after = list(self._entries.get((type, id), {}).values()) if self.watchers else ()
+    def _apply(self, before: StoredValue | None, after: StoredValue | None) -> None:
+        if after is not None:
+            self._put(after.key, after.provider)
+        elif before is not None:
+            self._drop(before.key, before.provider)
+
+    def _tell(self, before: StoredValue | None, after: StoredValue | None) -> None:
+        """Other entries of the entity are as they are now, so that only this change is between both states."""
+        one = after or before
+        if one is None:
+            return
+        type, id, scope = one.key
+        name = scope, one.provider
+        others = [entry for entry in self.of(id, type) if (entry.scope, entry.provider) != name]
+        states = [[*others, *([entry_of(value)] if value is not None else ())] for value in (before, after)]
         for watcher in list(self.watchers):
-            watcher(type, id, before, after)
+            watcher(type, id, *states)
 
-    def _put(self, entry: Entry) -> None:
-        self._entries.setdefault((entry.type, entry.id), {})[entry.scope, entry.provider] = entry
-        self._types.setdefault(entry.id, set()).add(entry.type)
+    def _put(self, key: Key, provider: str) -> None:
+        type, id, scope = key
+        self._names.setdefault((type, id), set()).add((scope, provider))
+        self._types.setdefault(id, set()).add(type)
 
-    def _drop(self, place: Place, name: Name) -> None:
-        entries = self._entries.get(place, {})
-        entries.pop(name, None)
-        if not entries and self._entries.pop(place, None) is not None:
-            types = self._types[place[1]]
-            types.discard(place[0])
+    def _drop(self, key: Key, provider: str) -> None:
+        type, id, scope = key
+        names = self._names.get((type, id), set())
+        names.discard((scope, provider))
+        if not names and self._names.pop((type, id), None) is not None:
+            types = self._types[id]
+            types.discard(type)
             if not types:
-                del self._types[place[1]]
+                del self._types[id]
 
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if its index is wrong."""
         found: dict[str, set[str]] = {}
-        for type, id in self._entries:
+        for type, id in self._names:
             found.setdefault(id, set()).add(type)
         assert found == self._types
-        assert all(self._entries.values())
+        assert all(self._names.values())
 
 
-def entry_of(names: Collection[str], row: Mapping[str, Any]) -> Entry:
-    """From a row of a list."""
-    type, id, scope = (row[name] for name in names)
-    stored_ms = time.time_ns() // 1_000_000 - row["age_ms"]
-    end_ms = read_time(row["valid_end"]) or 0
-    return Entry(type, id, scope, row["payload"], row["text"], stored_ms, end_ms, row["provider"])
+def entry_of(value: StoredValue) -> Entry:
+    return Entry(*value.key, value.pairs, value.text, value.stored_ms, value.end_ms, value.provider)
 
 
 def key_of(entry: Entry) -> Key:

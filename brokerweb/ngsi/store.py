@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.conf import settings
 
 from brokerweb.front.application import SERVICE
-from brokerweb.front.service import context_of
+from brokerweb.front.service import context_of, unconditional
 from brokerweb.kit.errors import NotAnswered
 from brokerweb.ngsi.entries import Entry, Put, Step, Withdraw, entity_of
 from brokerweb.ngsi.known import Known
@@ -128,7 +128,7 @@ class Store:
         for provider in sorted(found | {PROVIDER}):
             try:
                 with recording.noted(self._sight.network, self._who, VIA, DELETE, key, provider):
-                    await self._context.delete(self._sight, key, {"provider": provider}, _how(), _any)
+                    await self._context.delete(self._sight, key, {"provider": provider}, _how(), unconditional)
             except Absent:
                 continue
 
@@ -210,7 +210,3 @@ def until_of(field: str, value: object, longest_ms: int, now_ms: int) -> int:
 
 def _how() -> How:
     return How(settings.CONTEXT_DEADLINE_SECONDS)
-
-
-def _any(version: str | None, changed_ms: int) -> None:
-    """No condition."""

@@ -129,6 +129,21 @@ class Listed:
     """``{broker, broker_index, reason}`` of servers whose data may be missing."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredValue:
+    """What one provider says about a key."""
+
+    key: Key
+    provider: str
+    pairs: Mapping[str, str] | None
+    """Of the payload; ``None`` if it is not made of pairs."""
+    text: str
+    """The payload."""
+    stored_ms: int
+    """When it was sent, Unix milliseconds; ``end_ms``: until when it is valid."""
+    end_ms: int
+
+
 class Following(Protocol):
     """The changes of one network. Its changes have numbers, from 1, and its listeners resume by id."""
 
@@ -151,6 +166,14 @@ class Following(Protocol):
 
     def event(self, change: Any, selection: Any) -> tuple[str, Mapping[str, Any]] | None:
         """The name of what happened and its body; ``None`` if it does not concern the selection."""
+        ...
+
+    def values(self, key: Key) -> Sequence[StoredValue]:
+        """What is valid now, one of each provider."""
+        ...
+
+    def values_of(self, change: Any) -> tuple[StoredValue | None, StoredValue | None]:
+        """The value that was valid before a change, and the one after it."""
         ...
 
     def follow(self, sight: Sight) -> None:

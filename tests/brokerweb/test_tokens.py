@@ -124,4 +124,4 @@ def test_the_account_page_makes_and_shows_all_of_it(operator: User, two: tuple[s
     assert ("campus" in row, "town" in row, "never" in row) == (True, False, True)
     wrong = browser.post("/account/tokens/", {**sent, "days": "many"})
     assert (wrong.status_code, "must be a whole number from 1 to 365" in wrong.content.decode()) == (400, True)
-    assert f'value="{two[0]}" selected' in wrong.content.decode()
+    assert f'value="{two[0]}" checked' in wrong.content.decode()

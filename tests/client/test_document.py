@@ -67,7 +67,7 @@ def call_with_all(method: Any) -> None:
     """With a value for each argument; what comes of the answer does not matter."""
     given = inspect.signature(method).parameters.values()
     named = {one.name: value(one) for one in given if one.kind is one.KEYWORD_ONLY and one.name != "progress"}
-    with contextlib.suppress(WaxwingError, ValueError):  # the answer is no table
+    with contextlib.suppress(WaxwingError, ValueError, TypeError):  # the answer is no table
         found = method(*(value(one) for one in given if one.kind is one.POSITIONAL_OR_KEYWORD), **named)
         if inspect.isgenerator(found):
             next(found, None)
@@ -79,7 +79,8 @@ def test_every_method_asks_for_operations_with_parameters_that_they_have(paths: 
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append((now[0], request))
-        return httpx.Response(404 if "stream" in request.url.path else 200, json=BODY)
+        is_list = request.method == "GET" and request.url.path.endswith("/bridges/")
+        return httpx.Response(404 if "stream" in request.url.path else 200, json=[] if is_list else BODY)
 
     client = Client("http://there", "t", http=httpx.MockTransport(answer), retry=Retry(attempts=1))
     every = dict(methods(client))
@@ -104,7 +105,7 @@ def test_the_command_reaches_every_operation(paths: dict[str, Any], monkeypatch:
         return httpx.Response(200)
 
     shared = Client("http://there", "t", http=httpx.MockTransport(answer))
-    monkeypatch.setattr(command, "Client", lambda url: contextlib.nullcontext(shared))
+    monkeypatch.setattr(command, "make_client", lambda options: contextlib.nullcontext(shared))
     parser = command.make_parser()
     monkeypatch.setattr(command, "make_parser", lambda: parser)
     every = [(method, re.sub(r"[{}]", "", path)) for method, path in operations(paths)]
@@ -112,3 +113,15 @@ def test_the_command_reaches_every_operation(paths: dict[str, Any], monkeypatch:
         assert command.main(["api", method, path, "-f", "x=1"]) == 0
     assert [(one.method, one.url.path) for one in asked] == every
     assert len(every) > 100
+
+
+@pytest.mark.parametrize(("status", "words"), [(401, "`waxwing login` stores a token."), (403, "Invalid token.\n")])
+def test_the_command_without_a_valid_token_says_where_to_get_one(
+    status: int, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = {"field": "", "code": "authentication_failed", "sentence": "Invalid token."}
+    answer = httpx.Response(status, json={**problem, "errors": [problem]})
+    client = Client("http://w", "t", http=httpx.MockTransport(lambda _: answer), retry=Retry(attempts=1))
+    monkeypatch.setattr(command, "Client", lambda *_, **__: client)
+    assert command.main(["networks", "list"]) == 2
+    assert words in capsys.readouterr().err

@@ -67,13 +67,14 @@ async def retrieve(request: Request, store: Store, id: str) -> Answer:
 
 
 async def update(request: Request, store: Store, id: str) -> Answer:
-    """PATCH subscriptions/{id}: the members that are given; null removes one."""
+    """PATCH subscriptions/{id}: the members that are given; null removes one. Scopes and context stay as they were,
+    unless its headers name others."""
     request.check_parameters()
     body = object_of(request)
     row = await rows.in_thread(rows.get)(request.sight.network, STANDARD, _short(id))
     active = {} if "isActive" in body else {"isActive": row.is_active}
     merged = {name: value for name, value in {**row.body, **active, **body}.items() if value is not None}
-    changed = _fields(merged, request)
+    changed = _fields(merged, request, row.scopes, row.context)
     await rows.in_thread(rows.change)(request.sight.network, STANDARD, _short(id), changed)
     await NOTIFIER.changed()
     return nothing()
@@ -93,10 +94,10 @@ def _short(id: str) -> str:
     return id.removeprefix(BEGIN)
 
 
-def _fields(body: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    """Of a row, from a checked body. Raises ``Problem``."""
-    scopes = request.headers.get("fiware-servicepath", "")
-    context = context_of(request.headers.get("link", ""))
+def _fields(body: Mapping[str, Any], request: Request, scopes: str = "", context: str = "") -> dict[str, Any]:
+    """Of a row, from a checked body; ``scopes`` and ``context`` if the headers name none. Raises ``Problem``."""
+    scopes = request.headers.get("fiware-servicepath", scopes)
+    context = context_of(request.headers.get("link", "")) or context
     read(body, "", scopes, context)
     is_active = body.get("isActive", True)
     if not isinstance(is_active, bool):

@@ -136,7 +136,7 @@ class Notifier:
 
     def _take(self, row: Subscription) -> None:
         known = self._live.get(row.pk)
-        if known is not None and known.row.body == row.body and known.row.scopes == row.scopes:
+        if known is not None and _asks_of(known.row) == _asks_of(row):
             known.row = row
             return
         try:
@@ -228,6 +228,11 @@ class Notifier:
             tally.failures, tally.last_failure, tally.reason = (tally.failures or 0) + 1, now, why
         else:
             tally.failures, tally.last_success = 0, now
+
+
+def _asks_of(row: Subscription) -> tuple[Any, ...]:
+    """All that its rule is made of."""
+    return row.standard, row.body, row.scopes, row.context
 
 
 def _post(url: str, headers: Mapping[str, str], body: Any) -> str:

@@ -19,6 +19,8 @@ from brokerweb.ngsi.v2.texts import as_text, of_text
 from overlay.core.errors import shown
 
 SHORT = "keyValues"
+OVERRIDE = "overrideMetadata"
+"""An option of Orion's: the metadata that are given replace all others. They always do here."""
 
 
 async def create(request: Request, store: Store) -> Answer:
@@ -59,7 +61,7 @@ async def attributes(request: Request, store: Store, id: str) -> Answer:
 async def append(request: Request, store: Store, id: str) -> Answer:
     """POST /v2/entities/{id}/attrs: update or append; with ``append`` the attributes must be new."""
     request.check_parameters("type", "options")
-    options = request.options(SHORT, "append")
+    options = request.options(SHORT, OVERRIDE, "append")
     return await _changed_by(
         request, store, id, is_short=SHORT in options, mode="append" if "append" in options else ""
     )
@@ -68,13 +70,15 @@ async def append(request: Request, store: Store, id: str) -> Answer:
 async def update(request: Request, store: Store, id: str) -> Answer:
     """PATCH /v2/entities/{id}/attrs: the attributes must exist."""
     request.check_parameters("type", "options")
-    return await _changed_by(request, store, id, is_short=bool(request.options(SHORT)), mode="update")
+    is_short = SHORT in request.options(SHORT, OVERRIDE)
+    return await _changed_by(request, store, id, is_short=is_short, mode="update")
 
 
 async def replace(request: Request, store: Store, id: str) -> Answer:
     """PUT /v2/entities/{id}/attrs."""
     request.check_parameters("type", "options")
-    return await _changed_by(request, store, id, is_short=bool(request.options(SHORT)), mode="replace")
+    is_short = SHORT in request.options(SHORT, OVERRIDE)
+    return await _changed_by(request, store, id, is_short=is_short, mode="replace")
 
 
 async def _changed_by(request: Request, store: Store, id: str, *, is_short: bool, mode: str) -> Answer:
@@ -123,7 +127,8 @@ async def attribute(request: Request, store: Store, id: str, name: str) -> Answe
 
 async def put_attribute(request: Request, store: Store, id: str, name: str) -> Answer:
     """PUT /v2/entities/{id}/attrs/{name}."""
-    request.check_parameters("type")
+    request.check_parameters("type", "options")
+    request.options(OVERRIDE)
     given = {_changeable(name): read_attribute(name, request.object())}
     await change(store, place_of(request, id), given, None, "update")
     return nothing()

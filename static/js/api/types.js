@@ -168,6 +168,67 @@
  */
 
 /**
+ * @typedef {Object} Bridge
+ * @property {number} number Within its network
+ * @property {string} mqtt
+ * @property {string} username
+ * @property {boolean} has_password
+ * @property {BridgeTls} tls
+ * @property {Record<string, any>} settings Further settings, by the names in docs/mqtt.md
+ * @property {DesiredEnum} desired
+ * @property {BridgeState} state
+ * @property {string} reason Why it is not connected
+ * @property {string} since Begin of its state
+ * @property {BridgeCounters} counters
+ * @property {Record<string, any>} report The status of docs/mqtt.md; up to 5 s old
+ * @property {number | null} pid
+ * @property {number} restarts
+ * @property {string} owner
+ * @property {string} created
+ * @property {string} mark Mark of the current values.
+ * @property {(string | Record<string, any>)[]} in Patterns of topics to read: texts, or objects with pattern, and names for placeholders that it has not
+ * @property {(string | Record<string, any>)[]} out Patterns of topics to publish
+ */
+
+/**
+ * @typedef {Object} BridgeBodyRequest
+ * @property {string} [username]
+ * @property {string | null} [password] Never shown; null: none
+ * @property {BridgeTlsBodyRequest} [tls] Of mqtts://; without ca the system's authorities count
+ * @property {Record<string, any>} [settings] Further settings, by the names in docs/mqtt.md; null removes one
+ * @property {DesiredEnum} [desired]
+ * @property {string} mqtt The server: mqtt://HOST:PORT, or mqtts:// for TLS
+ * @property {(string | Record<string, any>)[]} [in] Patterns of topics to read: texts, or objects with pattern, and names for placeholders that it has not
+ * @property {(string | Record<string, any>)[]} [out] Patterns of topics to publish
+ */
+
+/**
+ * @typedef {Object} BridgeCounters
+ * @property {number} messages_in Received from the server
+ * @property {number} messages_out Published
+ * @property {number} refused Messages and entries; the report has the last reason
+ * @property {number} loops_prevented Messages that said what the network knew, such as its own
+ */
+
+/**
+ * @typedef {"connected" | "connecting" | "failed" | "stopped"} BridgeState
+ */
+
+/**
+ * @typedef {Object} BridgeTls
+ * @property {string} ca
+ * @property {string} certificate
+ * @property {boolean} has_key
+ */
+
+/**
+ * @typedef {Object} BridgeTlsBodyRequest
+ * @property {string | null} [ca] Certificates of authorities
+ * @property {string | null} [certificate] The client's certificate
+ * @property {string | null} [key] Its key without a password; never shown
+ */
+
+/**
  * @typedef {Object} Broker
  * @property {number} index
  * @property {string} [name] Its process: broker-3
@@ -1396,6 +1457,18 @@
  * @property {AccountBodyRoleEnum} [role]
  * @property {boolean} [is_active] Whether it may log in and use its tokens
  * @property {Record<string, "read" | "write">} [networks] Replaces the rights on single networks: level by network id
+ */
+
+/**
+ * @typedef {Object} PatchedBridgeChangeRequest
+ * @property {string} [username]
+ * @property {string | null} [password] Never shown; null: none
+ * @property {BridgeTlsBodyRequest} [tls] Of mqtts://; without ca the system's authorities count
+ * @property {Record<string, any>} [settings] Further settings, by the names in docs/mqtt.md; null removes one
+ * @property {DesiredEnum} [desired]
+ * @property {string} [mqtt] The server: mqtt://HOST:PORT, or mqtts:// for TLS
+ * @property {(string | Record<string, any>)[]} [in] Patterns of topics to read: texts, or objects with pattern, and names for placeholders that it has not
+ * @property {(string | Record<string, any>)[]} [out] Patterns of topics to publish
  */
 
 /**

@@ -17,7 +17,7 @@ from brokerweb.networks.sight import Sight
 from brokerweb.systems.context_broker.context import rows
 from brokerweb.systems.context_broker.context.holders import Holder
 from brokerweb.systems.context_broker.context.selection import Selection
-from brokerweb.systems.contract import Key
+from brokerweb.systems.contract import Key, StoredValue
 from overlay.core.addresses import Address
 from overlay.programs.context_broker.follower import NetworkFollower, TooManyBrokers, wall_ms
 from overlay.systems.context_broker.view.change_log import Kind, NetworkChange
@@ -87,6 +87,13 @@ class NetworkFollowing:
         if change.before is None or not selection.matches(change.before, now):
             return None
         return ("left" if change.kind is Kind.STORED else str(change.kind)), rows.gone(change.record)
+
+    def values(self, key: Key) -> Sequence[StoredValue]:
+        return [rows.value(entry.record) for entry in self.view.about(key, wall_ms())]
+
+    def values_of(self, change: NetworkChange) -> tuple[StoredValue | None, StoredValue | None]:
+        before = None if change.before is None else rows.value(change.before)
+        return before, rows.value(change.record) if change.kind is Kind.STORED else None
 
     def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:
         return rows.missing(sight, self.view.missing)

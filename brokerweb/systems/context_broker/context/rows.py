@@ -9,6 +9,7 @@ from typing import Any
 from brokerweb.kit.moments import moment
 from brokerweb.networks.sight import Sight
 from brokerweb.systems.context_broker.context.bodies import text_of
+from brokerweb.systems.contract import StoredValue
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.systems.context_broker.clients.feed_reader import Record
 from overlay.systems.context_broker.clients.payload import parse_pairs
@@ -48,6 +49,12 @@ def row(record: Record, holders: Sequence[Address], indexes: Mapping[Address, in
         "holders": [indexes[broker] for broker in holders if broker in indexes],
         "etag": f'"{version(record.timestamp, record.provider)}"',
     }
+
+
+def value(record: Record) -> StoredValue:
+    """An entry without all that HTTP adds."""
+    text = record.payload.decode(errors="replace")
+    return StoredValue(record.key, record.provider, parse_pairs(text), text, record.timestamp, record.valid_end)
 
 
 def gone(record: Record) -> dict[str, Any]:

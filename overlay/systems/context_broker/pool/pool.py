@@ -8,13 +8,20 @@ from heapq import heappop, heappush
 
 from overlay.core.addresses import Address
 from overlay.systems.context_broker.clients import questions
-from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
+from overlay.systems.context_broker.clients.exchange import (
+    Exchange,
+    Retry,
+    SameStamp,
+    Timestamps,
+    TracedTimestamps,
+    WallClock,
+)
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.health import Health
 from overlay.systems.context_broker.pool.hedging import ASKS_PER_HEDGE, Hedging
 from overlay.systems.context_broker.pool.ports import Lane, Open, Ports, Try
-from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp, SameStamp
+from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp
 from overlay.systems.context_broker.wire.messages import Key
 
 ASKED = Retry(give_up_s=3600)
