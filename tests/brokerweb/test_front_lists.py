@@ -189,6 +189,16 @@ async def test_a_later_deletion_of_an_entry_takes_the_place_of_an_earlier_one(si
     assert await PendingWithdrawal.objects.acount() == PLANE._withdrawing.pending == 1
 
 
+async def test_a_broker_that_was_drained_is_neither_missing_nor_waited_for(site: Site) -> None:
+    await site.put("r1", broker=0)
+    await site.mark(1, wanted="drained", state="draining")
+    await site.mark(1, state="stopped", pid=None)
+    listed = await site.list()
+    assert (listed["complete"], listed["missing"]) == (True, [])
+    assert (await site.delete("r1", provider="p")).json()["pending"] == []
+    assert PLANE._withdrawing.pending == 0
+
+
 async def test_if_too_many_wait_nothing_is_deleted_and_why_is_said(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(withdrawals, "MOST_PENDING", 1)
     for name in ("r1", "r2"):
