@@ -248,6 +248,7 @@ def progress(network: Network, worker_missing: str = "") -> dict[str, Any]:
         "version": network.version,
         "state": state,
         "steps": seen.get("steps", 0),
+        "taken": max(0, seen.get("steps", 0) - len(seen.get("left") or [])),
         "left": [{**step, "words": words(Step(step["step"], tuple(step["brokers"])))} for step in left],
         "waits_for": refused or waits or (worker_missing.rstrip(".") if state == "rolling" else ""),
         "previous": network.previous.get("version") if network.previous else None,
