@@ -111,7 +111,11 @@ class Outbox:
             else:
                 break
             count -= 1
-        self._leave_out(head)
+        if head == len(waiting):
+            waiting.clear()
+            self._head = 0
+        else:
+            self._leave_out(head)
         return taken
 
     def settle(self, records: list[bytes]) -> None:
@@ -153,10 +157,7 @@ class Outbox:
 
     def _leave_out(self, head: int) -> None:
         """All before ``head`` were taken."""
-        if head == len(self.waiting):
-            self.waiting.clear()
-            head = 0
-        elif head > _COMPACT and head > len(self.waiting) // 2:
+        if head > _COMPACT and head > len(self.waiting) // 2:
             del self.waiting[:head]
             head = 0
         self._head = head

@@ -101,16 +101,18 @@ class Sender:
         if sack or self.sacked:
             self._note_gaps(covered, sack, now)
         elif covered:
-            flight = self.flights[covered - 1]
-            self._sample(flight, now)
-            if not flight[2]:
-                self._newest = flight[0]
+            datagram, at, is_repeat = self.flights[covered - 1]
+            if not is_repeat:
+                self._newest = datagram
+                if datagram > self._no_sample:
+                    self.trip.sample(now - at)
         if not covered:
             return False
         self.outbox.settle(self.records[:covered])
         del self.records[:covered], self.flights[:covered]
         self.acked = ack
-        self.trip.advance()
+        trip = self.trip
+        trip.wait = trip.rto  # an advance ends the back-off
         if self._recover:
             self._recover_more(now)
         return True

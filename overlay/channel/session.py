@@ -143,7 +143,7 @@ class Session(Endpoint):
         sender = self.sender
         if sender is not None and sender.records and sender.room:
             sender.time_out(self.station.now)
-            sender.trip.advance()
+            sender.trip.wait = sender.trip.rto
         if self.paths is not None:
             self.paths.ring(self.station.now)
         self.set_timer(self.earliest())
