@@ -101,11 +101,10 @@ class Sender:
         if sack or self.sacked:
             self._note_gaps(covered, sack, now)
         elif covered:
-            datagram, at, is_repeat = self.flights[covered - 1]
-            if not is_repeat:
-                self._newest = datagram
-                if datagram > self._no_sample:
-                    self.trip.sample(now - at)
+            flight = self.flights[covered - 1]
+            self._sample(flight, now)
+            if not flight[2]:
+                self._newest = flight[0]
         if not covered:
             return False
         self.outbox.settle(self.records[:covered])
