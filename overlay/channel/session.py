@@ -307,6 +307,8 @@ class Session(Endpoint):
         """A PROBED came from there: it is the peer's address if it is the answer to our PROBE."""
         if self.paths is not None and self.paths.prove(address, nonce):
             self.address = address
+            if not self.paths:
+                self.paths = None
             self.station.events.append(Moved(self.peer, address))
 
     def check_invariants(self) -> None:

@@ -303,6 +303,15 @@ def test_a_silent_peer_is_probed_and_given_up():
     assert (last[0], last[2]) == (6 * SECOND, [Down(b"b1", "unreachable", [])])
 
 
+def test_a_welcome_begins_the_time_of_the_verdict_again():
+    pair = Pair(ChannelSettings(give_up_s=5, probe_s=0), is_up=False)
+    pair.drain(pair.b0)
+    list(until_silent(pair.b0, 0, most=4 * SECOND))
+    pair.b0.receive(wire.welcome(A, B, b"b1", 256), B1, 4 * SECOND)
+    pair.b0.datagrams_to_send()
+    assert list(until_silent(pair.b0, 4 * SECOND))[-1][0] == 9 * SECOND
+
+
 def test_peers_that_answer_stay_up_for_ever():
     pair = Pair(ChannelSettings(give_up_s=0.5, probe_s=1))
     pair.wait(60_000)
