@@ -1,4 +1,4 @@
-"""The channel: one message there and back, batches of messages, and memory of idle sessions.
+"""The channel: one message there and back, batches, one message over three hops, and memory of idle sessions.
 
 The servers are processes (``benchmarks.channel_echo``) on one core, the clients are here, with blocking sockets. The
 reference is a bare datagram echo: what a Python program needs to receive and send a datagram. A burst on each other
@@ -25,7 +25,7 @@ from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.record import ROOT
 from benchmarks.servers import CLIENT_CORE, Server, announced, cores
 from overlay.channel import Channel, Down, Message
-from overlay.core.addresses import Address, parse_address
+from overlay.core.addresses import Address, format_address, parse_address
 
 TITLE = "Channel: messages there and back"
 
@@ -35,9 +35,12 @@ SINGLE, BATCHES, BATCH = 2_000, 40, 100
 """Messages of a burst one by one; batches of a burst, and messages of a batch."""
 PAYLOAD = 200
 SESSIONS = 20_000
+HOPS = 3
+GOAL_US = 150
+"""Of a system of brokers that rides on the channel, acknowledged by each hop; the channel is a part of it."""
 WAIT_S = 10.0
-_LOOK = struct.pack("@ll", 0, 20_000)
-"""A ``timeval`` of 20 ms: how often a client that receives nothing looks at its timers."""
+LOOK_S = 0.02
+"""A client of a channel that receives nothing looks at its timers so often."""
 
 Say = Callable[[str], None]
 
@@ -58,14 +61,18 @@ class Client(Protocol):
 
 
 class DatagramClient:
-    def __init__(self, server: Address) -> None:
-        self._sock = _udp(server)
+    def __init__(self, server: Address | None = None) -> None:
+        self.sock, self.to = _udp(WAIT_S), server
 
     def exchange(self, messages: Sequence[bytes]) -> None:
+        assert self.to is not None
         for message in messages:
-            self._sock.send(message)
-        for _ in messages:
-            self._sock.recv(65_535)
+            self.sock.sendto(message, self.to)
+        try:
+            for _ in messages:
+                self.sock.recv(65_535)
+        except BlockingIOError:
+            raise Unavailable(f"a bare datagram was lost, or took {WAIT_S:g} s") from None
 
 
 class TcpClient:
@@ -83,25 +90,34 @@ class TcpClient:
 
 
 class ChannelClient:
-    def __init__(self, key: bytes | None, server: Address) -> None:
-        self._sock = _udp(server)
-        self._server = server
-        self._channel = Channel(b"client %d" % self._sock.getsockname()[1], SETTINGS, Random(), key)
-        self._channel.open(ID, server, time.monotonic_ns())
+    def __init__(self, key: bytes | None = None, server: Address | None = None) -> None:
+        self.sock = _udp(LOOK_S)
+        self._channel = Channel(b"client %d" % self.sock.getsockname()[1], SETTINGS, Random(), key)
+        self._server = ID
+        if server is not None:
+            self.open(ID, server)
+
+    @property
+    def id(self) -> bytes:
+        return self._channel.id
+
+    def open(self, id: bytes, server: Address) -> None:
+        self._server = id
+        self._channel.open(id, server, time.monotonic_ns())
 
     def exchange(self, messages: Sequence[bytes]) -> None:
         channel, now = self._channel, time.monotonic_ns()
         for message in messages:
-            channel.send(ID, message, now)
+            channel.send(self._server, message, now)
         missing = len(messages)
         while missing:
             self._send(channel)
             try:
-                data = self._sock.recv(65_535)
+                data, source = self.sock.recvfrom(65_535)
             except BlockingIOError:  # the time-out of the socket; a timer of the channel may be due
                 channel.handle_timer(time.monotonic_ns())
             else:
-                channel.receive(data, self._server, time.monotonic_ns())
+                channel.receive(data, source, time.monotonic_ns())
             for event in channel.events():
                 missing -= isinstance(event, Message)
                 if isinstance(event, Down):
@@ -112,8 +128,8 @@ class ChannelClient:
         timer = channel.next_timer()
         if timer is not None and timer <= (now := time.monotonic_ns()):
             channel.handle_timer(now)
-        for data, _ in channel.datagrams_to_send():
-            self._sock.send(data)
+        for data, to in channel.datagrams_to_send():
+            self.sock.sendto(data, to)
 
 
 CLIENTS: dict[str, Callable[[Address], Client]] = {
@@ -132,6 +148,8 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
         for name, shoot in {"single": _single, f"batches of {BATCH}": _batched}.items():
             say(f"{name}: {', '.join(KINDS)}")
             yield from _compared(name, ends, shoot, rounds)
+        say(f"{HOPS} hops: {REFERENCE}, channel")
+        yield from _chains(rounds, stack)
     say(f"{SESSIONS:,} idle sessions")
     yield figure("channel", "memory of an idle session", "bytes", [_memory()], "lower", at_most=1_500)
 
@@ -179,6 +197,29 @@ def _burst(client: Client, server: Server, messages: Sequence[bytes], count: int
     return Burst(median(took) / 1e3, (server.processor_ns() - before) / total / 1e3, total / sum(took) * 1e9)
 
 
+def _chains(rounds: int, stack: ExitStack) -> Iterator[Figure]:
+    """From this process over three others, all of them on the server's core, and back to it."""
+    bare, channel = DatagramClient(), ChannelClient()
+    bare.to = parse_address(_chain(stack, "datagram", bare.sock, b"none")[0].address)
+    first, last = _chain(stack, "channel", channel.sock, channel.id)
+    channel.open(first.address.encode(), parse_address(first.address))
+    channel.exchange([bytes(PAYLOAD)] * BATCH)
+    bursts = [(_single(bare, last), _single(channel, last)) for _ in range(rounds)]
+    yield figure("channel", f"{HOPS} hops: {REFERENCE}, p50", "us", [one.p50_us for one, _ in bursts], "lower")
+    times = [one.p50_us for _, one in bursts]
+    yield figure("channel", f"{HOPS} hops: channel, p50", "us", times, "lower", at_most=GOAL_US)
+
+
+def _chain(stack: ExitStack, kind: str, sock: socket.socket, id: bytes) -> tuple[Server, Server]:
+    """The first and the last process of a chain that ends at ``sock``."""
+    following, peer, servers = format_address(sock.getsockname()), id.decode(), list[Server]()
+    for _ in range(HOPS):
+        command = [sys.executable, "-m", "benchmarks.channel_echo", kind, following, peer]
+        servers.append(stack.enter_context(announced(command)))
+        following = peer = servers[-1].address
+    return servers[-1], servers[0]
+
+
 def _connected(server: Server, kind: str) -> tuple[Client, Server]:
     client = CLIENTS[kind](parse_address(server.address))
     client.exchange([bytes(PAYLOAD)] * BATCH)  # the session is up, and the round trip is known
@@ -202,14 +243,16 @@ def _on_core(core: int) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _udp(server: Address) -> socket.socket:
+def _udp(wait_s: float) -> socket.socket:
+    """A socket that waits for at most so long."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _LOOK)
-    sock.connect(server)
+    timeout = struct.pack("@ll", int(wait_s), int(wait_s % 1 * 1e6))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
+    sock.bind(("127.0.0.1", 0))
     return sock
 
 
 def _memory() -> float:
-    command = [sys.executable, "-m", "benchmarks.channel_echo", "memory", str(SESSIONS)]
+    command = [sys.executable, "-m", "benchmarks.channel_echo", "memory", "--count", str(SESSIONS)]
     return float(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)

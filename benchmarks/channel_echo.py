@@ -1,11 +1,13 @@
-"""Servers that send each message back: ``python -m benchmarks.channel_echo KIND``. Counterpart: ``benchmarks.channel``.
+"""Servers that send each message back or on: ``python -m benchmarks.channel_echo KIND [NEXT ID]``.
+
+Counterpart: ``benchmarks.channel``.
 
 - ``channel``   a ``Channel`` behind the seam of nodes, driven like a broker; ``sealed``: with a key
 - ``datagram``  one ``recvfrom`` and one ``sendto`` a message: the least that a Python program does
 - ``tcp``       blocking sockets, messages after their length (4 bytes)
 
-It prints its ``host:port`` once it answers, and ends with its parent process. ``memory COUNT`` prints the bytes that a
-session takes of so many idle ones.
+With ``NEXT`` (``host:port``), messages go there, for the channel to the peer ``ID``. A server prints its ``host:port``
+once it answers, and ends with its parent process. ``memory`` prints the bytes of a session among ``--count`` idle ones.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
+from time import monotonic_ns
 
 from overlay.channel import Channel, ChannelSettings, Message, wire
-from overlay.core.addresses import Address, format_address
+from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.node import NodeEvent
 from overlay.runtime.lifeline import die_with_parent
 from overlay.runtime.udp import NodeDriver, bound_address, open_socket
@@ -31,10 +34,10 @@ LOCAL = ("127.0.0.1", 0)
 
 
 class Echo:
-    """A node that sends each message of its channel back."""
+    """A node that sends each message of its channel back, or on to ``following``."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
+    def __init__(self, channel: Channel, following: bytes | None = None) -> None:
+        self._channel, self._following = channel, following
         self.next_timer = channel.next_timer
         self.datagrams_to_send = channel.datagrams_to_send
 
@@ -53,7 +56,7 @@ class Echo:
     def _answer(self, now: int) -> None:
         for event in self._channel.events():
             if isinstance(event, Message):
-                self._channel.send(event.peer, event.message, now)
+                self._channel.send(self._following or event.peer, event.message, now)
 
 
 def messages_of(sock: socket.socket) -> Iterator[list[bytes]]:
@@ -77,20 +80,24 @@ def framed(messages: Sequence[bytes]) -> bytes:
     return b"".join([len(one).to_bytes(4, "big") + one for one in messages])
 
 
-def _serve_channel(key: bytes | None) -> None:
+def _serve_channel(key: bytes | None, following: Address | None, peer: bytes) -> None:
     sock = open_socket(LOCAL)
-    print(format_address(bound_address(sock)), flush=True)
+    address = format_address(bound_address(sock))
+    channel = Channel(address.encode() if following else ID, SETTINGS, Random(), key)
+    if following:
+        channel.open(peer, following, monotonic_ns(), keep=True)
+    print(address, flush=True)
     gc.freeze()
-    NodeDriver(Echo(Channel(ID, SETTINGS, Random(), key)), sock).run()
+    NodeDriver(Echo(channel, peer if following else None), sock).run()
 
 
-def _serve_datagrams() -> None:
+def _serve_datagrams(following: Address | None) -> None:
     sock = open_socket(LOCAL)
     print(format_address(bound_address(sock)), flush=True)
     gc.freeze()
     while True:
         data, source = sock.recvfrom(65_535)
-        sock.sendto(data, source)
+        sock.sendto(data, following or source)
 
 
 def _serve_tcp() -> None:
@@ -124,17 +131,19 @@ def _resident() -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.channel_echo")
     parser.add_argument("kind", choices=("channel", "sealed", "datagram", "tcp", "memory"))
-    parser.add_argument("count", type=int, nargs="?", default=20_000)
+    parser.add_argument("next", type=parse_address, nargs="?", metavar="NEXT")
+    parser.add_argument("peer", type=str.encode, nargs="?", metavar="ID", default=ID)
+    parser.add_argument("--count", type=int, default=20_000)
     options = parser.parse_args()
     die_with_parent(os.getppid())
     if options.kind == "memory":
         print(_memory(options.count))
     elif options.kind == "datagram":
-        _serve_datagrams()
+        _serve_datagrams(options.next)
     elif options.kind == "tcp":
         _serve_tcp()
     else:
-        _serve_channel(KEY if options.kind == "sealed" else None)
+        _serve_channel(KEY if options.kind == "sealed" else None, options.next, options.peer)
 
 
 if __name__ == "__main__":

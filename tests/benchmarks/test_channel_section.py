@@ -14,5 +14,5 @@ def test_one_round_of_few_messages(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(channel, name, few)
     figures = {each.name: each for each in channel.measure(1, lambda line: None)}
     assert all(each.value > 0 for each in figures.values())
-    assert len(figures) == 2 * (4 * 3 + 3 * 2) + 1
+    assert len(figures) == 2 * (4 * 3 + 3 * 2) + 2 + 1
     assert figures["memory of an idle session"].goal == "<= 1500"

@@ -222,6 +222,7 @@ def test_a_pause_keeps_records_and_a_resume_delivers_and_acknowledges_them():
     pair.wait(2_000)
     assert {data[1] for data, source, _ in pair.sent[6:] if source == B0} == {wire.PROBE}
     assert {data[1] for data, source, _ in pair.sent[6:] if source == B1} == {wire.PROBED}
+    assert sender(pair).trip.wait == sender(pair).trip.rto and not sender(pair).repeated
     pair.b1.resume(b"b0", pair.now)
     assert len(pair.b1._station.events) == 4
     pair.wait(50)
