@@ -159,7 +159,7 @@ def test_what_is_not_covered_finds_all_that_all_find(drawn):
         assert finds[0] is finds[1]
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(120))
 @given(
     st.lists(
         subscriptions(CLOSE, times=st.integers(0, 1), scopes=st.sampled_from(["climate", "light"])).map(

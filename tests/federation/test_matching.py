@@ -67,7 +67,7 @@ class Scan:
         }
 
 
-@settings(max_examples=examples(240))
+@settings(max_examples=examples(160))
 @given(STEPS)
 def test_the_index_finds_what_a_scan_finds(steps):
     index, scan = Index(), Scan()
