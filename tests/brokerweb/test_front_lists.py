@@ -224,7 +224,7 @@ async def test_a_batch_deletes(site: Site) -> None:
 
 async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is_woken(site: Site) -> None:
     await site.list()
-    await PLANE._client(await _sight(site)).provide(
+    await PLANE._client(await _snapshot(site)).provide(
         "udp", ("room", "r9", "temp"), b"n=1", 60_000, (site.brokers[1].address,), 10
     )
     while names(await site.list()) != ["r9"]:
@@ -233,7 +233,7 @@ async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is
     assert (found["strategy"], found["hops"], found["broker_index"], found["provider"]) == ("holder", 0, 1, "udp")
 
 
-async def _sight(site: Site) -> Any:
+async def _snapshot(site: Site) -> Any:
     from asgiref.sync import sync_to_async
 
     from brokerweb.networks.snapshot import read_snapshot
