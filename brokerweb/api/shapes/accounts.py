@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from rest_framework import serializers
 
@@ -38,7 +39,7 @@ class AccountSerializer(serializers.ModelSerializer):
         return quotas.networks_of(user).used
 
     def get_most_deployed(self, user: User) -> int:
-        return quotas.networks_of(user).most
+        return settings.MAX_NETWORKS
 
 
 class AccountBody(Body):

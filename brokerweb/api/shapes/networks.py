@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -175,7 +176,7 @@ class HostSerializer(serializers.ModelSerializer):
         return quotas.brokers_of(host.name).used
 
     def get_most_network_brokers(self, host: Host) -> int:
-        return quotas.brokers_of(host.name).most
+        return settings.MAX_HOST_BROKERS
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})
     def get_active_runs(self, host: Host) -> list[str]:
