@@ -18,6 +18,7 @@ from brokerweb.systems.context_broker.context.withdrawing import FULL
 from brokerweb.systems.context_broker.models import PendingWithdrawal
 from overlay.programs.context_broker import withdrawals
 from tests.brokerweb.front_site import Site, network_site
+from tests.waiting import BOUND_S
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -179,6 +180,17 @@ async def test_deletions_that_a_broker_did_not_confirm_survive_a_restart_of_the_
     assert PLANE._withdrawing.pending == 0
     assert site.brokers[1].broker.statistics(0)["withdrawn"] == 2
     assert not await PendingWithdrawal.objects.aexists()
+
+
+async def test_a_deletion_that_django_passes_on_is_stored_while_its_thread_waits(site: Site) -> None:
+    await site.put("r1", broker=0)
+    await site.mark(1, state="lost")
+    twice = [("Accept", "application/json"), ("Accept", "*/*")]  # which Django combines
+    async with asyncio.timeout(BOUND_S):
+        answer = await site.delete("r1", twice, provider="p")
+    assert (answer.status_code, answer.json()["pending"]) == (200, [1])
+    assert len(site.passed_on) == 1
+    assert await PendingWithdrawal.objects.acount() == 1
 
 
 async def test_a_later_deletion_of_an_entry_takes_the_place_of_an_earlier_one(site: Site) -> None:
