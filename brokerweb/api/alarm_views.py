@@ -50,15 +50,19 @@ class AlarmSerializer(serializers.ModelSerializer):
     unit = serializers.SerializerMethodField(help_text="Of value, clears and seen; empty: a plain number")
     rule = serializers.SerializerMethodField(help_text="In words")
     state = serializers.ChoiceField(choices=STATES, read_only=True)
+    unwatched = serializers.SerializerMethodField(help_text="Why it is not evaluated now; empty: it is, or it rests")
     owner: Any = serializers.CharField(source="owner.username", default="")
 
     class Meta:
         model = Alarm
         fields = ["id", "measure", "unit", "comparison", "value", "clears", "for_s", "broker", "rule", "state"]
-        fields += ["since", "seen", "owner", "created"]
+        fields += ["since", "seen", "unwatched", "owner", "created"]
 
     def get_unit(self, alarm: Alarm) -> str:
         return MEASURES[alarm.measure].unit
+
+    def get_unwatched(self, alarm: Alarm) -> str:
+        return services.unwatched(alarm.network)
 
     def get_rule(self, alarm: Alarm) -> str:
         return services.rule_of(alarm)

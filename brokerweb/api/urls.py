@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 from brokerweb.api import (
     account_views,
     alarm_views,
+    bridge_views,
     calibration_views,
     change_views,
     compare_views,
@@ -37,6 +38,7 @@ router.register("accounts", account_views.AccountViewSet, basename="account")
 router.register("topologies", topology_views.TopologyViewSet)
 router.register("networks", network_views.NetworkViewSet)
 router.register("networks", alarm_views.AlarmViewSet, basename="network-alarms")
+router.register("networks", bridge_views.BridgeViewSet, basename="network-bridges")
 router.register("networks", operation_views.OperationViewSet, basename="network-operations")
 router.register("experiments", experiment_views.ExperimentViewSet)
 router.register("presets", experiment_views.PresetViewSet, basename="preset")

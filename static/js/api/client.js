@@ -342,6 +342,51 @@ export const networksBootstrapRetrieve = (id, query, options) => send("GET", `/a
 export const networksBootstrapText = (id, query, options) => send("GET", `/api/networks/${part(id)}/bootstrap.txt`, { query, ...options });
 
 /**
+ * Processes that connect the network with MQTT servers, and their states.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge[]>}
+ */
+export const networksBridgesList = (id, options) => send("GET", `/api/networks/${part(id)}/bridges/`, options);
+
+/**
+ * Add a bridge.
+ * @param {string | number} id
+ * @param {Types.BridgeBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge>}
+ */
+export const networksBridgesCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/bridges/`, { body, ...options });
+
+/**
+ * One bridge.
+ * @param {string | number} id
+ * @param {string | number} number
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge>}
+ */
+export const networksBridgeRetrieve = (id, number, options) => send("GET", `/api/networks/${part(id)}/bridges/${part(number)}/`, options);
+
+/**
+ * Change a bridge, which restarts; or stop and start it by `desired`.
+ * @param {string | number} id
+ * @param {string | number} number
+ * @param {Types.PatchedBridgeChangeRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge>}
+ */
+export const networksBridgePartialUpdate = (id, number, body, options) => send("PATCH", `/api/networks/${part(id)}/bridges/${part(number)}/`, { body, ...options });
+
+/**
+ * Delete a bridge.
+ * @param {string | number} id
+ * @param {string | number} number
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksBridgeDestroy = (id, number, options) => send("DELETE", `/api/networks/${part(id)}/bridges/${part(number)}/`, options);
+
+/**
  * State and load of each broker; memory only on the host that runs the brokers.
  * @param {string | number} id
  * @param {{ page?: number, page_size?: number }} [query]

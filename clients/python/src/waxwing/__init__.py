@@ -37,7 +37,20 @@ from waxwing.errors import (
     UnexpectedAnswer,
     WaxwingError,
 )
-from waxwing.records import Context, Experiment, Judged, Launch, Network, Records, Report, Result, Run, Stored, Study
+from waxwing.records import (
+    Bridge,
+    Context,
+    Experiment,
+    Judged,
+    Launch,
+    Network,
+    Records,
+    Report,
+    Result,
+    Run,
+    Stored,
+    Study,
+)
 from waxwing.retries import Retry
 
 if TYPE_CHECKING:
@@ -47,6 +60,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ApiError",
     "AsyncClient",
+    "Bridge",
     "Change",
     "Client",
     "Conflict",

@@ -102,6 +102,21 @@ class Broker(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bridge(Record):
+    """A process that connects a network with an MQTT server. ``raw`` has its patterns and settings."""
+
+    number: int = 0
+    mqtt: str = ""
+    """URL of the server."""
+    state: str = ""
+    """connected, connecting, failed, stopped"""
+    reason: str = ""
+    since: datetime | None = None
+    counters: Raw = field(default_factory=dict)
+    """messages_in, messages_out, refused, loops_prevented"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Network(Record):
     """A network that stays up."""
 

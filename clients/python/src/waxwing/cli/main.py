@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waxwing import config
-from waxwing.cli import arguments, context, experiment, printing, things
+from waxwing.cli import arguments, bridges, context, experiment, printing, things
 from waxwing.cli.arguments import DONE, FAILED, INTERRUPTED, NO, NO_CONNECTION, USAGE, UsageError
 from waxwing.config import Config
 from waxwing.errors import (
@@ -58,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     context.add(commands, shared)
     experiment.add(commands, shared)
     things.add(commands, shared)
+    bridges.add(commands, shared)
     api = commands.add_parser("api", parents=[shared], help="any other operation of the API", description=ABOUT_API)
     api.add_argument("method", type=str.upper, choices=METHODS, metavar="METHOD", help=", ".join(METHODS))
     api.add_argument("path", metavar="PATH", help="such as hosts/ or /api/runs/ID/tables/; / lists the resources")
@@ -106,6 +107,8 @@ def _run(options: argparse.Namespace) -> int:
     with make_client(options) as client:
         if options.command in CONTEXT:
             return context.run(client, options)
+        if options.command == "bridges":
+            return bridges.run(client, options)
         if options.command == "run":
             return experiment.run(client, options)
         return _api(client, options) if options.command == "api" else things.run(client, options)
