@@ -18,6 +18,7 @@ from brokerweb.alarms.measures import MEASURES
 from brokerweb.alarms.models import STATES, Alarm, AlarmEvent
 from brokerweb.api.resources import created
 from brokerweb.api.shapes.fields import Body
+from brokerweb.api.sparse import SparseFields
 from brokerweb.networks.models import Network
 
 UNITS = "; ".join(f"{one.name} in {one.unit or 'a plain number'}" for one in MEASURES.values())
@@ -75,12 +76,13 @@ class AlarmEventSerializer(serializers.ModelSerializer):
         fields = ["id", "at", "alarm", "state", "value", "rule", "words"]
 
 
-class AlarmViewSet(GenericViewSet):
+class AlarmViewSet(SparseFields, GenericViewSet):
     """Alarms of networks."""
 
     queryset = Network.objects.all()
     network_in = "pk"
     serializer_class = AlarmSerializer
+    further_lists = {"events": AlarmEventSerializer}
 
     @extend_schema(
         operation_id="networks_alarms_list", responses=AlarmSerializer(many=True), request=None, filters=False

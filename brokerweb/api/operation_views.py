@@ -74,6 +74,7 @@ class OperationViewSet(SparseFields, GenericViewSet):
     network_in = "pk"
     serializer_class = OperationSerializer
     operations = dict.fromkeys(("list_operations", "export", "slow"), Right.INSPECT)
+    further_lists = dict.fromkeys(("list_operations", "slow"), OperationSerializer)
 
     @extend_schema(
         operation_id="networks_operations_list",

@@ -1,7 +1,7 @@
 """URLs below ``/api/``."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
 from brokerweb.api import (
@@ -30,6 +30,7 @@ from brokerweb.api import (
     wire_views,
 )
 from brokerweb.api.not_found import missing
+from brokerweb.api.schema_view import SchemaView
 from brokerweb.systems.registry import webs
 
 router = SimpleRouter()
@@ -57,7 +58,7 @@ router.register("notifications", notice_views.TargetViewSet, basename="target")
 app_name = "api"
 urlpatterns = [
     path("", root_views.RootView.as_view(), name="root"),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
     path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),
     path("compare/", compare_views.CompareView.as_view(), name="compare"),

@@ -12,6 +12,7 @@ from django.http import Http404
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import UP, Network
 from overlay.core.addresses import Address, parse_address
+from overlay.deployment.rollout import RUNNING
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class NetworkSnapshot:
     def addresses(self) -> tuple[Address, ...]:
         """Theirs."""
         return tuple(self.up)
+
+    @cached_property
+    def present(self) -> Sequence[Mapping[str, Any]]:
+        """The rows without servers that were drained and have stopped: what these had is at others."""
+        return [row for row in self.rows if row.get("wanted", RUNNING) == RUNNING or row.get("pid") is not None]
 
 
 def snapshot_of(network: Network) -> NetworkSnapshot:

@@ -20,7 +20,7 @@ from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes as changing
 from brokerweb.kit.view_guards import form_page, needs, page_of, person, sought
-from brokerweb.networks import broker_index, changes, history, live_data, services
+from brokerweb.networks import broker_index, changes, history, live_data, quotas, services
 from brokerweb.networks.answering import trouble
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
@@ -98,6 +98,7 @@ def _form(
     context = {"inputs": inputs, "sent": sent, "error": error, "topologies": Topology.objects.all()}
     context |= {"main_settings": setting_sections.main(system, inputs.inputs), "systems": SYSTEMS.values()}
     context |= {"sections": setting_sections.of_settings(system, inputs.inputs)}
+    context |= {"own": quotas.networks_of(person(request)), "brokers": quotas.brokers_of("")}
     return render(request, "networks/form.html", context, status=400 if error else 200)
 
 

@@ -52,7 +52,7 @@ class Store:
 
     def __init__(self, request: Request, scopes: Scopes, index: EntityIndex) -> None:
         self.scopes = scopes
-        self._sight, self._who = request.snapshot, request.who
+        self._snapshot, self._who = request.snapshot, request.who
         self._context = context_of(request.snapshot, "get")
         self._index = index
 
@@ -98,7 +98,7 @@ class Store:
         keys = {key for place in places for key in self._keys(place, with_home=True)}
         async with AsyncExitStack() as stack:
             for key in sorted(keys):
-                await stack.enter_async_context(SERVICE.locks.of((self._sight.network, key)))
+                await stack.enter_async_context(SERVICE.locks.of((self._snapshot.network, key)))
             yield
 
     async def carry_out(self, id: str, type: str, steps: Iterable[Step]) -> None:
@@ -114,21 +114,21 @@ class Store:
         now_ms, longest_ms = time.time_ns() // 1_000_000, self._context.longest_valid_ms
         valid_ms = longest_ms if step.until_ms is None else min(longest_ms, max(1, step.until_ms - now_ms))
         body = {"provider": PROVIDER, "payload": pairs_of(step.attributes), "valid_ms": valid_ms}
-        with recording.noted(self._sight.network, self._who, VIA, PUT, key, PROVIDER) as said:
-            taken = await self._context.put(self._sight, self._context.read(key, body), _how())
+        with recording.noted(self._snapshot.network, self._who, VIA, PUT, key, PROVIDER) as said:
+            taken = await self._context.put(self._snapshot, self._context.read(key, body), _how())
             said["broker_index"] = taken.body.get("broker_index")
-        STORED_KEYS.add(self._sight.network, key)
-        SERVICE.waiters.stored((self._sight.network, key))
+        STORED_KEYS.add(self._snapshot.network, key)
+        SERVICE.waiters.stored((self._snapshot.network, key))
 
     async def _withdraw(self, key: Key) -> None:
         """What all providers stored there: an earlier one would come to light."""
-        context_of(self._sight, "delete")
-        STORED_KEYS.discard(self._sight.network, key)
+        context_of(self._snapshot, "delete")
+        STORED_KEYS.discard(self._snapshot.network, key)
         found = {entry.provider for entry in self._index.of(key[1], key[0]) if entry.scope == key[2]}
         for provider in sorted(found | {PROVIDER}):
             try:
-                with recording.noted(self._sight.network, self._who, VIA, DELETE, key, provider):
-                    await self._context.delete(self._sight, key, {"provider": provider}, _how(), unconditional)
+                with recording.noted(self._snapshot.network, self._who, VIA, DELETE, key, provider):
+                    await self._context.delete(self._snapshot, key, {"provider": provider}, _how(), unconditional)
             except Absent:
                 continue
 
@@ -136,7 +136,7 @@ class Store:
         """Where its entities are. Of one that is not known where data may be missing, where it is likely to be;
         ``with_home``: that in any case."""
         keys = [key_of(entry) for entry in self._index.of(place.id, place.type)]
-        keys += [key for key in STORED_KEYS.of(self._sight.network, place.id) if place.type in (None, key[0])]
+        keys += [key for key in STORED_KEYS.of(self._snapshot.network, place.id) if place.type in (None, key[0])]
         found = {key for key in keys if key[2] in self.scopes}
         likely = place.type or place.likely
         if likely is not None and (with_home or not (found or self._index.is_complete)):
@@ -155,8 +155,8 @@ class Store:
     async def _entry(self, key: Key) -> Entry | None:
         """As a server says it; if none answers, as it was last known."""
         try:
-            with recording.noted(self._sight.network, self._who, VIA, GET, key) as said:
-                held = await self._context.get(self._sight, self._context.key(*key), _how())
+            with recording.noted(self._snapshot.network, self._who, VIA, GET, key) as said:
+                held = await self._context.get(self._snapshot, self._context.key(*key), _how())
                 said |= {name: held.body.get(name) for name in ("broker_index", "hops", "strategy")}
         except Absent:
             return None

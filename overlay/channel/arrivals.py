@@ -39,7 +39,7 @@ def read(session: Session, head: Head, data: bytes, end: int) -> Reading | str:
     if not records:
         return "records"
     before = 0 if receiver is None else receiver.ack
-    first = nearest(seq, before)
+    first = before + 1 if seq == (before + 1) & LOW else nearest(seq, before)
     if first < 1 or first + len(records) - 1 > before + session.station.limits.window:
         return "window"
     return ack, first, records

@@ -35,6 +35,7 @@ class Channel:
         self._sessions = self._station.sessions
         self._by_ours = self._station.by_ours
         self._deadlines = self._station.deadlines
+        self._heap = self._deadlines.heap
         self._seal = wire.SEAL_BYTES if key else 0
         self._key = key
 
@@ -77,12 +78,16 @@ class Channel:
         session = self._sessions.get(peer)
         if session is None or not 0 < len(message) <= MOST_MESSAGE or session.is_closing:
             return False
-        self._advance(now)
+        if self._heap and self._heap[0][0] <= now:
+            self.handle_timer(now)
+        station = self._station
+        station.now = now
         sender = session.sender or session.start_sending()
         if sender.outbox.push(message, drop):
             session.break_off(Reason.OVERFLOW)
         elif not session.is_ready:
-            session.make_ready()
+            session.is_ready = True
+            station.ready.append(session)
         return True
 
     def send_loose(self, address: Address, message: bytes) -> bool:
@@ -150,7 +155,8 @@ class Channel:
     def receive(self, data: bytes, source: Address, now: int) -> None:
         """Process one datagram. Timers that are due by ``now`` come first."""
         station, end = self._station, len(data) - self._seal
-        if self._deadlines.is_due(now):
+        heap = self._heap
+        if heap and heap[0][0] <= now:
             self.handle_timer(now)
         station.now = now
         if end < wire.HEAD_BYTES:
@@ -211,7 +217,7 @@ class Channel:
         self._station.check_invariants()
 
     def _advance(self, now: int) -> None:
-        if self._deadlines.is_due(now):
+        if self._heap and self._heap[0][0] <= now:
             self.handle_timer(now)
         self._station.now = now
 

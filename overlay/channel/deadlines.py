@@ -26,10 +26,11 @@ class Owner(Protocol):
 
 
 class Deadlines:
-    __slots__ = ("_count", "_heap", "_order")
+    __slots__ = ("_count", "_order", "heap")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, Owner]] = []
+        self.heap: list[tuple[int, int, Owner]] = []
+        """Always the same list, so that a caller can see at once whether something may be due."""
         self._order = 0
         self._count = 0
         """Valid entries."""
@@ -40,8 +41,8 @@ class Deadlines:
             self._count += owner.queued_at == NEVER
             owner.queued_at = at
             self._order += 1
-            heappush(self._heap, (at, self._order, owner))
-            if len(self._heap) > 64 + 4 * self._count:
+            heappush(self.heap, (at, self._order, owner))
+            if len(self.heap) > 64 + 4 * self._count:
                 self._sweep()
 
     def cancel(self, owner: Owner) -> None:
@@ -49,13 +50,9 @@ class Deadlines:
             self._count -= 1
             owner.queued_at = NEVER
 
-    def is_due(self, now: int) -> bool:
-        """Whether something may be due."""
-        return bool(self._heap) and self._heap[0][0] <= now
-
     def next(self) -> int | None:
         """The earliest deadline (ns) of all owners."""
-        heap = self._heap
+        heap = self.heap
         while heap:
             at, _, owner = heap[0]
             if at != owner.queued_at:
@@ -70,7 +67,7 @@ class Deadlines:
     def ring(self, now: int) -> None:
         """Let every owner that is due by ``now`` do its work."""
         while (at := self.next()) is not None and at <= now:
-            owner = heappop(self._heap)[2]
+            owner = heappop(self.heap)[2]
             self.cancel(owner)
             owner.ring(now)
             self.set(owner, owner.earliest())
@@ -78,21 +75,21 @@ class Deadlines:
     def _move(self, owner: Owner, due: int) -> None:
         """The first entry of the heap is of this owner, which is due at another time."""
         if due == NEVER:
-            heappop(self._heap)
+            heappop(self.heap)
             self.cancel(owner)
             return
         self._order += 1
         owner.queued_at = due
-        heapreplace(self._heap, (due, self._order, owner))
+        heapreplace(self.heap, (due, self._order, owner))
 
     def _sweep(self) -> None:
         """Drop the entries that are not valid."""
-        self._heap[:] = [entry for entry in self._heap if entry[0] == entry[2].queued_at]
-        heapify(self._heap)
+        self.heap[:] = [entry for entry in self.heap if entry[0] == entry[2].queued_at]
+        heapify(self.heap)
 
     def check_invariants(self, owners: list[Owner]) -> None:
         assert self._count == sum(owner.queued_at != NEVER for owner in owners)
-        queued = {(at, id(owner)) for at, _, owner in self._heap}
+        queued = {(at, id(owner)) for at, _, owner in self.heap}
         for owner in owners:
             due = owner.earliest()
             assert due == NEVER or owner.queued_at <= due, "it is looked at in time"

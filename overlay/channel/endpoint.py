@@ -16,8 +16,8 @@ ACK_AFTER = 20 * MILLISECOND
 
 class Endpoint:
     __slots__ = (
-        *("_unshown", "ack_at", "ack_due", "address", "first_room", "is_ready", "ours", "peer", "queued_at"),
-        *("receiver", "sender", "station", "theirs"),
+        *("ack_at", "ack_due", "address", "first_room", "is_ready", "ours", "peer", "queued_at"),
+        *("receiver", "sender", "station", "theirs", "unshown"),
     )
 
     def __init__(self, station: Station, peer: bytes, address: Address, ours: int) -> None:
@@ -33,7 +33,7 @@ class Endpoint:
         """When an acknowledgement goes alone."""
         self.ack_due = False
         """Whether it goes with the next drain."""
-        self._unshown = 0
+        self.unshown = 0
         """Datagrams of records that no acknowledgement has shown yet."""
         self.is_ready = False
         """Whether it is in the list of those that may have something to send."""
@@ -62,17 +62,18 @@ class Endpoint:
 
     def note_records(self, is_urgent: bool) -> None:
         """A datagram of records has arrived, which an acknowledgement is to show."""
-        self._unshown += 1
-        if is_urgent or self._unshown > 1:
+        self.unshown += 1
+        if is_urgent or self.unshown > 1:
             self.ack_due = True
             self.make_ready()
         else:
-            self.ack_at = self.station.now + ACK_AFTER
-            self.set_timer(self.ack_at)
+            self.ack_at = at = self.station.now + ACK_AFTER
+            if at < self.queued_at:
+                self.set_timer(at)
 
     def shown(self) -> None:
         """A datagram to the peer's address carries the acknowledgement."""
-        self._unshown, self.ack_due, self.ack_at = 0, False, NEVER
+        self.unshown, self.ack_due, self.ack_at = 0, False, NEVER
 
     def datagram(self, kind: int, body: bytes = b"") -> bytes:
         """Without records, with acknowledgement."""

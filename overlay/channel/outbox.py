@@ -93,15 +93,16 @@ class Outbox:
                 taken.append(rest.pop())
             elif head < len(waiting):
                 entry = waiting[head]
-                message = entry if type(entry) is bytes else self._message_of(entry)
-                if not message:
+                message = entry.message if isinstance(entry, Droppable) else entry
+                if message is None:
+                    self._dead -= 1
                     head += 1
                     continue
                 space -= min(len(message), most) + 2
                 if space < 0:
                     break
                 head += 1
-                if entry is not message:
+                if isinstance(entry, Droppable):
                     self._number(entry)
                 if len(message) <= most:
                     taken.append(record(message))
@@ -111,7 +112,11 @@ class Outbox:
             else:
                 break
             count -= 1
-        self._leave_out(head)
+        if head == len(waiting):
+            waiting.clear()
+            self._head = 0
+        else:
+            self._leave_out(head)
         return taken
 
     def settle(self, records: list[bytes]) -> None:
@@ -140,23 +145,14 @@ class Outbox:
 
     # ---- parts of the above
 
-    def _message_of(self, entry: bytes | Droppable) -> bytes | None:
-        assert isinstance(entry, Droppable)
-        if entry.message is None:
-            self._dead -= 1
-        return entry.message
-
-    def _number(self, entry: bytes | Droppable) -> None:
+    def _number(self, entry: Droppable) -> None:
         """It can no longer be dropped."""
-        assert isinstance(entry, Droppable) and self._classes is not None
+        assert self._classes is not None
         self._classes[entry.drop].popleft()  # the oldest of its class
 
     def _leave_out(self, head: int) -> None:
         """All before ``head`` were taken."""
-        if head == len(self.waiting):
-            self.waiting.clear()
-            head = 0
-        elif head > _COMPACT and head > len(self.waiting) // 2:
+        if head > _COMPACT and head > len(self.waiting) // 2:
             del self.waiting[:head]
             head = 0
         self._head = head

@@ -37,10 +37,13 @@ def _pack_records(session: Session, sender: Sender) -> None:
     if sender.records:
         if session.rto_at == NEVER:
             session.rto_at = at = now + sender.trip.wait
-            session.set_timer(at)
+            if at < session.queued_at:
+                session.set_timer(at)
         if session.asked_at == NEVER:
             session.asked_at = now
-            session.set_timer(now + session.station.limits.give_up)
+            at = now + session.station.limits.give_up
+            if at < session.queued_at:
+                session.set_timer(at)
 
 
 def _send(session: Session, number: int, records: list[bytes]) -> None:
@@ -53,4 +56,5 @@ def _send(session: Session, number: int, records: list[bytes]) -> None:
         head = HEAD.pack(MAGIC, DATA, room, session.theirs, number & LOW, receiver.ack & LOW, sack)
     data = head + (records[0] if len(records) == 1 else b"".join(records))
     station.out.append((seal(data, station.key) if station.key else data, session.address))
-    session.shown()
+    if session.unshown:
+        session.shown()

@@ -51,6 +51,9 @@ class Paths:
         self._endpoint = endpoint
         self._paths: list[Path] = []
 
+    def __len__(self) -> int:
+        return len(self._paths)
+
     def add(self, address: Address, *, is_ordered: bool = False) -> None:
         """Probe it, unless that is being done or was done a moment ago."""
         now = self._endpoint.station.now

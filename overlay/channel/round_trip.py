@@ -21,20 +21,19 @@ class RoundTrip:
         """0 before the first sample."""
         self.rto = FIRST
         self.wait = FIRST
-        """The RTO with its back-off."""
+        """The RTO with its back-off, which ends when something new is acknowledged."""
 
     def sample(self, took: int) -> None:
         """Of a record that was sent once (Karn)."""
-        if self.srtt:
-            self.var += (abs(self.srtt - took) - self.var) // 4
-            self.srtt += (took - self.srtt) // 8
+        srtt, var = self.srtt, self.var
+        if srtt:
+            var += ((srtt - took if took < srtt else took - srtt) - var) // 4
+            srtt += (took - srtt) // 8
         else:
-            self.srtt, self.var = max(took, 1), took // 2
-        self.rto = min(max(self.srtt + max(LEAST_SPREAD, 4 * self.var), LEAST), MOST)
+            srtt, var = max(took, 1), took // 2
+        self.srtt, self.var = srtt, var
+        rto = srtt + (4 * var if 4 * var > LEAST_SPREAD else LEAST_SPREAD)
+        self.rto = LEAST if rto < LEAST else MOST if rto > MOST else rto
 
     def back_off(self) -> None:
         self.wait = min(2 * self.wait, MOST)
-
-    def advance(self) -> None:
-        """Something new was acknowledged, which ends the back-off."""
-        self.wait = self.rto

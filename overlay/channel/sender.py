@@ -110,7 +110,8 @@ class Sender:
         self.outbox.settle(self.records[:covered])
         del self.records[:covered], self.flights[:covered]
         self.acked = ack
-        self.trip.advance()
+        trip = self.trip
+        trip.wait = trip.rto  # an advance ends the back-off
         if self._recover:
             self._recover_more(now)
         return True

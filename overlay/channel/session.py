@@ -143,7 +143,7 @@ class Session(Endpoint):
         sender = self.sender
         if sender is not None and sender.records and sender.room:
             sender.time_out(self.station.now)
-            sender.trip.advance()
+            sender.trip.wait = sender.trip.rto
         if self.paths is not None:
             self.paths.ring(self.station.now)
         self.set_timer(self.earliest())
@@ -307,6 +307,8 @@ class Session(Endpoint):
         """A PROBED came from there: it is the peer's address if it is the answer to our PROBE."""
         if self.paths is not None and self.paths.prove(address, nonce):
             self.address = address
+            if not self.paths:
+                self.paths = None
             self.station.events.append(Moved(self.peer, address))
 
     def check_invariants(self) -> None:

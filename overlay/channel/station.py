@@ -96,7 +96,8 @@ class Station:
         assert len(sessions) <= MOST_SESSIONS
         assert all(session.peer == peer for peer, session in self.sessions.items())
         assert self.by_ours == {session.ours: session for session in sessions}
-        assert self.by_theirs == {session.theirs: session for session in sessions if session.theirs}
+        assert {session.theirs for session in sessions} - {0} == set(self.by_theirs)
+        assert all(session.theirs == theirs for theirs, session in self.by_theirs.items())
         for session in sessions:
             session.check_invariants()
             assert session.is_ready == any(one is session for one in self.ready)

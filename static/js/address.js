@@ -11,12 +11,12 @@ export function remember(values, hash = null) {
   history.replaceState(history.state, "", url);
 }
 
-// `data-in-address` names the fields of a form that are written when it asks for something; what another answer brought
-// is forgotten.
+// `data-in-address` names the fields of a form that are written when it asks for something, `FIELD:PARAMETER` where a
+// parameter of the same name means something else; what another answer brought is forgotten.
 document.addEventListener("htmx:configRequest", ({ target, detail }) => {
   const names = target.dataset?.inAddress?.split(" ");
   if (!names || detail.parameters.do !== "ask") return;
-  remember({ walk: null, trace: null, ...Object.fromEntries(names.map((name) => [name, detail.parameters[name]])) }, target.dataset.hash);
+  remember({ walk: null, trace: null, ...Object.fromEntries(names.map((name) => name.split(":")).map(([field, name = field]) => [name, detail.parameters[field]])) }, target.dataset.hash);
 });
 
 // `data-address="name=value"` of a part that was swapped in.

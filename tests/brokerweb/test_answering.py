@@ -77,6 +77,11 @@ def test_a_silent_host_is_named(network: Network) -> None:
     said = trouble(network, host, NOW)
     assert f"s on host {network.host}." in said
     assert said.endswith("It is unknown which brokers answer; the states shown are the last ones observed.")
+    for state in (NetworkState.STARTING, NetworkState.DEGRADED, NetworkState.STOPPING):
+        network.state = state
+        assert trouble(network, host, NOW) == said, state
+    network.state = NetworkState.STOPPED
+    assert trouble(network, host, NOW) == "", "nothing should answer"
 
 
 def test_pages_show_it_as_degraded_and_rest_keeps_the_state(

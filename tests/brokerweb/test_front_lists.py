@@ -189,6 +189,16 @@ async def test_a_later_deletion_of_an_entry_takes_the_place_of_an_earlier_one(si
     assert await PendingWithdrawal.objects.acount() == PLANE._withdrawing.pending == 1
 
 
+async def test_a_broker_that_was_drained_is_neither_missing_nor_waited_for(site: Site) -> None:
+    await site.put("r1", broker=0)
+    await site.mark(1, wanted="drained", state="draining")
+    await site.mark(1, state="stopped", pid=None)
+    listed = await site.list()
+    assert (listed["complete"], listed["missing"]) == (True, [])
+    assert (await site.delete("r1", provider="p")).json()["pending"] == []
+    assert PLANE._withdrawing.pending == 0
+
+
 async def test_if_too_many_wait_nothing_is_deleted_and_why_is_said(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(withdrawals, "MOST_PENDING", 1)
     for name in ("r1", "r2"):
@@ -214,7 +224,7 @@ async def test_a_batch_deletes(site: Site) -> None:
 
 async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is_woken(site: Site) -> None:
     await site.list()
-    await PLANE._client(await _sight(site)).provide(
+    await PLANE._client(await _snapshot(site)).provide(
         "udp", ("room", "r9", "temp"), b"n=1", 60_000, (site.brokers[1].address,), 10
     )
     while names(await site.list()) != ["r9"]:
@@ -223,7 +233,7 @@ async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is
     assert (found["strategy"], found["hops"], found["broker_index"], found["provider"]) == ("holder", 0, 1, "udp")
 
 
-async def _sight(site: Site) -> Any:
+async def _snapshot(site: Site) -> Any:
     from asgiref.sync import sync_to_async
 
     from brokerweb.networks.snapshot import read_snapshot

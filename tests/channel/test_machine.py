@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from overlay.channel import ChannelSettings
 from overlay.core.links import LinkShape
 from tests.channel.lossy import World, numbers_after
-from tests.thorough import examples
+from tests.thorough import THOROUGH
 
 IDS = (b"b0", b"b1", b"b2", b"b3")
 SHAPES = [
@@ -135,6 +135,6 @@ class Machine(RuleBasedStateMachine):
 
 
 Machine.TestCase.settings = settings(
-    max_examples=examples(80), stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=240 if THOROUGH else 20, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
 test_anything_may_happen = Machine.TestCase

@@ -53,7 +53,7 @@ def test_a_deadline_that_moves_again_and_again_keeps_the_heap_short():
     for at in range(100_000, 0, -1):
         owner.due = at
         deadlines.set(owner, at)
-    assert len(deadlines._heap) < 100 and deadlines.next() == 1
+    assert len(deadlines.heap) < 100 and deadlines.next() == 1
 
 
 @settings(max_examples=examples(200), deadline=None)

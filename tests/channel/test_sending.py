@@ -131,6 +131,11 @@ def test_a_lost_datagram_goes_again_when_three_later_ones_arrived():
     pair.give(out[5:], pair.b1)
     pair.give(pair.drain(pair.b1), pair.b0)
     assert not pair.drain(pair.b0), "once"
+    before = sender(pair).trip.srtt
+    pair.now += 900 * MS
+    pair.give(out[:1], pair.b1)
+    pair.give(pair.drain(pair.b1), pair.b0)
+    assert not sender(pair).records and sender(pair).trip.srtt == before, "what was sent twice is no sample"
 
 
 def test_a_record_is_not_sent_again_within_a_round_trip_of_its_last_sending():
@@ -217,6 +222,7 @@ def test_a_pause_keeps_records_and_a_resume_delivers_and_acknowledges_them():
     pair.wait(2_000)
     assert {data[1] for data, source, _ in pair.sent[6:] if source == B0} == {wire.PROBE}
     assert {data[1] for data, source, _ in pair.sent[6:] if source == B1} == {wire.PROBED}
+    assert sender(pair).trip.wait == sender(pair).trip.rto and not sender(pair).repeated
     pair.b1.resume(b"b0", pair.now)
     assert len(pair.b1._station.events) == 4
     pair.wait(50)

@@ -207,6 +207,44 @@ def test_records_of_a_former_life_are_never_taken_for_those_of_the_present_one()
     assert new.events() == [Up(b"b0", B0)]
 
 
+def test_an_incarnation_is_told_to_one_life_of_the_peer_only():
+    """As above, but the present life says HELLO, too, before the late record arrives."""
+    b0, old = Channel(b"b0", ChannelSettings(), Scripted(A)), Channel(b"b1", ChannelSettings(), Scripted(5))
+    b0.open(b"b1", B1, 0)
+    b0.datagrams_to_send()
+    old.open(b"b0", B0, 0)
+    old.send(b"b0", b"of the former life", 0)
+    b0.receive(old.datagrams_to_send()[0][0], B1, 0)
+    old.receive(b0.datagrams_to_send()[0][0], B0, 0)
+    late = [data for data, _ in old.datagrams_to_send()]
+    new = Channel(b"b1", ChannelSettings(), Scripted(6))
+    new.open(b"b0", B0, 0)
+    new.send(b"b0", b"of the present life", 0)
+    b0.receive(new.datagrams_to_send()[0][0], B1, 0)
+    new.receive(b0.datagrams_to_send()[0][0], B0, 0)
+    for data in (*late, *(data for data, _ in new.datagrams_to_send())):
+        b0.receive(data, B1, 0)
+    assert b0.events() == [Up(b"b1", B1), Message(b"b1", b"of the former life")]
+    for data, _ in b0.datagrams_to_send():
+        new.receive(data, B0, 0)
+    assert new.events() == [Up(b"b0", B0), Down(b"b0", "reset", [b"of the present life"])], "it may open again"
+
+
+def test_both_ends_agree_on_the_incarnation_that_was_told():
+    pair = Pair(is_up=False)
+    pair.drain(pair.b0)
+    session_of(pair.b0, b"b1").is_redrawn = True
+    pair.b0.receive(wire.hello(6, b"b1", 256), B1, 0)
+    ((welcome, _),) = pair.b0.datagrams_to_send()
+    told = wire.read_number(welcome)
+    assert told != A
+    pair.b0.receive(wire.welcome(A, 6, b"b1", 256), B1, 0)
+    assert not pair.b0.events() and pair.b0.counters == {"dropped_crossed": 1}
+    pair.b0.receive(wire.head(wire.PROBE, told) + bytes(8), B1, 0)
+    assert pair.b0.events() == [Up(b"b1", B1)] and session_of(pair.b0, b"b1").ours == told
+    pair.b0.check_invariants()
+
+
 def test_a_forged_hello_changes_nothing():
     pair = Pair()
     pair.b1.receive(wire.hello(99, b"b0", 256), OTHER, 0)
@@ -263,6 +301,15 @@ def test_a_silent_peer_is_probed_and_given_up():
     first, *_, last = until_silent(pair.b0, pair.now)
     assert (first[0], kinds(first[1])) == (5 * SECOND, [wire.PROBE])
     assert (last[0], last[2]) == (6 * SECOND, [Down(b"b1", "unreachable", [])])
+
+
+def test_a_welcome_begins_the_time_of_the_verdict_again():
+    pair = Pair(ChannelSettings(give_up_s=5, probe_s=0), is_up=False)
+    pair.drain(pair.b0)
+    list(until_silent(pair.b0, 0, most=4 * SECOND))
+    pair.b0.receive(wire.welcome(A, B, b"b1", 256), B1, 4 * SECOND)
+    pair.b0.datagrams_to_send()
+    assert list(until_silent(pair.b0, 4 * SECOND))[-1][0] == 9 * SECOND
 
 
 def test_peers_that_answer_stay_up_for_ever():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from overlay.systems.federation.covering.covers import Coverable, uncovered
 from overlay.systems.federation.covering.implication import Conjunction
+from overlay.systems.federation.covering.kept import Kept
 from overlay.systems.federation.covering.merging import joined, merged
 from overlay.systems.federation.covering.ranges import is_within
 from overlay.systems.federation.language.canonical import identity
@@ -156,6 +157,32 @@ def test_what_is_not_covered_finds_all_that_all_find(drawn):
     for note in NOTES[:20]:
         finds = [any(matches(one.subscription, note) for one in some) for some in (kept, several)]
         assert finds[0] is finds[1]
+
+
+@settings(max_examples=examples(120))
+@given(
+    st.lists(
+        subscriptions(CLOSE, times=st.integers(0, 1), scopes=st.sampled_from(["climate", "light"])).map(
+            lambda one: replace(one, id=SubscriptionId("c", one.id.number % 5), once=False, priority=Priority.LOW)
+        ),
+        max_size=9,
+    ),
+    st.randoms(),
+)
+def test_those_kept_cover_all_others_as_they_come_and_go(drawn, random):
+    kept, there, known = Kept(), {}, {}
+    for one in drawn:
+        there[one.id] = one
+        changed = [kept.put(one)]
+        if random.random() < 0.4:
+            changed.append(kept.drop(there.popitem()[0]))
+        kept.check_invariants()
+        remaining = [Coverable.of(kept.get(sid)) for sid in there if kept.get(sid)]
+        for sid, other in there.items():
+            assert kept.get(sid) is other or any(each.covers(Coverable.of(other)) for each in remaining)
+        for sid in {sid for ids in changed for sid in ids}:
+            known[sid] = kept.get(sid)
+        assert {sid for sid, found in known.items() if found} == {sid for sid in there if kept.get(sid)}
 
 
 def matches(one, note):

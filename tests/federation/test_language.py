@@ -87,7 +87,7 @@ def test_values(text, is_true):
     assert satisfies(expression, NOTE) is is_true
 
 
-@settings(max_examples=examples(600))
+@settings(max_examples=examples(400))
 @given(expressions, notifications())
 def test_compiled_expressions_and_their_canonical_forms_evaluate_as_the_contract_says(expression, note):
     wanted = satisfies(expression, note)

@@ -82,7 +82,7 @@ def test_the_table_has_the_24_kinds_and_their_fields_are_the_messages_attributes
     assert {layout.message for layout in CODEC.layouts} == set(MESSAGES) == {type(one) for one, _ in ARRAYS}
 
 
-@settings(max_examples=examples(600))
+@settings(max_examples=examples(400))
 @given(messages)
 def test_what_is_written_is_read(message):
     data = encode(message)
@@ -105,7 +105,7 @@ HOSTILE = st.recursive(
 )
 
 
-@settings(max_examples=examples(1_000))
+@settings(max_examples=examples(600))
 @given(
     st.binary(max_size=60)
     | st.tuples(KIND, st.binary(max_size=60)).map(lambda pair: b"\x95%c" % pair[0] + pair[1])

@@ -8,6 +8,8 @@
  * @property {boolean} is_active Designates whether this user should be treated as active.
  * @property {string | null} last_login
  * @property {Record<string, string>} networks Level by network id: rights beyond the role
+ * @property {number} deployed Networks that it has deployed and not deleted
+ * @property {number} most_deployed How many it may have
  */
 
 /**
@@ -801,6 +803,8 @@
  * @property {string} [version]
  * @property {Record<string, number>} load Load of the host; empty if unknown
  * @property {string[]} active_runs Active runs; at most three
+ * @property {number} network_brokers Brokers of its networks that run
+ * @property {number} most_network_brokers How many it may run
  */
 
 /**
@@ -1100,7 +1104,7 @@
 
 /**
  * @typedef {Object} NetworkChange
- * @property {number} version That of the network with this change
+ * @property {number} version That of the network with this change; unchanged if nothing differs
  * @property {boolean} dry_run
  * @property {Step[]} steps From the network as last observed; empty while it does not run
  * @property {string[]} remarks What to know before

@@ -70,9 +70,9 @@ def indexes(snapshot: NetworkSnapshot) -> dict[Address, int]:
 
 
 def missing(snapshot: NetworkSnapshot, reasons: Mapping[Address, str]) -> list[dict[str, Any]]:
-    """Brokers whose data may be missing: those that do not run, and those that could not be read."""
+    """Brokers whose data may be missing: those that should run and do not, and those that could not be read."""
     found = []
-    for one in snapshot.rows:
+    for one in snapshot.present:
         is_up = one["state"] == "up"
         reason = reasons.get(parse_address(one["address"]), "") if is_up else one["state"]
         if reason:

@@ -104,7 +104,7 @@ class Withdrawing:
         return None if snapshot is None else self._brokers(snapshot)
 
     def _brokers(self, snapshot: NetworkSnapshot) -> Brokers:
-        processes = {parse_address(row["address"]): row.get("pid") for row in snapshot.rows if row.get("address")}
+        processes = {parse_address(row["address"]): row.get("pid") for row in snapshot.present if row.get("address")}
         return Brokers(self._client(snapshot), processes, snapshot.addresses)
 
     async def _ended(self, network: str, over: Sequence[Pending]) -> None:

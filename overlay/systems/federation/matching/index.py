@@ -56,6 +56,11 @@ class Index(Generic[D]):
     def get(self, sid: SubscriptionId) -> Row[D] | None:
         return self._rows.get(sid)
 
+    def of_scope(self, scope: str) -> Iterator[Row[D]]:
+        """The rows of subscriptions with this scope."""
+        for bucket in self._places.get(scope, {}).values():
+            yield from bucket
+
     def add(self, subscription: Subscription, destination: D) -> None:
         """Also renews: the newest content of an id is that of all its destinations."""
         row = self._rows.get(subscription.id)
@@ -73,13 +78,13 @@ class Index(Generic[D]):
             self._unlink(row)
         return True
 
-    def expire(self, now_ms: int) -> list[Subscription]:
+    def expire(self, now_ms: int) -> list[Row[D]]:
         """Remove all that expire at ``now_ms`` or earlier."""
-        expired = []
+        expired: list[Row[D]] = []
         while (deadline := self.next_expiry()) is not None and deadline <= now_ms:
             row = self._rows[self._deadlines[0][1]]
             self._unlink(row)
-            expired.append(row.subscription)
+            expired.append(row)
         return expired
 
     def next_expiry(self) -> int | None:
