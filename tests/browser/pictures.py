@@ -131,7 +131,7 @@ RUNNING = {
     "hosts": Picture("/hosts/"),
     "storage": Picture("/storage/"),
     "report": Picture("report", until="[data-plot] svg", form="png"),
-    "network": Picture("network", until="[data-chart=probes] [data-plot]:not([data-empty])"),
+    "network": Picture("network", height=1400, until="[data-chart=probes] [data-plot]:not([data-empty])"),
     "run-live": Picture("run", until=AFTER_THE_FAULT, brings=".uplot"),
     "live-page": Picture("run", height=1530, until=AFTER_THE_FAULT, brings=".uplot", form="png"),
 }
@@ -252,5 +252,5 @@ if __name__ == "__main__":
     parser.add_argument("directory", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
     parser.add_argument("--running", nargs=3, metavar=("URL", "USER", "PASSWORD"), help="an installation to show")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     main(given.directory, given.names, given.running)
