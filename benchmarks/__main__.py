@@ -30,6 +30,7 @@ SECTIONS = (
     "radiator",
     "generator",
     "simulator",
+    "channel",
     "discovery",
     "live",
     "report",

@@ -33,6 +33,7 @@ IF_MATCH = OpenApiParameter(
 class TopologyViewSet(Resource):
     queryset = Topology.objects.select_related("owner")
     serializer_class = shapes.TopologySerializer
+    further_lists = {"versions": shapes.VersionSerializer}
     summary_serializer = shapes.TopologySummarySerializer
     filterset_fields = {"kind": ["exact"], "name": ["exact", "icontains"], "brokers": ["exact", "gte", "lte"]}
     ordering_fields = ["name", "kind", "brokers", "created", "updated"]

@@ -1,8 +1,9 @@
 """Whether the servers of a running network answer, for its page and the list.
 
 A supervisor sees processes and asks them over the loopback interface, so a network may be ``running`` although no
-server answers from outside, and stays so if its host disappears. The state is a contract and remains; pages show what
-the newest probes found. Counterparts: ``probing`` asks each server once a second; ``probes`` keeps the answers.
+server answers from outside. That state is a contract and remains; pages show what the newest probes found. A network
+whose host has disappeared is ``degraded`` within seconds (``brokerweb.control.reaping``). Counterparts: ``probing``
+asks each server once a second; ``probes`` keeps the answers.
 """
 
 from __future__ import annotations

@@ -77,8 +77,10 @@ def change(network: Network, edit: Callable[[Draft], object], how: How) -> Chang
         if split and not how.allow_split and not how.dry_run:
             raise NotPossible(f"{split} To do it nevertheless, allow the split (allow_split: true).")
         remarks = _remarks(network, after, steps, split)
-        found = Changed(network, network.version + 1, how.dry_run, steps, remarks, split, added, (before, after))
-        if not how.dry_run and after != before:
+        differs = after != before
+        version = network.version + differs
+        found = Changed(network, version, how.dry_run, steps, remarks, split, added, (before, after))
+        if not how.dry_run and differs:
             with recorded(CHANGE, network, how.by):
                 _store(network, before, after)
     return found

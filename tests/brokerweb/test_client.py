@@ -22,6 +22,7 @@ from brokerweb.accounts.services import make_token
 from brokerweb.asgi import http
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.front.application import Front
+from brokerweb.networks.models import Network
 from brokerweb.simulations import job
 from tests.brokerweb.test_front import broker, deployed  # noqa: F401 (a fixture)
 from tests.runtime.daemons import Daemon
@@ -131,6 +132,25 @@ def test_the_command_lists_shows_and_reaches_the_rest_by_api(typed: Typed, ring:
     with pytest.raises(SystemExit) as ended:
         typed("get", "room", "r1", "temp")
     assert ended.value.code == 2
+
+
+def test_bridges_are_added_stopped_and_deleted_by_the_command(typed: Typed, operator: User) -> None:
+    network = deployed("127.0.0.1:9", owner=operator)
+    Network.objects.update(brokers=[])
+    pattern = 'in=["context/{type}/{entity}/{scope}"]'
+    add = ("bridges", "one", "create", "-f", "mqtt=mqtt://127.0.0.1", "-f", pattern)
+    code, _, err = typed(*add, "--password", stdin="secret\n")
+    assert (code, err) == (2, "waxwing: username: is required with a password\n")
+    code, out, _ = typed(*add, "-f", "username=u", "--password", "--json", stdin="secret\n")
+    assert (code, json.loads(out)["has_password"], "secret" in out) == (0, True, False)
+    assert typed("bridges", network.pk)[1].splitlines()[1].split()[:3] == ["1", "mqtt://127.0.0.1", "stopped"]
+    assert json.loads(typed("bridges", "one", "stop", "1", "--json")[1])["desired"] == "stopped"
+    assert json.loads(typed("bridges", "one", "start", "1", "--json")[1])["desired"] == "running"
+    changed = json.loads(typed("bridges", "one", "change", "1", "-f", "settings.tries=9", "--json")[1])
+    assert changed["settings"] == {"tries": 9}
+    assert typed("bridges", "one", "show", "2")[0] == 1
+    assert typed("bridges", "one", "delete", "1")[0] == 0
+    assert typed("bridges", "one", "list")[1] == "none\n"
 
 
 @pytest.fixture
