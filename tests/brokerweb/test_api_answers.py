@@ -180,3 +180,26 @@ def test_every_list_and_object_has_fields_to_choose(api: APIClient) -> None:
         row = api.get(f"/api/{path}/?fields={name}&page_size=1").json()["results"][0]
         assert list(row) == [name]
         assert api.get(f"/api/{path}/{row[name]}/?fields={name}").json() == row
+
+
+def test_a_refusal_says_what_to_send(api: APIClient, client: Client) -> None:
+    refusals = [
+        (client.get("/api/runs/"), "Send a token (Authorization: Bearer TOKEN), or log in."),
+        (
+            api.post("/api/reports/", "a: 1", content_type="text/yaml"),
+            'Unsupported media type "text/yaml" in request. Send Content-Type: application/json.',
+        ),
+        (api.get("/api/networks/nonsense/"), "There is no such network, or you may not see it."),
+        (
+            api.get("/api/networks/nonsense/context/room/r1/temp/"),
+            "There is no such network, or you may not see it.",
+        ),
+        (
+            api.get("/api/networks/n/ngsi/entities"),
+            "Unknown URL /api/networks/n/ngsi/entities. Paths of NGSI begin with ngsi/v2/ or ngsi/ngsi-ld/v1/.",
+        ),
+        (api.get("/api/nowhere"), "Unknown URL /api/nowhere. See /api/docs/."),
+        (api.get("/api/nowhere/"), "Unknown URL /api/nowhere/. See /api/docs/."),
+    ]
+    assert [answer.json()["sentence"] for answer, _ in refusals] == [sentence for _, sentence in refusals]
+    assert refusals[0][0]["WWW-Authenticate"]

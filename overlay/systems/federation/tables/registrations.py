@@ -1,0 +1,175 @@
+"""R: the clients of all brokers that this one knows, each by where it is known from.
+
+Entries over a new edge may be older than those over another, so the entry of each source is kept: a single one would
+let a stale entry replace a right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from overlay.systems.federation.wire.values import Entry, Role
+
+LOCAL = ""
+"""The source of the broker's own clients. Neighbours are sources under their id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A provider at or behind ``source`` has other scopes than before."""
+
+    client: str
+    source: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryChange:
+    """What ``neighbour`` must be told."""
+
+    neighbour: str
+    added: tuple[Entry, ...]
+    removed: tuple[str, ...]
+
+
+class RegistrationTable:
+    """``put`` and ``remove`` return how the scopes of providers have changed."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, dict[str, Entry]] = {}
+        """By client and source."""
+        self._sent: dict[str, dict[str, Entry]] = {}
+        """By neighbour and client."""
+        self._changed: dict[str, dict[str, None]] = {}
+        """By neighbour, the clients of which it may have to be told."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[str]:
+        """The clients."""
+        return iter(self._rows)
+
+    def get(self, client: str) -> Entry | None:
+        """The best entry: of the highest registration, then of the lower home, then the newest version."""
+        return _best(self._rows.get(client, {}).values())
+
+    def next_hops(self, client: str) -> tuple[str, ...]:
+        """The sources from which it is known."""
+        return tuple(self._rows.get(client, ()))
+
+    def local(self, client: str) -> Entry | None:
+        return self._rows.get(client, {}).get(LOCAL)
+
+    def is_superseded(self, client: str) -> bool:
+        """Whether it is registered here, and newer or with a lower home elsewhere: this broker must remove it."""
+        own = self.local(client)
+        best = self.get(client)
+        return own is not None and best is not None and best.home != own.home
+
+    def held_from(self, source: str) -> list[Entry]:
+        return [entries[source] for entries in self._rows.values() if source in entries]
+
+    def put(self, entry: Entry, source: str = LOCAL) -> Served:
+        client = entry.advertisement.id
+        entries = self._rows.setdefault(client, {})
+        before = entries.get(source)
+        entries[source] = entry
+        self._mark(client)
+        return Served(client, source, _scopes(before), _scopes(entry))
+
+    def remove(self, client: str, source: str = LOCAL) -> Served | None:
+        """None if it was not there."""
+        entries = self._rows.get(client, {})
+        before = entries.pop(source, None)
+        if before is None:
+            return None
+        if not entries:
+            del self._rows[client]
+        self._mark(client)
+        return Served(client, source, _scopes(before), ())
+
+    # ---- what neighbours are told
+
+    @property
+    def neighbours(self) -> Iterable[str]:
+        return self._sent
+
+    def connect(self, neighbour: str) -> None:
+        """It knows nothing yet."""
+        self._sent[neighbour] = {}
+        self._changed[neighbour] = dict.fromkeys(self._rows)
+
+    def disconnect(self, neighbour: str) -> None:
+        """What came from it is gone."""
+        del self._sent[neighbour], self._changed[neighbour]
+        for entry in self.held_from(neighbour):
+            self.remove(entry.advertisement.id, neighbour)
+
+    def is_settled(self, neighbour: str) -> bool:
+        return not any(self._differs(neighbour, client) for client in self._changed[neighbour])
+
+    def sent(self, neighbour: str) -> Iterable[Entry]:
+        return self._sent[neighbour].values()
+
+    def difference(self, neighbour: str) -> EntryChange:
+        """To be told now; empty if it is settled."""
+        sent = self._sent[neighbour]
+        added, removed = [], []
+        for client in self._changed[neighbour]:
+            if not self._differs(neighbour, client):
+                continue
+            wanted = self.desired(neighbour, client)
+            if wanted is None:
+                del sent[client]
+                removed.append(client)
+            else:
+                sent[client] = wanted
+                added.append(wanted)
+        self._changed[neighbour] = {}
+        return EntryChange(neighbour, tuple(added), tuple(removed))
+
+    def desired(self, neighbour: str, client: str) -> Entry | None:
+        """Providers go on from every other source; consumers one hop, from their home (details, section 2)."""
+        entries = self._rows.get(client, {})
+        found = _best(entry for source, entry in entries.items() if source != neighbour)
+        if found is None or found.advertisement.role is Role.PROVIDER:
+            return found
+        return entries.get(LOCAL)
+
+    def check_invariants(self) -> None:
+        """Raises ``AssertionError``."""
+        assert all(self._rows.values())
+        sources = {source for entries in self._rows.values() for source in entries}
+        assert sources <= {LOCAL, *self._sent}, "a next hop is no neighbour"
+        for neighbour, sent in self._sent.items():
+            for client in {*self._rows, *sent} - self._changed[neighbour].keys():
+                assert not self._differs(neighbour, client), f"{client}: sent differs from desired"
+
+    def _differs(self, neighbour: str, client: str) -> bool:
+        return self.desired(neighbour, client) != self._sent[neighbour].get(client)
+
+    def _mark(self, client: str) -> None:
+        for changed in self._changed.values():
+            changed[client] = None
+
+
+def _best(entries: Iterable[Entry]) -> Entry | None:
+    best = None
+    for entry in entries:
+        if best is None or _rank(entry) < _rank(best):
+            best = entry
+    return best
+
+
+def _rank(entry: Entry) -> tuple[int, bytes, int]:
+    return -entry.advertisement.registration, entry.home.encode(), -entry.version
+
+
+def _scopes(entry: Entry | None) -> tuple[str, ...]:
+    """Those that a provider serves; a consumer's are its own affair."""
+    if entry is None or entry.advertisement.role is not Role.PROVIDER:
+        return ()
+    return tuple(dict.fromkeys(entry.advertisement.scopes))

@@ -1,0 +1,219 @@
+"""Both tables of a broker, and routing by them. Equations (5) to (9) of the seed, as corrected in section 6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from overlay.systems.federation.tables.destinations import Destination, client, neighbour
+from overlay.systems.federation.tables.outlets import Change, Outlet
+from overlay.systems.federation.tables.registrations import LOCAL, EntryChange, RegistrationTable, Served
+from overlay.systems.federation.tables.subscriptions import SubscriptionTable
+from overlay.systems.federation.wire.messages import RegTable, SubTable, Whole
+from overlay.systems.federation.wire.sums import sum_of
+from overlay.systems.federation.wire.values import (
+    Entry,
+    Notification,
+    Role,
+    Subscription,
+    SubscriptionId,
+    Summary,
+)
+
+
+class Routing(StrEnum):
+    NOTIFICATIONS = "notifications"
+    """Every notification goes everywhere; no subscription travels, and providers are not asked."""
+    FLOODING = "flooding"
+    """Every subscription goes everywhere."""
+    ADVERTISEMENTS = "advertisements"
+    """Subscriptions go towards providers of their scopes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A notification goes to ``destination``."""
+
+    destination: Destination
+    satisfied: tuple[SubscriptionId, ...]
+    ended: tuple[SubscriptionId, ...]
+    """The queries among them, which this notification has ended here."""
+
+
+class Tables:
+    """Subscriptions and registrations are told to a neighbour from ``connect`` to ``disconnect`` or ``retire``."""
+
+    def __init__(self, routing: Routing = Routing.ADVERTISEMENTS, *, has_covering: bool = False) -> None:
+        self.subscriptions = SubscriptionTable()
+        self.registrations = RegistrationTable()
+        self._routing = routing
+        self._has_covering = has_covering
+        self._parts: dict[str, tuple[dict[SubscriptionId, Subscription], dict[str, Entry]]] = {}
+        """By neighbour, the parts of complete tables that are still arriving."""
+
+    # ---- edges
+
+    def connect(self, broker: str) -> None:
+        """A new neighbour, which knows nothing from here and has told nothing."""
+        self._parts[broker] = ({}, {})
+        self.registrations.connect(broker)
+        if self._routing is not Routing.NOTIFICATIONS:
+            wants_all = self._routing is Routing.FLOODING
+            outlet = Outlet(neighbour(broker), wants_all=wants_all, has_covering=self._has_covering)
+            self.subscriptions.add_outlet(outlet)
+
+    def retire(self, broker: str) -> None:
+        """An edge of an earlier tree: it only carries notifications, until ``drop``."""
+        self._disconnect(broker)
+        self.subscriptions.silence(neighbour(broker))
+
+    def drop(self, broker: str) -> None:
+        """What came over a retired edge is gone."""
+        self.subscriptions.remove_all(neighbour(broker))
+
+    def disconnect(self, broker: str) -> None:
+        """A neighbour that is lost, with all that came from it."""
+        self._disconnect(broker)
+        self.drop(broker)
+
+    def forget_sent(self, broker: str) -> None:
+        """It has lost what it was told: both tables go again, complete."""
+        self.subscriptions.forget_sent(neighbour(broker))
+        self.registrations.connect(broker)
+
+    def _disconnect(self, broker: str) -> None:
+        del self._parts[broker]
+        if self.subscriptions.outlet(neighbour(broker)) is not None:
+            self.subscriptions.remove_outlet(neighbour(broker))
+        self.registrations.disconnect(broker)
+
+    # ---- clients
+
+    def register(self, entry: Entry) -> None:
+        """A client of this broker, new or with a changed advertisement."""
+        name, before = entry.advertisement.id, self.registrations.local(entry.advertisement.id)
+        outlet = self.subscriptions.outlet(client(name))
+        is_asked = entry.advertisement.role is Role.PROVIDER and self._routing is not Routing.NOTIFICATIONS
+        if is_asked and outlet is None:
+            self.subscriptions.add_outlet(Outlet(client(name)))
+        elif outlet is not None and before and before.advertisement.registration != entry.advertisement.registration:
+            self.subscriptions.forget_sent(client(name))
+        self._served([self.registrations.put(entry)])
+
+    def unregister(self, name: str) -> None:
+        """With its subscriptions. Nothing changes if it is not registered here."""
+        change = self.registrations.remove(name)
+        if change is not None:
+            self._served([change])
+            if self.subscriptions.outlet(client(name)) is not None:
+                self.subscriptions.remove_outlet(client(name))
+            self.subscriptions.remove_all(client(name))
+
+    def subscribe(self, name: str, added: Iterable[Subscription], removed: Iterable[SubscriptionId] = ()) -> None:
+        """(5) and (6) for a client of this broker."""
+        self._change(client(name), added, removed)
+
+    def published(self, name: str, satisfied: Iterable[SubscriptionId]) -> list[SubscriptionId]:
+        """After routing: a provider believes these satisfied and watches the queries among them no longer.
+
+        Returns the queries that were not satisfied. They are not offered to it again.
+        """
+        rows = [(sid, self.subscriptions.get(sid)) for sid in satisfied]
+        self.subscriptions.take_off(client(name), [sid for sid, row in rows if row is None])
+        return [sid for sid, row in rows if row is not None and row.subscription.once]
+
+    # ---- messages of neighbours
+
+    def receive_subscriptions(self, broker: str, message: SubTable) -> None:
+        source, parts = neighbour(broker), self._parts[broker][0]
+        if message.whole is Whole.CHANGES:
+            self._change(source, message.added, message.removed)
+            return
+        parts.update((one.id, one) for one in message.added)
+        if message.whole is Whole.LAST:
+            held = (one.id for one in self.subscriptions.held_from(source))
+            self._change(source, parts.values(), [sid for sid in held if sid not in parts])
+            parts.clear()
+
+    def receive_registrations(self, broker: str, message: RegTable) -> list[str]:
+        """Returns the clients of this broker that are registered elsewhere since, to be removed here."""
+        added, removed, parts = message.added, message.removed, self._parts[broker][1]
+        if message.whole is not Whole.CHANGES:
+            parts.update((one.advertisement.id, one) for one in message.added)
+            if message.whole is Whole.PART:
+                return []
+            held = (entry.advertisement.id for entry in self.registrations.held_from(broker))
+            added, removed = tuple(parts.values()), tuple(name for name in held if name not in parts)
+            parts.clear()
+        gone = [self.registrations.remove(name, broker) for name in removed]
+        self._served([change for change in gone if change])
+        self._served([self.registrations.put(entry, broker) for entry in added])
+        names = dict.fromkeys(entry.advertisement.id for entry in added)
+        return [name for name in names if self.registrations.is_superseded(name)]
+
+    def ended(self, broker: str, sids: Iterable[SubscriptionId]) -> None:
+        """A neighbour sent a notification that ended these queries there."""
+        self.subscriptions.take_off(neighbour(broker), sids)
+
+    # ---- notifications
+
+    def route(self, notification: Notification, source: Destination) -> list[Delivery]:
+        """(8) and (9): where it goes. Queries that it satisfies end here with this step."""
+        satisfied: dict[Destination, list[Subscription]] = {}
+        for row in self.subscriptions.match(notification):
+            for destination in sorted(row.destinations) if len(row.destinations) > 1 else row.destinations:
+                if destination != source:
+                    satisfied.setdefault(destination, []).append(row.subscription)
+        if self._routing is Routing.NOTIFICATIONS:
+            for broker in self.registrations.neighbours:
+                if neighbour(broker) != source:
+                    satisfied.setdefault(neighbour(broker), [])
+        return [self._delivery(destination, several) for destination, several in satisfied.items()]
+
+    def _delivery(self, destination: Destination, satisfied: list[Subscription]) -> Delivery:
+        ended = tuple(one.id for one in satisfied if one.once)
+        for sid in ended:
+            self.subscriptions.remove(sid, destination)
+        return Delivery(destination, tuple(one.id for one in satisfied), ended)
+
+    def expire(self, now_ms: int) -> list[Subscription]:
+        return self.subscriptions.expire(now_ms)
+
+    # ---- what is to be told
+
+    def subscription_changes(self) -> list[Change]:
+        """For SUBTABLE and OFFER, with the step that made them."""
+        return self.subscriptions.changes()
+
+    def registration_change(self, broker: str) -> EntryChange:
+        """For REGTABLE, when it is due."""
+        return self.registrations.difference(broker)
+
+    def held_from(self, broker: str) -> tuple[Summary, Summary]:
+        """For HELLO: the sums of T and R that are held from a broker."""
+        return sum_of(self.subscriptions.held_from(neighbour(broker))), sum_of(self.registrations.held_from(broker))
+
+    def sent_to(self, broker: str) -> tuple[Summary, Summary]:
+        """What the other end of an edge should hold, to compare with its HELLO."""
+        outlet = self.subscriptions.outlet(neighbour(broker))
+        return sum_of(outlet.sent if outlet else ()), sum_of(self.registrations.sent(broker))
+
+    def check_invariants(self) -> None:
+        """(I1), (I2) and (I4) of section 12, as far as they are about one broker. Raises ``AssertionError``."""
+        self.subscriptions.check_invariants()
+        self.registrations.check_invariants()
+        assert set(self._parts) == set(self.registrations.neighbours)
+
+    # ---- inner
+
+    def _change(self, source: Destination, added: Iterable[Subscription], removed: Iterable[SubscriptionId]) -> None:
+        for one in added:
+            self.subscriptions.add(one, source)
+        for sid in removed:
+            self.subscriptions.remove(sid, source)
+
+    def _served(self, changes: Iterable[Served]) -> None:
+        for one in changes:
+            destination = client(one.client) if one.source == LOCAL else neighbour(one.source)
+            self.subscriptions.serve(destination, one.before, one.after)

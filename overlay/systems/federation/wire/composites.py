@@ -1,0 +1,96 @@
+"""The values in messages as types of fields (seed 001, details, section 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overlay.core.errors import shown
+from overlay.systems.federation.language.tree import Expression, InvalidExpression, read, written
+from overlay.systems.federation.wire import values as v
+from overlay.systems.federation.wire.errors import Reason, refuse
+from overlay.systems.federation.wire.kinds import (
+    ADDRESS,
+    BOOLEAN,
+    FLOAT,
+    SHORT_TEXT,
+    Kind,
+    U,
+    choice,
+    listed,
+    optional,
+    pair,
+    record,
+    short,
+    text,
+)
+from overlay.systems.federation.wire.notes import NOTIFICATION
+
+MAX_SCOPES = 16
+"""Of a subscription."""
+MAX_SERVED = 64
+"""Scopes of a client, and of a query."""
+URL = text(512)
+
+
+def _expression(value: Any) -> Expression:
+    try:
+        return read(value)
+    except InvalidExpression as error:
+        refuse(Reason.LIMIT if error.is_limit else Reason.EXPRESSION, error.sentence)
+
+
+def _needs(value: Any) -> dict[str, tuple[str, ...]]:
+    if type(value) is not dict:
+        refuse(Reason.TYPE, f"{shown(value)} is no structure of scopes")
+    if len(value) > MAX_SERVED:
+        refuse(Reason.COUNT, f"{len(value)} scopes need others, more than {MAX_SERVED}")
+    return {short(scope): SERVED.read(needed) for scope, needed in value.items()}
+
+
+SERVED = listed(SHORT_TEXT, 0, MAX_SERVED)
+SID = record("*sid*", v.SubscriptionId, (SHORT_TEXT, U), ("client", "number"))
+SIDS = listed(Kind(SID.words, SID.read))
+"""Written as they are: an id is a tuple."""
+EXPRESSION = Kind("*expr*", _expression, written)
+SUBSCRIPTION = record(
+    "*sub*",
+    lambda sid, scopes, expression, expires, priority, once: v.Subscription(
+        sid, scopes, expires, expression, priority, once
+    ),
+    (SID, listed(SHORT_TEXT, 1, MAX_SCOPES), EXPRESSION, U, choice(v.Priority), BOOLEAN),
+    ("id", "scopes", "expression", "expires", "priority", "once"),
+)
+ADVERTISEMENT = record(
+    "*adv*",
+    v.Advertisement,
+    (SHORT_TEXT, U, choice(v.Role), URL, SERVED, Kind("map of scope to array of scopes", _needs, dict)),
+    ("id", "registration", "role", "url", "scopes", "needs"),
+)
+POSITION = optional(pair("[x, y]", FLOAT))
+CANDIDATE = record("[id, delay µs, up]", v.Candidate, (SHORT_TEXT, U, BOOLEAN), ("broker", "delay_us", "is_up"))
+BROKER = record(
+    "*badv*",
+    v.BrokerAdvertisement,
+    (SHORT_TEXT, ADDRESS, BOOLEAN, POSITION, text(64), listed(CANDIDATE)),
+    ("id", "endpoint", "is_mobile", "position", "domain", "candidates"),
+)
+SUMMARY = record("*sum*", v.Summary, (U, U), ("count", "total"))
+FOUND = record("[id, endpoint, url]", v.Found, (SHORT_TEXT, ADDRESS, URL), ("id", "endpoint", "url"))
+EDGE = pair("[id, id]", SHORT_TEXT)
+
+
+def entry(advertisement: Kind) -> Kind:
+    return record(
+        "*entry*",
+        v.Entry,
+        (advertisement, ADDRESS, SHORT_TEXT, U),
+        ("advertisement", "endpoint", "home", "version"),
+    )
+
+
+def publication(notification: Kind) -> Kind:
+    return record("[*note*, [*sid*]]", v.Publication, (notification, SIDS), ("notification", "satisfied"))
+
+
+ENTRY = entry(ADVERTISEMENT)
+PUBLICATION = publication(NOTIFICATION)

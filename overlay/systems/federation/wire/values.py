@@ -1,0 +1,138 @@
+"""The values in messages. Times of validity are wall-clock milliseconds since 1970."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from overlay.systems.federation.language.tree import EVERYTHING, Expression
+
+Data = Mapping[str, Any]
+"""Texts, numbers, booleans, structures (``dict``) and arrays (``list``) by name. A notification's never change."""
+
+
+class SubscriptionId(NamedTuple):
+    """*sid*: the numbers of a client only rise."""
+
+    client: str
+    number: int
+
+
+class NotificationId(NamedTuple):
+    """*nid*: the numbers of a provider only rise."""
+
+    provider: str
+    number: int
+
+
+class Priority(IntEnum):
+    LOW = 0
+    NORMAL = 1
+    HIGH = 2
+
+
+class Role(IntEnum):
+    CONSUMER = 0
+    PROVIDER = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """*sub*, σ: what a consumer wants to be notified of."""
+
+    id: SubscriptionId
+    scopes: tuple[str, ...]
+    expires: int
+    expression: Expression = EVERYTHING
+    priority: Priority = Priority.NORMAL
+    once: bool = False
+    """Whether it ends with its first notification: a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """*note*, ν: context about an entity in a scope."""
+
+    id: NotificationId
+    entity_type: str
+    entity_id: str
+    scope: str
+    timestamp: int
+    expires: int
+    data: Data
+    encoded: bytes | None = field(default=None, init=False, compare=False, repr=False)
+    """Its MessagePack, written at most once by each broker. Empty until then, None before its limits are checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advertisement:
+    """*adv*: a client's registration."""
+
+    id: str
+    registration: int
+    """Rises with each new registering, also over restarts."""
+    role: Role
+    url: str = ""
+    scopes: tuple[str, ...] = ()
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By scope, the scopes whose data a provider needs first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """*entry* of a registration table."""
+
+    advertisement: Advertisement
+    endpoint: str
+    """``host:port``"""
+    home: str
+    """The client's broker."""
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A link that a broker may use."""
+
+    broker: str
+    delay_us: int
+    is_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAdvertisement:
+    """*badv*: a broker's registration."""
+
+    id: str
+    endpoint: str
+    is_mobile: bool = False
+    position: tuple[float, float] | None = None
+    domain: str = ""
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """*sum* of a table: the number of its rows, and the sum of their hashes modulo 2^64."""
+
+    count: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A notification, and the subscriptions that its provider believes satisfied."""
+
+    notification: Notification
+    satisfied: tuple[SubscriptionId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A provider or broker that was asked for."""
+
+    id: str
+    endpoint: str
+    url: str = ""

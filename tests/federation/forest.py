@@ -1,0 +1,303 @@
+"""Brokers' tables on a forest, joined by queues, and what an oracle says that they hold at rest."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from random import Random
+
+from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.tables.destinations import client, neighbour
+from overlay.systems.federation.tables.registrations import LOCAL
+from overlay.systems.federation.tables.tables import Routing, Tables
+from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire import values as v
+from tests.federation.naive import satisfies
+
+SCOPES = ("climate", "light", "noise")
+TEXTS = ("true", "x > 1", "x > 2", "x in (1, 2)", "entity.id = r1", "entity.id = r1 and x > 1", "not x > 2")
+EXPRESSIONS = [parse(text) for text in TEXTS]
+
+
+class Forest:
+    """``step`` does something at random; ``rest`` delivers all that is under way, and compares."""
+
+    def __init__(self, seed, routing=Routing.ADVERTISEMENTS, has_covering=False):
+        self.random = random = Random(seed)
+        self.routing = routing
+        self.brokers = [f"b{i}" for i in range(random.randint(2, 7))]
+        self.tables = {name: Tables(routing, has_covering=has_covering) for name in self.brokers}
+        self.has_covering = has_covering
+        self.edges, self.queues = set(), {}
+        self.homes, self.advertisements = {}, {}
+        self.live = {}
+        """Subscriptions by id, of registered clients."""
+        self.offered = {}
+        """By provider, what it was told to watch."""
+        self.notified = Counter()
+        self.number = self.now = 0
+        self.parents = [(name, random.choice(self.brokers[:i])) for i, name in enumerate(self.brokers) if i]
+        for edge in self.parents:
+            self.join(*edge)
+
+    # ---- edges
+
+    def join(self, a, b):
+        self.edges.add((a, b))
+        for one, other in ((a, b), (b, a)):
+            self.queues[one, other] = deque()
+            self.tables[one].connect(other)
+        for one in (a, b):
+            self.flush(one)
+
+    def cut(self, a, b):
+        self.edges.discard((a, b))
+        for one, other in ((a, b), (b, a)):
+            del self.queues[one, other]
+            self.tables[one].disconnect(other)
+        for one in (a, b):
+            self.flush(one)
+
+    def component(self, broker):
+        """Neighbours first to last, each with the one it was reached from."""
+        found, stack = {broker: None}, [broker]
+        while stack:
+            one = stack.pop()
+            for a, b in sorted(self.edges):
+                other = b if a == one else a if b == one else None
+                if other and other not in found:
+                    found[other] = one
+                    stack.append(other)
+        return found
+
+    # ---- messages
+
+    def flush(self, broker, is_due=None):
+        """Send what a step has changed; registrations now or later."""
+        tables = self.tables[broker]
+        tables.check_invariants()
+        for change in tables.subscription_changes():
+            if change.destination.is_neighbour:
+                self.send(broker, change.destination.id, m.SubTable(1, m.Whole.CHANGES, change.added, change.removed))
+            else:
+                self.offer(change)
+        if is_due if is_due is not None else self.random.random() < 0.5:
+            for other in list(tables.registrations.neighbours):
+                change = tables.registration_change(other)
+                if change.added or change.removed:
+                    message = m.RegTable(1, m.Whole.CHANGES, change.added, change.removed, v.Summary())
+                    self.send(broker, other, message)
+        tables.check_invariants()
+
+    def offer(self, change):
+        watched = self.offered[change.destination.id]
+        watched.update((one.id, one) for one in change.added)
+        for sid in change.removed:
+            watched.pop(sid, None)
+
+    def send(self, source, target, message):
+        self.queues[source, target].append(message)
+
+    def deliver(self, source, target):
+        message, tables = self.queues[source, target].popleft(), self.tables[target]
+        match message:
+            case m.SubTable():
+                tables.receive_subscriptions(source, message)
+            case m.RegTable():
+                for name in tables.receive_registrations(source, message):
+                    tables.unregister(name)
+            case m.Forward():
+                tables.ended(source, message.ended)
+                self.route(target, message.notification, neighbour(source))
+        self.flush(target)
+
+    def route(self, broker, note, source):
+        for delivery in self.tables[broker].route(note, source):
+            if delivery.destination.is_neighbour:
+                self.send(broker, delivery.destination.id, m.Forward(note, ended=delivery.ended))
+            else:
+                self.notify(delivery.destination.id, note, delivery)
+
+    def notify(self, name, note, delivery):
+        for sid in delivery.satisfied:
+            subscription = self.live.get(sid)
+            assert sid.client == name and subscription, "no live subscription"
+            assert note.scope in subscription.scopes and satisfies(subscription.expression, note), "not satisfied"
+            self.notified[sid, note.id] += 1
+            assert self.notified[sid, note.id] == 1, "twice"
+            assert (sid in delivery.ended) is subscription.once
+            if subscription.once:
+                del self.live[sid]
+
+    # ---- clients
+
+    def register(self, name):
+        self.number += 1
+        home = self.homes.setdefault(name, self.random.choice(self.brokers))
+        role = v.Role.PROVIDER if name[0] == "p" else v.Role.CONSUMER
+        scopes = tuple(self.random.sample(SCOPES, self.random.randint(1, 2))) if role else ()
+        self.advertisements[name] = v.Advertisement(name, self.number, role, "", scopes)
+        self.offered[name] = {}
+        self.tables[home].register(v.Entry(self.advertisements[name], "127.0.0.1:1", home, self.number))
+        self.flush(home)
+
+    def unregister(self, name):
+        home = self.homes.pop(name)
+        del self.advertisements[name], self.offered[name]
+        self.live = {sid: one for sid, one in self.live.items() if sid.client != name}
+        self.tables[home].unregister(name)
+        self.flush(home)
+
+    def subscribe(self, name):
+        self.number += 1
+        random = self.random
+        one = v.Subscription(
+            v.SubscriptionId(name, self.number),
+            tuple(random.sample(SCOPES, random.randint(1, 2))),
+            self.now + random.choice([3, 1_000, 2_000]),
+            random.choice(EXPRESSIONS),
+            once=random.random() < 0.4,
+        )
+        self.live[one.id] = one
+        self.tables[self.homes[name]].subscribe(name, [one])
+        self.flush(self.homes[name])
+
+    def withdraw(self, sid):
+        del self.live[sid]
+        self.tables[self.homes[sid.client]].subscribe(sid.client, [], [sid])
+        self.flush(self.homes[sid.client])
+
+    def publish(self, name):
+        self.number += 1
+        entity, scope = self.random.choice(["r1", "r2"]), self.random.choice(self.advertisements[name].scopes)
+        data = {"x": self.random.choice([1, 2, 3, [1, 3]])} if self.random.random() < 0.9 else {}
+        note = v.Notification(v.NotificationId(name, self.number), "room", entity, scope, 1, 2, data)
+        home, watched = self.homes[name], self.offered[name]
+        believed = [
+            sid for sid, one in watched.items() if one.once and scope in one.scopes and satisfies(one.expression, note)
+        ]
+        for sid in believed:
+            del watched[sid]
+        self.route(home, note, client(name))
+        self.tables[home].published(name, believed)
+        self.flush(home)
+        return note
+
+    def pass_time(self):
+        """All brokers drop what has expired, each by itself."""
+        self.now += 1
+        self.live = {sid: one for sid, one in self.live.items() if one.expires > self.now}
+        for broker in self.random.sample(self.brokers, len(self.brokers)):
+            self.tables[broker].expire(self.now)
+            self.flush(broker)
+
+    # ---- steps
+
+    def step(self):
+        random = self.random
+        clients = sorted(self.homes)
+        providers = [name for name in clients if name[0] == "p"]
+        waiting = sorted(edge for edge, queue in self.queues.items() if queue)
+        what = random.choices(
+            ("deliver", "register", "subscribe", "withdraw", "publish", "time", "edge"), (9, 3, 4, 1, 3, 1, 1)
+        )
+        match what[0]:
+            case "deliver" if waiting:
+                self.deliver(*random.choice(waiting))
+            case "register":
+                name = random.choice(["p0", "p1", "p2", "c0", "c1", "c2"])
+                if name in self.homes and random.random() < 0.5:
+                    self.unregister(name)
+                else:
+                    self.register(name)
+            case "subscribe" if clients:
+                self.subscribe(random.choice(clients))
+            case "withdraw" if self.live:
+                self.withdraw(random.choice(sorted(self.live)))
+            case "publish" if providers:
+                self.publish(random.choice(providers))
+            case "time":
+                self.pass_time()
+            case "edge":
+                edge = random.choice(self.parents)
+                (self.cut if edge in self.edges else self.join)(*edge)
+
+    def rest(self):
+        while any(self.queues.values()) or self.flush_all():
+            for source, target in [edge for edge, queue in self.queues.items() if queue]:
+                self.deliver(source, target)
+        self.compare()
+
+    def flush_all(self):
+        for broker in self.brokers:
+            self.flush(broker, is_due=True)
+        return any(self.queues.values())
+
+    # ---- the oracle
+
+    def compare(self):
+        for broker, tables in self.tables.items():
+            known = {(name, source) for name in tables.registrations for source in tables.registrations.next_hops(name)}
+            assert known == self.entries(broker)
+            held = [row for sid in self.live if (row := tables.subscriptions.get(sid))]
+            assert len(held) == len(tables.subscriptions), "a ghost"
+            rows = {(row.subscription.id, where) for row in held for where in row.destinations}
+            assert rows <= self.rows(broker) if self.has_covering else rows == self.rows(broker)
+        for name in self.offered:
+            assert set(self.offered[name]) == self.watched(name)
+
+    def watched(self, name):
+        """What a provider watches: all that its broker has of its scopes, but its own."""
+        if self.routing is Routing.NOTIFICATIONS:
+            return set()
+        scopes, table = set(self.advertisements[name].scopes), self.tables[self.homes[name]].subscriptions
+        return {
+            sid for sid, one in self.live.items() if table.get(sid) and scopes & set(one.scopes) and sid.client != name
+        }
+
+    def hops(self, broker):
+        """By broker of the component, the first one on the way there."""
+        found = {}
+        for other, reached_from in self.component(broker).items():
+            found[other] = other if reached_from in (None, broker) else found[reached_from]
+        return found
+
+    def entries(self, broker):
+        found = set()
+        for name, home in self.homes.items():
+            first = self.hops(broker).get(home)
+            if first == broker:
+                found.add((name, LOCAL))
+            elif first and (name[0] == "p" or first == home):
+                found.add((name, first))
+        return found
+
+    def rows(self, broker):
+        """Subscriptions at home, and on the ways from there to providers of their scopes, or everywhere."""
+        found = set()
+        hops = self.hops(broker)
+        for sid, one in self.live.items():
+            home = self.homes[sid.client]
+            if home == broker:
+                found.add((sid, client(sid.client)))
+            elif home in hops and self.is_wanted(broker, home, one):
+                found.add((sid, neighbour(hops[home])))
+        return found
+
+    def is_wanted(self, broker, home, subscription):
+        if self.routing is not Routing.ADVERTISEMENTS:
+            return self.routing is Routing.FLOODING
+        beyond = [other for other, first in self.hops(broker).items() if first != self.hops(broker)[home]]
+        return any(
+            self.homes[name] in beyond and set(one.scopes) & set(subscription.scopes)
+            for name, one in self.advertisements.items()
+        )
+
+    def expected_of(self, note, live):
+        """The subscriptions of ``live`` that are satisfied by a ``note`` published at rest."""
+        reached = self.component(self.homes[note.id.provider])
+        return {
+            sid
+            for sid, one in live.items()
+            if note.scope in one.scopes and satisfies(one.expression, note)
+            if self.homes[sid.client] in reached and sid.client != note.id.provider
+        }
