@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from overlay.channel.asking import CONFIRM, LEAVING, ROOM, SILENT
 from overlay.channel.events import Reason
 from overlay.channel.records import split
-from overlay.channel.session import CONFIRM, LEAVING, ROOM, SILENT, Session
+from overlay.channel.session import Session
 from overlay.channel.wire import BYE, DATA, HEAD_BYTES, LOW, PROBE, PROBED, nearest, number, read_number
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from overlay.channel import fast, wire
 from overlay.channel.arrivals import accept, read
+from overlay.channel.asking import CLOSING, LEAVING, MOVED, OPENING, UP
 from overlay.channel.events import Event, Reason
 from overlay.channel.handshake import take_first, take_hello, take_reset, take_welcome
 from overlay.channel.packing import pack
-from overlay.channel.session import CLOSING, LEAVING, MOVED, OPENING, UP, Session
+from overlay.channel.session import Session
 from overlay.channel.settings import MOST_ID, MOST_MESSAGE, MOST_SESSIONS, ChannelSettings
 from overlay.channel.station import Station
 from overlay.core.addresses import Address

@@ -6,11 +6,12 @@ Each function does exactly what the general path does (``arrivals``, ``packing``
 
 from __future__ import annotations
 
+from overlay.channel.asking import UP
 from overlay.channel.endpoint import ACK_AFTER
 from overlay.channel.events import Message
 from overlay.channel.records import record
 from overlay.channel.sender import Sender
-from overlay.channel.session import UP, Session
+from overlay.channel.session import Session
 from overlay.channel.wire import DATA, HEAD, HEAD_BYTES, LOW, MAGIC, seal
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from overlay.channel import fast
+from overlay.channel.asking import LEAVING, ROOM, UP
 from overlay.channel.sender import Sender
-from overlay.channel.session import LEAVING, ROOM, UP, Session
+from overlay.channel.session import Session
 from overlay.channel.wire import ACK, DATA, HEAD, LOW, MAGIC, seal
 from overlay.core.node import NEVER
 
