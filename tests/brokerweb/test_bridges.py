@@ -249,6 +249,23 @@ def test_counters_are_written_now_and_then_another_state_at_once(network: Networ
     assert bridge.revision == 1
 
 
+def test_a_stored_password_goes_to_no_other_server(api: APIClient, network: Network, operator: User, url: str) -> None:
+    send(api, "post", url, {**GOOD, "username": "u", "password": SECRET}, 201)
+    one = f"{url}1/"
+    for address in ("mqtt://elsewhere", "mqtt://127.0.0.1:1884", "mqtts://127.0.0.1"):
+        assert send(api, "patch", one, {"mqtt": address}, 400)["field"] == "password"
+    send(api, "patch", one, {"mqtt": GOOD["mqtt"], "out": []}, 200)
+    browser = Client()
+    browser.force_login(operator)
+    edit = reverse("bridges:edit", args=[network.pk, 1])
+    form = {**browser.get(edit).context["form"].texts, "mqtt": "mqtt://elsewhere"}
+    assert browser.post(edit, form).context["form"].wrong.keys() == {"password"}
+    assert services.whole(Bridge.objects.get())["mqtt"] == GOOD["mqtt"]
+    send(api, "patch", one, {"mqtt": "mqtt://elsewhere", "password": "other"}, 200)
+    assert services.whole(Bridge.objects.get())["password"] == "other"
+    assert send(api, "patch", one, {"mqtt": "mqtt://h", "password": None}, 200)["has_password"] is False
+
+
 def test_pages_add_change_switch_and_delete_a_bridge(
     network: Network, operator: User, viewer: User, api: APIClient, url: str
 ) -> None:
