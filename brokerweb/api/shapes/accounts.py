@@ -38,7 +38,7 @@ class AccountSerializer(serializers.ModelSerializer):
         return quotas.networks_of(user).used
 
     def get_most_deployed(self, user: User) -> int:
-        return int(settings.MAX_NETWORKS)
+        return settings.MAX_NETWORKS
 
 
 class AccountBody(Body):

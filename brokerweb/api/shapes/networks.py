@@ -179,7 +179,7 @@ class HostSerializer(serializers.ModelSerializer):
         return int(context["running_by_host"][host.name] + context["running_by_host"][""])
 
     def get_most_network_brokers(self, host: Host) -> int:
-        return int(settings.MAX_HOST_BROKERS)
+        return settings.MAX_HOST_BROKERS
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})
     def get_active_runs(self, host: Host) -> list[str]:
