@@ -284,7 +284,7 @@ def test_pages_add_change_switch_and_delete_a_bridge(
     browser.force_login(operator)
     looker.force_login(viewer)
     page = f"/networks/{network.pk}/"
-    assert "Add a bridge" in browser.get(page).content.decode()
+    assert all(words in browser.get(page).content.decode() for words in ("Add a bridge", "#bridges"))
     assert "Add a bridge" not in looker.get(page).content.decode()
     new, edit = reverse("bridges:new", args=[network.pk]), reverse("bridges:edit", args=[network.pk, 1])
     shown = browser.get(new).context["form"]
@@ -322,7 +322,7 @@ def test_pages_add_change_switch_and_delete_a_bridge(
     assert browser.get(edit).status_code == 404
     Network.objects.update(system="radiator")
     assert browser.get(new).status_code == 404
-    assert 'id="bridges"' not in browser.get(page).content.decode()
+    assert "#bridges" not in (other := browser.get(page).content.decode()) and 'id="bridges"' not in other
 
 
 def test_a_bridge_that_is_not_connected_for_a_minute_is_seen_in_the_list_of_networks(

@@ -20,4 +20,4 @@ def bridges_of(context: dict[str, Any], network: Any) -> dict[str, Any]:
 @register.filter
 def has_bridges(system: str) -> bool:
     """Whether networks of this system have bridges."""
-    return SYSTEMS[system].bridging is not None
+    return bool(SYSTEMS[system].bridging)
