@@ -127,7 +127,7 @@ def _set(bridge: Bridge, fields: Mapping[str, Any]) -> None:
     if wrong := [*_too_long(fields), *_misplaced(fields)]:
         raise InvalidSettings(wrong)
     document, secrets = _merged(bridge, fields)
-    if found := known.problems(_whole(document, secrets)):
+    if found := [*known.problems(_whole(document, secrets)), *_withheld(bridge, fields)]:
         raise InvalidSettings([_placed(error) for error in found])
     if (desired := fields.get("desired", bridge.desired)) not in Desired.values:
         raise InvalidSettings([InvalidSetting("desired", f"must be running or stopped, not {shown(desired, 40)}")])
@@ -144,6 +144,16 @@ def _merged(bridge: Bridge, fields: Mapping[str, Any]) -> tuple[dict[str, Any], 
     shown_tls = {name: text for name, text in tls.items() if name != "key"}
     document = {**before, **(fields.get("settings") or {}), **given, "tls": shown_tls}
     return {name: value for name, value in document.items() if value not in (None, "", {}, [])}, secrets
+
+
+def _withheld(bridge: Bridge, fields: Mapping[str, Any]) -> list[InvalidSetting]:
+    """A stored password goes to the server that it was given for only: else whoever may change a bridge could read it
+    at a server of their own.
+    """
+    is_kept = "password" in bridge.secrets and "password" not in fields
+    if not is_kept or fields.get("mqtt", bridge.document["mqtt"]) == bridge.document["mqtt"]:
+        return []
+    return [InvalidSetting("password", "is for the server before; type that of the new one, or remove it")]
 
 
 def _one_of(values: Mapping[str, Any], name: str) -> dict[str, Any]:

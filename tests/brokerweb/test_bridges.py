@@ -260,6 +260,23 @@ def test_counters_are_written_now_and_then_another_state_at_once(network: Networ
     assert Bridge.objects.get().revision == bridge.revision
 
 
+def test_a_stored_password_goes_to_no_other_server(api: APIClient, network: Network, operator: User, url: str) -> None:
+    send(api, "post", url, {**GOOD, "username": "u", "password": SECRET}, 201)
+    one = f"{url}1/"
+    for address in ("mqtt://elsewhere", "mqtt://127.0.0.1:1884", "mqtts://127.0.0.1"):
+        assert send(api, "patch", one, {"mqtt": address}, 400)["field"] == "password"
+    send(api, "patch", one, {"mqtt": GOOD["mqtt"], "out": []}, 200)
+    browser = Client()
+    browser.force_login(operator)
+    edit = reverse("bridges:edit", args=[network.pk, 1])
+    form = {**browser.get(edit).context["form"].texts, "mqtt": "mqtt://elsewhere"}
+    assert browser.post(edit, form).context["form"].wrong.keys() == {"password"}
+    assert services.whole(Bridge.objects.get())["mqtt"] == GOOD["mqtt"]
+    send(api, "patch", one, {"mqtt": "mqtt://elsewhere", "password": "other"}, 200)
+    assert services.whole(Bridge.objects.get())["password"] == "other"
+    assert send(api, "patch", one, {"mqtt": "mqtt://h", "password": None}, 200)["has_password"] is False
+
+
 def test_pages_add_change_switch_and_delete_a_bridge(
     network: Network, operator: User, viewer: User, api: APIClient, url: str
 ) -> None:
@@ -267,7 +284,7 @@ def test_pages_add_change_switch_and_delete_a_bridge(
     browser.force_login(operator)
     looker.force_login(viewer)
     page = f"/networks/{network.pk}/"
-    assert "Add a bridge" in browser.get(page).content.decode()
+    assert all(words in browser.get(page).content.decode() for words in ("Add a bridge", "#bridges"))
     assert "Add a bridge" not in looker.get(page).content.decode()
     new, edit = reverse("bridges:new", args=[network.pk]), reverse("bridges:edit", args=[network.pk, 1])
     shown = browser.get(new).context["form"]
@@ -305,7 +322,7 @@ def test_pages_add_change_switch_and_delete_a_bridge(
     assert browser.get(edit).status_code == 404
     Network.objects.update(system="radiator")
     assert browser.get(new).status_code == 404
-    assert 'id="bridges"' not in browser.get(page).content.decode()
+    assert "#bridges" not in (other := browser.get(page).content.decode()) and 'id="bridges"' not in other
 
 
 def test_a_bridge_that_is_not_connected_for_a_minute_is_seen_in_the_list_of_networks(

@@ -222,11 +222,12 @@ def test_a_pause_keeps_records_and_a_resume_delivers_and_acknowledges_them():
     pair.wait(2_000)
     assert {data[1] for data, source, _ in pair.sent[6:] if source == B0} == {wire.PROBE}
     assert {data[1] for data, source, _ in pair.sent[6:] if source == B1} == {wire.PROBED}
-    assert sender(pair).trip.wait == sender(pair).trip.rto and not sender(pair).repeated
+    assert sender(pair).trip.wait == 200 * MS and not sender(pair).repeated
     pair.b1.resume(b"b0", pair.now)
     assert len(pair.b1._station.events) == 4
     pair.wait(50)
     assert len(pair.messages(pair.b1)) == 9
+    assert pair.b0.next_timer() is None, "no further PROBE"
 
 
 def test_a_pause_survives_the_loss_of_the_acknowledgement_that_ends_it():

@@ -13,7 +13,7 @@ from overlay.core.settings import InvalidText, SettingInfo
 from overlay.systems.federation.language.canonical import canonical, identity
 from overlay.systems.federation.language.compiler import compiled
 from overlay.systems.federation.language.text import formatted, parse
-from overlay.systems.federation.language.tree import EVERYTHING, InvalidExpression, read, written
+from overlay.systems.federation.language.tree import EVERYTHING, And, InvalidExpression, Not, Or, read, written
 from overlay.systems.federation.wire.values import Notification, NotificationId
 from tests.federation.drawn import any_predicates, expressions, notifications
 from tests.federation.naive import satisfies
@@ -95,12 +95,18 @@ def test_compiled_expressions_and_their_canonical_forms_evaluate_as_the_contract
     assert compiled(canonical(expression))(note) is wanted
 
 
-@settings(max_examples=examples(600))
+@settings(max_examples=examples(300))
 @given(expressions | any_predicates)
 def test_an_expression_is_read_as_it_is_written_in_lists_and_as_text(expression):
     assert repr(read(written(expression))) == repr(expression)  # to Python, 1 and True are equal
     assert identity(parse(formatted(expression))) == identity(expression)
     assert identity(canonical(expression)) == identity(expression)
+
+
+def test_an_and_or_or_of_one_part_is_that_part():
+    inner = parse("a = 1 and b = 2")
+    for expression in (Not(And((inner,))), And((Or((Or((inner, parse("c = 3"))),)), inner)), Or((And(()),))):
+        assert identity(parse(formatted(expression))) == identity(expression)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ class AccountSerializer(serializers.ModelSerializer):
     id = serializers.CharField(source="pk", read_only=True)
     role = serializers.SerializerMethodField()
     networks = serializers.SerializerMethodField(help_text="Level by network id: rights beyond the role")
-
     deployed = serializers.SerializerMethodField(help_text="Networks that it has deployed and not deleted")
     most_deployed = serializers.SerializerMethodField(help_text="How many it may have")
 
