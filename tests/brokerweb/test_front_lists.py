@@ -16,7 +16,7 @@ from brokerweb.systems.context_broker.context import following
 from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.context.withdrawing import FULL
 from brokerweb.systems.context_broker.models import PendingWithdrawal
-from overlay.programs.context_broker import withdrawals
+from overlay.programs.context_broker import follower, withdrawals
 from tests.brokerweb.front_site import Site, network_site
 from tests.waiting import BOUND_S
 
@@ -120,6 +120,18 @@ async def test_what_is_deleted_is_served_by_no_broker_and_older_data_do_not_retu
     await site.put("r1", {"n": "2"})
     assert (await site.get("r1")).json()["payload"] == {"n": "2"}
     assert site.passed_on == []
+
+
+async def test_a_network_of_too_many_brokers_is_never_a_complete_list(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "MOST_BROKERS", 1)
+    await site.put("r1")
+    for _ in range(2):
+        refused = await site.client.get(site.url)
+        assert (refused.status_code, "the limit is 1" in refused.json()["sentence"]) == (504, True)
+    deleted = await site.delete("r1")
+    assert (deleted.status_code, deleted.json()["provider"]) == (200, "p"), "as a query finds it"
 
 
 async def test_the_provider_is_named_if_there_are_several(site: Site) -> None:
