@@ -13,7 +13,7 @@ from paho.mqtt.client import Client
 
 from brokerweb.up.environment import find_mosquitto
 from overlay.programs.context_broker.client import NotFound
-from overlay.programs.context_broker.mqtt.connection import NotConnected
+from overlay.programs.context_broker.mqtt.connection import Connection, NotConnected
 from overlay.programs.context_broker.mqtt.options import PASSWORD, USERNAME, read_options
 from overlay.programs.context_broker.mqtt.process import BridgeProcess
 from overlay.programs.context_broker.pool import PoolClient
@@ -129,3 +129,26 @@ async def test_a_wrong_password_and_an_unknown_authority_end_it(server: Mosquitt
         await process_for(server, broker, said, tls=files).run()
     assert said == []
     broker.close()
+
+
+@pytest.mark.parametrize("protocol", ["5", "3.1.1"])
+async def test_a_session_forgets_what_is_no_longer_subscribed(server: Mosquitto, protocol: str) -> None:
+    document = {"mqtt": server.url, "tls": server.tls, "brokers": "127.0.0.1:9", "in": PATTERN, "protocol": protocol}
+    options = read_options(document, SECRETS, "host").server
+    heard: list[str] = []
+
+    def connection() -> Connection:
+        return Connection(options, 10, lambda topic, *_: heard.append(topic), lambda *_: None)
+
+    first, second = connection(), connection()
+    await first.open(("old/#", "kept/#"), b"gone")
+    first.close()
+    await second.open(("kept/#", "new/#"), b"gone", ("old/#", "kept/#"))
+    sensor = server.client("sensor")
+    for topic in ("old/1", "kept/1", "new/1"):
+        sensor.publish(topic, "1", qos=1)
+    await until(lambda: len(heard) >= 2, "what is subscribed arrives")
+    assert heard == ["kept/1", "new/1"]
+    second.close()
+    sensor.disconnect()
+    sensor.loop_stop()

@@ -96,6 +96,12 @@ def test_what_a_sensor_publishes_is_in_the_network_also_after_a_wrong_password_a
         os.kill(one["pid"], signal.SIGKILL)
         row(host, state="connected", restarts=1)
         told("22.5")
+        narrower = document | {"password": PASSWORD, "in": ["other/{type}/{entity}/{scope}"]}
+        host.client.bridges("net", 1, {"1": {"revision": 3, "document": narrower}})
+        row(host, state="connected", revision=3)
+        for topic in ("context", "other"):
+            sensor.publish(f"{topic}/room/r2/temp", '{"degC": 1}', qos=1).wait_for_publish(BOUND_S)
+        assert row(host, counters="'messages_in': 1")["report"]["counters"].get("refused_topic", 0) == 0
     finally:
         sensor.disconnect()
         sensor.loop_stop()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, cast
 
@@ -73,8 +73,10 @@ class Connection:
 
     # ---- for the bridge
 
-    async def open(self, filters: tuple[str, ...], will: bytes) -> None:
-        """Connect and subscribe. Raises ``NotConnected``."""
+    async def open(self, filters: tuple[str, ...], will: bytes, former: Collection[str] = ()) -> None:
+        """Connect and subscribe; the server's session may still have subscriptions to ``former``. Raises
+        ``NotConnected``.
+        """
         client, options = self._client, self._options
         client.will_set(options.status_topic, will, qos=1, retain=True)
         try:
@@ -82,6 +84,8 @@ class Connection:
                 await self._loop.run_in_executor(None, self._connect)
                 self._attach()
                 await self._connected
+                if stale := [one for one in former if one not in filters]:
+                    client.unsubscribe(stale)
                 client.subscribe([(one, 1) for one in filters])
                 await self._subscribed
         except TimeoutError:

@@ -7,7 +7,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
@@ -36,7 +36,8 @@ DRAIN_S = 5.0
 class BridgeProcess:
     """``say`` is called with sentences about the connection; ``on_ready`` once it is first connected.
 
-    ``is_persistent``: it tries again whatever the server refuses.
+    ``is_persistent``: it tries again whatever the server refuses. ``former``: filters of topics that an earlier process
+    with this client id may have left subscribed.
     """
 
     def __init__(
@@ -46,9 +47,10 @@ class BridgeProcess:
         on_ready: Callable[[], None],
         *,
         is_persistent: bool = False,
+        former: Collection[str] = (),
     ) -> None:
         self._options, self._say, self._on_ready = options, say, on_ready
-        self._is_persistent = is_persistent
+        self._is_persistent, self._former = is_persistent, former
         self._loop = asyncio.get_running_loop()
         self._wall = WallClock(wall_offset_ns())
         self.bridge = Bridge(options.settings, self._wall, [options.server.status_topic])
@@ -132,7 +134,7 @@ class BridgeProcess:
             options.server, options.settings.limits.receive_maximum, self._message, self._received
         )
         try:
-            await connection.open(options.settings.filters, offline("connection lost"))
+            await connection.open(options.settings.filters, offline("connection lost"), self._former)
         except NotConnected as error:
             connection.close()
             self._not_connected(error)

@@ -91,11 +91,12 @@ def _check_text(name: str, text: object) -> None:
 
 
 async def _run(options: BridgeOptions, place: BridgePlace, on_ready: Callable[[], None]) -> None:
-    process = BridgeProcess(options, _say_nothing, _say_nothing, is_persistent=True)
+    subscribed = Path(place.report).with_suffix(".filters")
+    process = BridgeProcess(options, _say_nothing, _say_nothing, is_persistent=True, former=_filters(subscribed))
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, process.stop)
     loop.add_reader(place.lifeline, partial(_owner_gone, place.lifeline, process))
-    reporting = loop.create_task(_report(process, Path(place.report)))
+    reporting = loop.create_task(_report(process, Path(place.report), subscribed, options.settings.filters))
     on_ready()
     try:
         await process.run()
@@ -112,7 +113,17 @@ def _say_nothing(*_: str) -> None:
     """All of it is in the report."""
 
 
-async def _report(process: BridgeProcess, path: Path) -> None:
+def _filters(path: Path) -> list[str]:
+    """Those of the former process: the server has kept its session, with what it had subscribed to."""
+    with suppress(OSError, ValueError):
+        found = json.loads(path.read_text())
+        if isinstance(found, list):
+            return [one for one in found if isinstance(one, str)]
+    return []
+
+
+async def _report(process: BridgeProcess, path: Path, subscribed: Path, filters: Sequence[str]) -> None:
+    """``filters`` are written to ``subscribed`` once the bridge is connected."""
     known: dict[str, Any] = {}
     state, since = "", 0
     while True:
@@ -121,14 +132,16 @@ async def _report(process: BridgeProcess, path: Path) -> None:
             shown = CONNECTED if found["state"] == ONLINE else CONNECTING
             if shown != state:
                 state, since = shown, unix_ms(time.monotonic_ns())
+                if shown == CONNECTED:
+                    _write(subscribed, list(filters))
             if _write(path, {**found, "state": state, "since_unix_ms": since, "pid": os.getpid()}):
                 known = found
         await asyncio.sleep(REPORT_S)
 
 
-def _write(path: Path, report: Mapping[str, Any]) -> bool:
+def _write(path: Path, report: Mapping[str, Any] | Sequence[str]) -> bool:
     """Whole or not at all; ``False`` on a full disk."""
-    new = path.with_suffix(".new")
+    new = path.with_name(f"{path.name}.new")
     with suppress(OSError):
         new.write_text(json.dumps(report))
         new.replace(path)
