@@ -139,6 +139,15 @@ def test_a_lost_datagram_goes_again_when_three_later_ones_arrived():
     assert not sender(pair).records and sender(pair).trip.srtt == before, "what was sent twice is no sample"
 
 
+def test_what_goes_again_goes_first_with_what_is_new():
+    pair = Pair(SMALL)
+    out = send(pair, 1)
+    pair.b0.handle_timer(pair.now + 200 * MS)
+    pair.b0.send(b"b1", b"new", pair.now + 200 * MS)
+    again, fresh = pair.drain(pair.b0)
+    assert again == out[0] and fresh[0].endswith(b"\0\3new")
+
+
 def test_a_record_is_not_sent_again_within_a_round_trip_of_its_last_sending():
     pair = Pair(SMALL)
     out = send(pair, 6)

@@ -447,7 +447,9 @@ def test_a_peer_moves_once_the_new_address_is_proven(before):
     pair.give([(probe, B0)], pair.b0)
     ((answer, _),) = pair.drain(pair.b0)
     pair.give([(answer, B1)], pair.b1, source=B0)
-    assert pair.log[B1][-1] == Message(b"b0", b"m"), "from the old address it proves nothing"
+    pair.give([(answer, B1)], pair.b1, source=("203.0.113.8", 9))
+    assert pair.log[B1][-1] == Message(b"b0", b"m"), "from another address it proves nothing"
+    pair.drain(pair.b1)  # a PROBE to that address, too
     pair.give([(answer, B1)], pair.b1, source=OTHER)
     assert pair.log[B1][-1] == Moved(b"b0", OTHER)
     pair.b1.send(b"b0", b"o", pair.now)
