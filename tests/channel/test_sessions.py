@@ -512,3 +512,8 @@ def test_a_quiet_session_probes_its_candidates():
     pair.drain(pair.b0)
     probes = [sorted(to for _, to in out) for _, out, _ in until_silent(pair.b0, pair.now, most=9 * SECOND)]
     assert probes and all(to == [B1, OTHER] for to in probes)
+    pair.now = 8 * SECOND + 500 * MS
+    session_of(pair.b1, b"b0").send(wire.ACK)
+    pair.give(pair.b1.datagrams_to_send()[-1:], pair.b0)
+    assert pair.log[B0][-1] == Back(b"b1")
+    assert pair.b0.next_timer() <= pair.now + SECOND, "the candidate's turn comes by its own timer again"
