@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from random import randrange
 from typing import Any
 
 from django.conf import settings as django_settings
@@ -21,6 +22,8 @@ from overlay.core.errors import InvalidSetting, InvalidSettings, shown
 from overlay.systems.bridging import Bridging, bridging_of
 from overlay.systems.registry import SYSTEMS
 
+FIRST_REVISIONS = 2**30
+"""A first revision is drawn from so many: one that takes the number of a deleted bridge is not mistaken for it."""
 OWN = ("mqtt", "username", "password", "tls", "in", "out")
 """Fields of a document that are not among ``settings`` in REST."""
 MOST_LETTERS = {"mqtt": 500, "username": 1_000, "password": 4_096, "settings": 20_000, "in": 20_000, "out": 20_000}
@@ -40,14 +43,15 @@ def create(network: Network, fields: Mapping[str, Any], owner: User | None = Non
     ``fields``: ``mqtt``, ``username``, ``password``, ``tls``, ``in``, ``out``, ``settings``, ``desired``. Raises
     ``InvalidSettings`` and ``NotPossible``.
     """
-    with transaction.atomic():  # IMMEDIATE: of two at once, the second sees the first
+    with transaction.atomic():
+        Network.objects.select_for_update().get(pk=network.pk)  # of two at once, the second sees the first
         if bridging(network) is None:
             raise NotPossible(f"Networks of {SYSTEMS[network.system].title} have no bridges.")
         if network.bridges.count() >= django_settings.MAX_BRIDGES:
             sentence = f"this network has {django_settings.MAX_BRIDGES} bridges, the limit; delete one first"
             raise InvalidSettings([InvalidSetting("mqtt", sentence)])
         number = (network.bridges.aggregate(last=Max("number"))["last"] or 0) + 1
-        bridge = Bridge(network=network, number=number, owner=owner)
+        bridge = Bridge(network=network, number=number, owner=owner, revision=randrange(1, FIRST_REVISIONS))
         _set(bridge, fields)
         bridge.save()
         _log(bridge, "add bridge", {}, told(bridge), owner)
@@ -123,7 +127,7 @@ def _set(bridge: Bridge, fields: Mapping[str, Any]) -> None:
     if wrong := [*_too_long(fields), *_misplaced(fields)]:
         raise InvalidSettings(wrong)
     document, secrets = _merged(bridge, fields)
-    if found := known.problems(_whole(document, secrets)):
+    if found := [*known.problems(_whole(document, secrets)), *_withheld(bridge, fields)]:
         raise InvalidSettings([_placed(error) for error in found])
     if (desired := fields.get("desired", bridge.desired)) not in Desired.values:
         raise InvalidSettings([InvalidSetting("desired", f"must be running or stopped, not {shown(desired, 40)}")])
@@ -140,6 +144,16 @@ def _merged(bridge: Bridge, fields: Mapping[str, Any]) -> tuple[dict[str, Any], 
     shown_tls = {name: text for name, text in tls.items() if name != "key"}
     document = {**before, **(fields.get("settings") or {}), **given, "tls": shown_tls}
     return {name: value for name, value in document.items() if value not in (None, "", {}, [])}, secrets
+
+
+def _withheld(bridge: Bridge, fields: Mapping[str, Any]) -> list[InvalidSetting]:
+    """A stored password goes to the server that it was given for only: else whoever may change a bridge could read it
+    at a server of their own.
+    """
+    is_kept = "password" in bridge.secrets and "password" not in fields
+    if not is_kept or fields.get("mqtt", bridge.document["mqtt"]) == bridge.document["mqtt"]:
+        return []
+    return [InvalidSetting("password", "is for the server before; type that of the new one, or remove it")]
 
 
 def _one_of(values: Mapping[str, Any], name: str) -> dict[str, Any]:

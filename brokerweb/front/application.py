@@ -96,7 +96,10 @@ class Front:
         if parameters is None or not is_answered_here(scope, headers):
             return None
         try:
-            principal, seen = await self._visitor(target, headers, is_write), await self.access.network(target.network)
+            principal, seen = (
+                await self._principal(target, headers, is_write),
+                await self.access.network(target.network),
+            )
         except DatabaseError:
             return None
         except UNKNOWN as unknown:
@@ -142,7 +145,7 @@ class Front:
         else:
             await found.run(EventStream(receive, send, list(asked.headers_to_send)))
 
-    async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Principal | None:
+    async def _principal(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Principal | None:
         shown = credentials(headers, target.network, is_write)
         return None if shown is None else await self.access.principal(shown)
 

@@ -56,10 +56,10 @@ class Answers:
             raise InProgress
         return kept.reply
 
-    def end(self, who: str, key: str, reply: Reply | None) -> None:
+    def end(self, who: str, key: str, fingerprint: bytes, reply: Reply | None) -> None:
         """``None``: it has no answer that would be the same again."""
         kept = self._find(who, key)
-        if kept is None:  # many others came since
+        if kept is None or kept.reply is not None or kept.fingerprint != fingerprint:  # forgotten, as others came since
             return
         if reply is None or reply.status >= 400 or not reply.is_final:
             self._drop(who, key)

@@ -177,15 +177,15 @@ class Service:
         if header is None:
             result: Reply = await carry_out(asked)
             return result
-        key = read_key(header)
-        kept = self.answers.begin(asked.who, key, _fingerprint(asked), time.monotonic())
+        key, fingerprint = read_key(header), _fingerprint(asked)
+        kept = self.answers.begin(asked.who, key, fingerprint, time.monotonic())
         if kept is not None:
             return Reply(kept.status, kept.body, {**kept.headers, REPLAYED: "true"})
         done: Reply | None = None
         try:
             done = await carry_out(asked)
         finally:
-            self.answers.end(asked.who, key, done)
+            self.answers.end(asked.who, key, fingerprint, done)
         return done
 
     async def _check(self, asked: ContextRequest, context: Context, how: How) -> None:

@@ -24,6 +24,13 @@ def test_every_list_that_has_cursors_has_sparse_fields() -> None:
     assert [path for path, is_sparse in found.items() if not is_sparse] == []
 
 
+def test_operations_are_described_by_what_they_do_not_by_the_class_they_share() -> None:
+    operations = [one for methods in json.loads(document("json"))["paths"].values() for one in methods.values()]
+    described = [one["operationId"] for one in operations if one.get("description")]
+    assert {"tokens_create", "studies_list", "systems_retrieve", "views_destroy"} <= set(described)
+    assert [one["operationId"] for one in operations if "view set" in one.get("description", "").lower()] == []
+
+
 def test_lists_below_an_object_answer_the_fields_that_are_asked_for(api: APIClient, ring: dict[str, Any]) -> None:
     path = f"/api/topologies/{ring['id']}/versions/"
     complete = api.get(path).json()
