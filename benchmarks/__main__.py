@@ -31,6 +31,7 @@ SECTIONS = (
     "federation",
     "generator",
     "simulator",
+    "channel",
     "discovery",
     "live",
     "report",

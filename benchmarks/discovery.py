@@ -34,7 +34,7 @@ from overlay.runtime.ports import FleetDriver
 from overlay.runtime.server_process import ServerProcess, run_server
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.clients.exchange import WallClock
-from overlay.systems.context_broker.clients.resident import Provision, Request, Resident
+from overlay.systems.context_broker.clients.roaming import Provision, Request, RoamingClient
 from overlay.systems.context_broker.system import SYSTEM
 
 TITLE = "Bootstrapping: 50 brokers and 500 clients that know a list only"
@@ -59,7 +59,7 @@ class Course:
     """When the brokers were seen to be one overlay, in which each has two neighbours at least."""
 
 
-class Worker(Resident):
+class Worker(RoamingClient):
     """A client that provides an entity, and asks for another one until it has it. ``worked_at`` is 0 before."""
 
     def __init__(self, number: int, wall: WallClock, seed: int, listed: Sequence[Address], begins: int) -> None:

@@ -1,4 +1,7 @@
-"""Section (n): the data plane of a network through REST, next to HTTP alone and to Redis behind HTTP.
+"""Section (n): the data plane of a network through REST and NGSI-v2, next to HTTP alone, Redis behind HTTP, and etcd.
+
+etcd is a store that answers JSON over HTTP, in Go: the nearest to FIWARE Orion that Debian has (Orion itself needs
+a MongoDB and images of containers). Its writes are synchronised to the disk; entries of a broker are in memory.
 
 All are served by uvicorn as ``make up`` starts it, on one core; brokers, Redis and the load are on the other one. The
 front has the settings of the project: tokens from the database, requests counted in Redis, real brokers behind it. Each
@@ -11,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,10 +29,11 @@ from benchmarks.figures import RATIO, Figure, Unavailable, figure
 from benchmarks.house import House, house
 from benchmarks.record import ROOT
 from benchmarks.servers import CLIENT_CORE, SERVER_CORE, brokers, cores
+from benchmarks.web_apps import ENTRY
 from brokerweb.up.redis import free_port
 from overlay.runtime.lifeline import die_with_parent
 
-TITLE = "REST front of a network: asks through HTTP, next to HTTP alone and Redis behind HTTP"
+TITLE = "REST front of a network: asks through HTTP, next to HTTP alone, Redis behind HTTP, and etcd"
 
 BROKERS = 3
 GOAL_P50_US = 1_500.0
@@ -73,7 +78,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
         say("starting web processes")
         ports = [int(server.address.rpartition(":")[2]) for server in servers]
         made = _furnish(here, ports)
-        targets = _targets(here, made)
+        targets = _targets(here, made, say)
         for name in here.processes:
             _pin(here.processes[name].pid, CLIENT_CORE if name == "redis" else SERVER_CORE)
         shoot = partial(_shoot, here, load)
@@ -98,22 +103,35 @@ def _furnish(here: House, ports: list[int]) -> Mapping[str, Any]:
     return made
 
 
-def _targets(here: House, made: Mapping[str, Any]) -> Mapping[str, Target]:
+def _targets(here: House, made: Mapping[str, Any], say: Callable[[str], None]) -> Mapping[str, Target]:
     said = {"Authorization": f"Bearer {made['token']}"}
-    web, body = here.port, json.dumps({"provider": "sensor", "payload": {"degC": "21.5"}})
-    put = _request("PUT", made["path"], {**said, "Content-Type": "application/json", "Content-Length": len(body)}, body)
-    ask = _request("GET", made["path"], said)
-    targets = {"front, put": Target("web", web, put), "front, ask": Target("web", web, ask)}
+    web, body = here.port, {"provider": "sensor", "payload": {"degC": "21.5"}}
+    network = made["path"].partition("context/")[0]
+    targets = {
+        "front, put": Target("web", web, _request("PUT", made["path"], said, body)),
+        "front, ask": Target("web", web, _request("GET", made["path"], said)),
+        "front, NGSI-v2, ask": Target(
+            "web", web, _request("GET", f"{network}ngsi/v2/entities/rENTITY?type=room", said)
+        ),
+    }
     for name, app in [(REFERENCE, "dictionary"), ("Redis behind HTTP", "through_redis")]:
         port = free_port()
         here.serve(app, f"benchmarks.web_apps:{app}", port)
         targets[name] = Target(app, port, _request("GET", "/r1", {}))
+    if here.start_etcd(port := free_port()):
+        key, value = (b64encode(one.encode()).decode() for one in ("/r1", json.dumps(ENTRY)))
+        targets["etcd, put"] = Target("etcd", port, _request("POST", "/v3/kv/put", {}, {"key": key, "value": value}))
+        targets["etcd, ask"] = Target("etcd", port, _request("POST", "/v3/kv/range", {}, {"key": key}))
+    else:
+        say("without etcd (apt-get install etcd-server)")
     return targets
 
 
-def _request(method: str, path: str, headers: Mapping[str, object], body: str = "") -> str:
-    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *(f"{name}: {said}" for name, said in headers.items())]
-    return "\r\n".join([*lines, "", body])
+def _request(method: str, path: str, headers: Mapping[str, object], body: Mapping[str, object] | None = None) -> str:
+    content = "" if body is None else json.dumps(body)
+    told = {} if body is None else {"Content-Type": "application/json", "Content-Length": len(content)}
+    lines = [f"{name}: {value}" for name, value in {"Host": "127.0.0.1", **headers, **told}.items()]
+    return "\r\n".join([f"{method} {path} HTTP/1.1", *lines, "", content])
 
 
 def _interleaved(

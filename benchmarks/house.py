@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import platform
+import shutil
 import socket
 import subprocess
 import sys
@@ -82,6 +83,18 @@ class House:
         self.environment["REDIS_URL"] = chosen.url
         self._run("redis", chosen.command)
         _until(lambda: redis.answers(chosen.url), "Redis does not answer")
+
+    def start_etcd(self, port: int) -> bool:
+        """Start an etcd that serves clients at ``port``; whether it is installed."""
+        if (program := shutil.which("etcd")) is None:
+            return False
+        clients, peers = (f"http://127.0.0.1:{one}" for one in (port, redis.free_port()))
+        command = [program, "--data-dir", str(self.var / "etcd"), "--log-level", "error"]
+        command += ["--listen-client-urls", clients, "--advertise-client-urls", clients]
+        command += ["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers]
+        self._run("etcd", [*command, "--initial-cluster", f"default={peers}"])
+        _until(lambda: _listens(port), "etcd does not listen")
+        return True
 
     def start_web(self) -> None:
         """Start the web process and wait until it answers."""

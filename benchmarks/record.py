@@ -27,7 +27,7 @@ class Record:
     """By section: why it, or the rest of it, was not measured."""
     surroundings: dict[str, str] = field(default_factory=dict)
     taken: dict[str, str] = field(default_factory=dict)
-    """By section: the time, the commit and the machine's load."""
+    """By section: the time, the commit, the processor and the machine's load."""
 
     def over(self, earlier: Record) -> Record:
         """This record, completed with the sections of ``earlier`` that were not measured now."""
@@ -60,9 +60,8 @@ def read(path: Path) -> Record:
 
 
 def surroundings() -> dict[str, str]:
-    """The machine and the versions, each as text."""
+    """The machine but for its processor, and the versions, each as text."""
     return {
-        "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "system": f"{platform.system()} {platform.release()}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
@@ -71,9 +70,10 @@ def surroundings() -> dict[str, str]:
 
 
 def now() -> str:
-    """The time, the commit (with ``+`` if the tree is modified) and the load average of the last minute."""
+    """The time, the commit (``+``: the tree is modified), the processor and the load of the last minute."""
     commit = _answer("git", "describe", "--always", "--dirty=+")
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC at {commit}, load average {os.getloadavg()[0]:.1f} before"
+    when, load = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC", f"load average {os.getloadavg()[0]:.1f} before"
+    return f"{when} at {commit}, {_processor()}, {load}"
 
 
 def _answer(*command: str) -> str:

@@ -96,19 +96,19 @@ def supervisor(**environment: str) -> Iterator[SupervisorClient]:
 @contextmanager
 def c_server(*options: str) -> Iterator[Server]:
     """``benchmarks/c/server.c`` with ``options``, on the server's core. Raises ``Unavailable`` without a compiler."""
-    with _announced([str(program("server")), *options]) as server:
+    with announced([str(program("server")), *options]) as server:
         yield server
 
 
 @contextmanager
 def bare_server(kind: str, *options: str) -> Iterator[Server]:
     """``benchmarks.bare`` with ``options``, on the server's core. Raises ``Unavailable`` if ``kind`` is unsupported."""
-    with _announced([sys.executable, "-m", "benchmarks.bare", kind, *options]) as server:
+    with announced([sys.executable, "-m", "benchmarks.bare", kind, *options]) as server:
         yield server
 
 
 @contextmanager
-def _announced(command: list[str]) -> Iterator[Server]:
+def announced(command: list[str]) -> Iterator[Server]:
     """A process whose first line of output is its address."""
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:

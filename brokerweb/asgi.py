@@ -22,8 +22,9 @@ from brokerweb.front.application import Front  # noqa: E402
 from brokerweb.front.lifespan import Lifespan  # noqa: E402
 from brokerweb.live.routing import websocket_urlpatterns  # noqa: E402
 from brokerweb.live.websocket_auth import OwnOrigin  # noqa: E402
-from brokerweb.ngsi.door import Door  # noqa: E402
+from brokerweb.ngsi.application import NgsiApplication  # noqa: E402
 from brokerweb.ngsi.subscriptions.notifier import NOTIFIER  # noqa: E402
+from brokerweb.systems.registry import contexts  # noqa: E402
 
 limits = Limits(
     size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
@@ -35,7 +36,11 @@ limited = partial(BodyLimit, limits=limits)
 front = Front(http, limited)
 websockets = front.with_sockets(SessionMiddlewareStack(URLRouter(websocket_urlpatterns)))
 application = ProtocolTypeRouter(
-    {"http": Door(front, limited), "lifespan": Lifespan(NOTIFIER), "websocket": OwnOrigin(websockets)}
+    {
+        "http": NgsiApplication(front, limited, front.access),
+        "lifespan": Lifespan(*contexts(), NOTIFIER),
+        "websocket": OwnOrigin(websockets),
+    }
 )
 
 # Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests

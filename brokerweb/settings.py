@@ -69,6 +69,8 @@ MAX_NETWORKS = int(number(os.environ, "WAXWING_NETWORKS", 50))
 """Networks of one account, running or stopped. More fill the disk with their histories; fewer refuse new ones."""
 MAX_HOST_BROKERS = int(number(os.environ, "WAXWING_BROKERS", 2_000))
 """Brokers that the networks of one host may run. More exhaust its memory; fewer refuse networks."""
+MAX_BRIDGES = int(number(os.environ, "WAXWING_BRIDGES", 8))
+"""Bridges of one network. Each is a process. More need its memory; fewer refuse new ones. At most 100."""
 OPERATION_ROWS = int(number(os.environ, "WAXWING_OPERATIONS", 100_000))
 """Rows of the operation log of each network, 300 bytes each. More reach farther back (at 10 operations a second 100,000
 are three hours) and fill the database; 0: nothing is logged.
@@ -179,6 +181,7 @@ INSTALLED_APPS = [
     "brokerweb.networks",
     "brokerweb.operationlog",
     "brokerweb.alarms",
+    "brokerweb.bridges",
     "brokerweb.experiments",
     "brokerweb.comparison",
     "brokerweb.reports",
@@ -430,6 +433,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "RunState": "brokerweb.experiments.models.RunState",
         "AlarmState": "brokerweb.alarms.models.STATES",
+        "BridgeState": "brokerweb.bridges.models.BridgeState",
         "NetworkState": "brokerweb.networks.models.NetworkState",
         "ReportState": "brokerweb.reports.models.ReportState",
         "ReportKind": "brokerweb.reports.models.ReportKind",

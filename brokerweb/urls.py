@@ -18,6 +18,7 @@ PAGES = (
     "networks",
     "operationlog",
     "alarms",
+    "bridges",
     "comparison",
     "reports",
     "studies",

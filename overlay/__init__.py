@@ -15,6 +15,7 @@ files. The same objects run over real UDP and in virtual time::
 The packages, lowest layer first. Each imports only packages above it in this list; ``make check`` verifies this:
 
 - ``core``        nodes, addresses, settings, errors, links, random streams: used by every core
+- ``channel``     reliable, ordered messages between peers over datagrams, for systems that need them
 - ``journal``     the facts that processes report, their files, and recordings of single servers
 - ``topologies``  generators, files, checks and measures of graphs; ``load``: assignment of clients, tallies, windows
 - ``faults``      servers that leave, crash and return; links that are cut, slow or lossy; a system's own faults

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 TURNS = {
-    "house": ("stack/test_deaths.py", "stack/test_network.py", "stack/test_shortage.py"),
+    "house": ("stack/test_bridge.py", "stack/test_deaths.py", "stack/test_network.py", "stack/test_shortage.py"),
     "pages": ("browser",),
     "running pages": (
         "browser/test_compared_sweep.py",

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 
 from brokerweb.accounts import roles, services
 from brokerweb.accounts.models import Guest, all_networks
@@ -81,6 +82,7 @@ def _shown(request: HttpRequest, user: User, problem: str = "", status: int = 20
         "others": others.values_list("pk", "name")[: roles.MOST_RIGHTS],
         "tokens": services.tokens_of(user),
         "problem": problem,
+        "now": timezone.now(),
     }
     return render(request, "accounts/one.html", context, status=status)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -12,10 +13,15 @@ from brokerweb.alarms.models import Alarm, AlarmEvent
 from brokerweb.alarms.rules import ABOVE, COMPARISONS, clearing
 from brokerweb.changelog.recording import recorded
 from brokerweb.networks import broker_index
-from brokerweb.networks.models import Network
+from brokerweb.networks.models import UP, Host, Network
+from brokerweb.networks.probes import FEW_SECONDS
+from brokerweb.networks.probing import probe_file
+from brokerweb.networks.services import gone
 from overlay.core.errors import InvalidSetting, shown
 from telemetry.filters.errors import InvalidValue
 
+WATCHED = FEW_SECONDS
+"""The tier that alarms read."""
 MOST = 20
 """Alarms of one network."""
 LONGEST_S = 86_400
@@ -89,6 +95,16 @@ def rule_of(alarm: Alarm) -> str:
     if alarm.broker is None:
         return str(alarm)
     return f"{broker_index.servers_of(alarm.network).in_text(alarm.broker)}: {alarm}"
+
+
+def unwatched(network: Network) -> str:
+    """Why its alarms are not evaluated now, as a sentence; empty if they are, or if the network is stopped."""
+    host = Host.objects.filter(pk=network.host).first()
+    if network.state not in UP or host is None or host.alive:
+        return ""
+    servers = range(len(broker_index.servers_of(network)))
+    is_probed = bool(probe_file(network).newest(WATCHED, servers, time.time()))  # its live feed outlives its worker
+    return "" if is_probed else f"Alarms are not evaluated. {gone(host)}"
 
 
 def log_of(network: Network) -> QuerySet[AlarmEvent]:

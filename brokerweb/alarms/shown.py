@@ -28,6 +28,7 @@ def part(network: Network) -> dict[str, Any]:
         "network": network,
         "servers": servers,
         "alarms": alarms,
+        "unwatched": services.unwatched(network) if alarms else "",
         "events": [_event(event) for event in services.log_of(network)[: services.SHOWN]],
         "measures": list(MEASURES.values()),
         "comparisons": COMPARISONS,

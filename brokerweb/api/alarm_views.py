@@ -18,6 +18,7 @@ from brokerweb.alarms.measures import MEASURES
 from brokerweb.alarms.models import STATES, Alarm, AlarmEvent
 from brokerweb.api.resources import created
 from brokerweb.api.shapes.fields import Body
+from brokerweb.api.sparse import SparseFields
 from brokerweb.networks.models import Network
 
 UNITS = "; ".join(f"{one.name} in {one.unit or 'a plain number'}" for one in MEASURES.values())
@@ -49,15 +50,19 @@ class AlarmSerializer(serializers.ModelSerializer):
     unit = serializers.SerializerMethodField(help_text="Of value, clears and seen; empty: a plain number")
     rule = serializers.SerializerMethodField(help_text="In words")
     state = serializers.ChoiceField(choices=STATES, read_only=True)
+    unwatched = serializers.SerializerMethodField(help_text="Why it is not evaluated now; empty: it is, or it rests")
     owner: Any = serializers.CharField(source="owner.username", default="")
 
     class Meta:
         model = Alarm
         fields = ["id", "measure", "unit", "comparison", "value", "clears", "for_s", "broker", "rule", "state"]
-        fields += ["since", "seen", "owner", "created"]
+        fields += ["since", "seen", "unwatched", "owner", "created"]
 
     def get_unit(self, alarm: Alarm) -> str:
         return MEASURES[alarm.measure].unit
+
+    def get_unwatched(self, alarm: Alarm) -> str:
+        return services.unwatched(alarm.network)
 
     def get_rule(self, alarm: Alarm) -> str:
         return services.rule_of(alarm)
@@ -71,12 +76,13 @@ class AlarmEventSerializer(serializers.ModelSerializer):
         fields = ["id", "at", "alarm", "state", "value", "rule", "words"]
 
 
-class AlarmViewSet(GenericViewSet):
+class AlarmViewSet(SparseFields, GenericViewSet):
     """Alarms of networks."""
 
     queryset = Network.objects.all()
     network_in = "pk"
     serializer_class = AlarmSerializer
+    further_lists = {"events": AlarmEventSerializer}
 
     @extend_schema(
         operation_id="networks_alarms_list", responses=AlarmSerializer(many=True), request=None, filters=False

@@ -1,21 +1,30 @@
 """Errors of services as REST errors; ``brokerweb.kit.error_body`` defines their shape."""
 
+import re
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.http import Http404
 from drf_standardized_errors.formatter import ExceptionFormatter
 from drf_standardized_errors.handler import exception_handler
 from drf_standardized_errors.types import ErrorResponse
 from rest_framework import status
-from rest_framework.exceptions import APIException, ErrorDetail, ValidationError
+from rest_framework.exceptions import (
+    APIException,
+    ErrorDetail,
+    NotAuthenticated,
+    NotFound,
+    UnsupportedMediaType,
+    ValidationError,
+)
 from rest_framework.response import Response
 
 from brokerweb.kit.disk import full_disk_message
 from brokerweb.kit.error_body import body
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.etags import Outdated
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, InvalidSettings
 from telemetry.errors import StorageError
 from telemetry.filters import InvalidFilter
 
@@ -102,6 +111,11 @@ def as_rest(exception: Exception) -> Exception:
     if isinstance(exception, InvalidFilter):
         sentence = f"{exception.sentence} (character {exception.position + 1})"
         exception = ValidationError({exception.field: [ErrorDetail(sentence, code="invalid")]})
+    elif isinstance(exception, InvalidSettings):
+        details: dict[str, list[ErrorDetail]] = {}
+        for one in exception.errors:
+            details.setdefault(one.field, []).append(ErrorDetail(one.sentence, code="invalid"))
+        exception = ValidationError(details)
     elif isinstance(exception, InvalidSetting):
         exception = ValidationError({exception.field: [ErrorDetail(exception.sentence, code="invalid")]})
     elif isinstance(exception, NotPossible):
@@ -114,4 +128,25 @@ def as_rest(exception: Exception) -> Exception:
         exception = DiskFull(full)
     elif isinstance(exception, StorageError):
         exception = Damaged(str(exception))
+    elif isinstance(exception, Http404):
+        exception = _missing(str(exception))
+    elif isinstance(exception, NotAuthenticated | UnsupportedMediaType):
+        _advise(exception)
     return exception
+
+
+def _missing(sentence: str) -> NotFound:
+    """Django's own sentence names a class of the database."""
+    named = re.fullmatch(r"No (\w+) matches the given query\.", sentence)
+    if named:
+        kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", named[1]).lower()
+        return NotFound(f"There is no such {kind}, or you may not see it.")
+    return NotFound(sentence or None)
+
+
+def _advise(exception: APIException) -> None:
+    """Says what to send. The object stays the same: it carries the header that a 401 needs."""
+    advice = "Send a token (Authorization: Bearer TOKEN), or log in."
+    if isinstance(exception, UnsupportedMediaType):
+        advice = f"{exception.detail} Send Content-Type: application/json."
+    exception.detail = ErrorDetail(advice, code=exception.default_code)

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from brokerweb.bridges.models import Bridge, BridgeState
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.networks.models import Host, Network, NetworkState
 from brokerweb.networks.services import host_here, worker_missing
@@ -99,6 +100,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     registry = CollectorRegistry()
     _states(registry, "waxwing_runs", "Runs by state", Run, RunState.values)
     _states(registry, "waxwing_networks", "Networks by state", Network, NetworkState.values)
+    _states(registry, "waxwing_bridges", "Bridges of networks by state", Bridge, BridgeState.values)
     _states(registry, "waxwing_reports", "Reports by state", Report, ReportState.values)
     age = Gauge(
         "waxwing_worker_heartbeat_age_seconds",

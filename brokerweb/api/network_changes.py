@@ -7,11 +7,12 @@ from typing import Any
 from django.db import transaction
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from brokerweb.accounts.asking import access_of
 from brokerweb.api.resources import IF_MATCH, Resource, chosen, seen
 from brokerweb.api.shapes import network_changes as shapes
 from brokerweb.api.shapes.networks import NetworkSerializer
@@ -28,6 +29,7 @@ HOW = [
     OpenApiParameter("version", int, description="The version that was read; 409 if there is a newer one"),
 ]
 """Of DELETE, which has no body."""
+OWN_TOPOLOGY = "This token is limited to chosen networks. It may apply versions of this network's own topology only."
 _YES_OR_NO = {"": False, "true": True, "false": False}
 
 
@@ -110,12 +112,16 @@ class NetworkChanges(Resource):
     def apply_topology(self, request: Request, pk: str) -> Response:
         """Apply the newest version of its topology, or another topology, as a difference.
 
-        Brokers that are in both versions keep their index; see the comparison of versions of a topology.
+        Brokers that are in both versions keep their index; see the comparison of versions of a topology. A token that
+        is limited to networks may apply the network's own topology only.
         """
-        body = self.parsed(shapes.NewTopologyBody)
+        network, body = self.get_object(), self.parsed(shapes.NewTopologyBody)
         id = body.pop("topology")
+        limit = access_of(request.user, request.auth).limit
+        if limit is not None and id not in (None, network.topology_id):  # before it is looked up: a preview shows it
+            raise PermissionDenied(OWN_TOPOLOGY)
         topology = chosen(Topology.objects.all(), [id], "topology")[0] if id is not None else None
-        return shown(changes.follow_topology(self.get_object(), topology, self._how(body)))
+        return shown(changes.follow_topology(network, topology, self._how(body)))
 
     @extend_schema(operation_id="networks_rollout_retrieve", responses=shapes.RolloutSerializer, filters=False)
     @action(detail=True, pagination_class=None)

@@ -90,6 +90,7 @@ class DeliverySerializer(serializers.ModelSerializer):
 class TargetViewSet(Resource):
     queryset = Target.objects.select_related("owner")
     serializer_class = TargetSerializer
+    further_lists = {"deliveries": DeliverySerializer}
     filterset_fields = {"name": ["exact"], "channel": ["exact"], "enabled": ["exact"]}
     ordering_fields = ["name", "created"]
 

@@ -28,7 +28,12 @@ JSON_LINES = "jsonl"
 FILTERS = [
     OpenApiParameter("who", str, description="Name of an account, or prefix of a token"),
     OpenApiParameter("entity", str, description="Words in the names of what it is about"),
-    OpenApiParameter("op", str, description="get, put, delete, or another operation"),
+    OpenApiParameter(
+        "op",
+        str,
+        description="get, put, delete, list or stream; batch: a batch that was refused as a whole. Of other batches, "
+        "each operation as it was sent",
+    ),
     OpenApiParameter("outcome", str, description=f"One or more of {', '.join(OUTCOMES)}, with commas"),
     OpenApiParameter("provider", str),
     OpenApiParameter("broker", int, description="Index of the broker that was asked"),
@@ -46,7 +51,7 @@ class OperationSerializer(serializers.ModelSerializer):
     about = serializers.SerializerMethodField(help_text="The names of what it is about, as in its URL")
     broker_index = serializers.IntegerField(source="server", allow_null=True, help_text="The broker that was asked")
     provider = serializers.CharField(source="source")
-    strategy = serializers.CharField(source="way", help_text="How the broker was chosen")
+    strategy = serializers.CharField(source="way", help_text="How the broker was chosen, as in the answer")
     outcome: Any = serializers.ChoiceField(choices=OUTCOMES)
     walk = serializers.SerializerMethodField(help_text="URL of its walk; null if it was not traced")
 
@@ -69,6 +74,7 @@ class OperationViewSet(SparseFields, GenericViewSet):
     network_in = "pk"
     serializer_class = OperationSerializer
     operations = dict.fromkeys(("list_operations", "export", "slow"), Right.INSPECT)
+    further_lists = dict.fromkeys(("list_operations", "slow"), OperationSerializer)
 
     @extend_schema(
         operation_id="networks_operations_list",

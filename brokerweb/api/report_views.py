@@ -104,6 +104,7 @@ class ScheduleViewSet(Resource):
         .prefetch_related(Prefetch("experiments", Experiment.objects.only("id")))
     )
     serializer_class = shapes.ScheduleSerializer
+    further_lists = {"history": shapes.FiringSerializer}
     filterset_fields = {"name": ["exact", "icontains"], "experiments": ["exact"]}
     ordering_fields = ["name", "created"]
 

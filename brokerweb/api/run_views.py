@@ -44,6 +44,7 @@ class RunViewSet(RunBrokers, RunTables, Resource):
     queryset = Run.objects.select_related("experiment").prefetch_related("tags")
     serializer_class = shapes.RunSerializer
     summary_serializer = shapes.RunSummarySerializer
+    further_lists = {"events": shapes.RunEventSerializer}
     filterset_class = RunFilter
     filter_backends = [DjangoFilterBackend, RunOrdering]
 

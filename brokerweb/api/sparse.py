@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,27 +24,29 @@ MOST_NAMED = 10
 
 
 class SparseFields(_Base):
-    """For view sets: their actions ``list`` and ``retrieve``."""
+    """For view sets: their actions ``list`` and ``retrieve``, and other lists."""
 
     serializer_class: Any = None
     summary_serializer: type[BaseSerializer] | None = None
     """What lists show, if they show less."""
+    further_lists: Mapping[str, type[BaseSerializer]] = {}
+    """Other actions that answer a page of rows, and the shape of a row."""
     wanted_fields: frozenset[str] = frozenset()
     """Those that the request names; empty: all."""
 
     @property
     def has_sparse_fields(self) -> bool:
-        return self.action in ("list", "retrieve")
+        return self.action in ("list", "retrieve") or self.action in self.further_lists
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if self.has_sparse_fields:
-            in_list = self.summary_serializer if self.action == "list" else None
+            in_list = self.summary_serializer if self.action == "list" else self.further_lists.get(self.action)
             self.wanted_fields = _read(request.query_params.get(FIELDS, ""), in_list or self.serializer_class)
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         if self.wanted_fields and isinstance(response, Response) and response.status_code == 200:
-            response.data = _thinned(response.data, self.wanted_fields, is_list=self.action == "list")
+            response.data = _thinned(response.data, self.wanted_fields, is_list=self.action != "retrieve")
         return super().finalize_response(request, response, *args, **kwargs)
 
 

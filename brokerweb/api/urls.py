@@ -1,12 +1,13 @@
 """URLs below ``/api/``."""
 
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
 from brokerweb.api import (
     account_views,
     alarm_views,
+    bridge_views,
     calibration_views,
     change_views,
     compare_views,
@@ -29,6 +30,7 @@ from brokerweb.api import (
     wire_views,
 )
 from brokerweb.api.not_found import missing
+from brokerweb.api.schema_view import SchemaView
 from brokerweb.systems.registry import webs
 
 router = SimpleRouter()
@@ -36,6 +38,7 @@ router.register("accounts", account_views.AccountViewSet, basename="account")
 router.register("topologies", topology_views.TopologyViewSet)
 router.register("networks", network_views.NetworkViewSet)
 router.register("networks", alarm_views.AlarmViewSet, basename="network-alarms")
+router.register("networks", bridge_views.BridgeViewSet, basename="network-bridges")
 router.register("networks", operation_views.OperationViewSet, basename="network-operations")
 router.register("experiments", experiment_views.ExperimentViewSet)
 router.register("presets", experiment_views.PresetViewSet, basename="preset")
@@ -55,7 +58,7 @@ router.register("notifications", notice_views.TargetViewSet, basename="target")
 app_name = "api"
 urlpatterns = [
     path("", root_views.RootView.as_view(), name="root"),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
     path("calibration/", calibration_views.CalibrationView.as_view(), name="calibration"),
     path("compare/", compare_views.CompareView.as_view(), name="compare"),

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from brokerweb.control import bridges
 from brokerweb.control.decide import Step, network_step
 from brokerweb.control.refusals import in_words
 from brokerweb.networks.models import Desired, Network, NetworkState
@@ -21,7 +22,7 @@ def networks_of(host: str) -> list[Network]:
     """The networks of this host; a network without a host is assigned to it."""
     Network.objects.filter(host="", desired=Desired.RUNNING).update(host=host)
     settled = Network.objects.filter(desired=Desired.STOPPED, state=NetworkState.STOPPED)
-    return list(Network.objects.filter(host=host).exclude(pk__in=settled).prefetch_related("restart_orders"))
+    return list(Network.objects.filter(host=host).exclude(pk__in=settled).prefetch_related("restart_orders", "bridges"))
 
 
 def network_deployment(network: Network) -> dict[str, Any]:
@@ -63,7 +64,11 @@ def reconcile_network(network: Network, supervisor: SupervisorClient, known: set
             status = _restart_brokers(network, supervisor, status)
     except (SupervisorRefused, OSError) as error:
         step, status = Step(to=NetworkState.FAILED, reason=in_words(error)), None
+    bridged = list(network.bridges.all())
+    if status is not None:
+        status = bridges.settle(network, bridged, supervisor, status)
     _write_network(network, step, status)
+    bridges.write(bridged, status)
 
 
 def _change(network: Network, supervisor: SupervisorClient, status: Status) -> Status:

@@ -1,4 +1,6 @@
-"""Fails runs whose lease has expired, so that none stays "measuring" for ever."""
+"""Fails runs whose lease has expired, so that none stays "measuring" for ever, and marks the networks of hosts that are
+gone.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from django.utils import timezone
 
 from brokerweb.experiments import states
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.networks.services import worker_missing
+from brokerweb.networks.models import DOWN, UP, Host, Network, NetworkState
+from brokerweb.networks.services import gone, worker_missing
 from overlay.core.engines import LIVE
 
 
@@ -29,13 +32,14 @@ class Reaper:
         self._since: datetime | None = None
 
     def look(self, now: datetime) -> None:
-        """Fail runs that lost their worker, once this reaper has been up long enough."""
+        """Fail runs that lost their worker and mark networks that did, once this reaper has been up long enough."""
         if self._looked is None or now - self._looked >= self._enough:
             self._since = now
         self._looked = now
         if self._since is not None and now - self._since >= self._enough:
             try:
                 reap_lost()
+                mark_networks()
             except DatabaseError:
                 self._looked = None
                 raise
@@ -48,3 +52,18 @@ def reap_lost() -> None:
             f"Host {run.host} lost its supervisor and could not start another. See log/supervisor.log on that host."
         )
         states.move(run, RunState.FAILED, sentence)
+
+
+def mark_networks() -> None:
+    """Networks of a host without a worker are degraded, with the reason, until it is back and writes what it sees.
+
+    A network that is to start or stop keeps its state; the reason is why it does not go on.
+    """
+    here = Network.objects.exclude(host="").exclude(state__in=DOWN)
+    for host in Host.objects.filter(pk__in=here.values("host")):
+        if host.alive:
+            continue
+        sentence = gone(host)
+        others = here.filter(host=host.pk).exclude(reason=sentence)
+        others.filter(state__in=UP).update(state=NetworkState.DEGRADED, reason=sentence, changed=timezone.now())
+        others.exclude(state__in=UP).update(reason=sentence)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from rest_framework.exceptions import APIException
 
 from brokerweb.api import errors
 from brokerweb.front.replies import Reply, reply
-from brokerweb.front.service import Asked, Service, context_of
+from brokerweb.front.service import ContextRequest, Service, context_of, unconditional
 from brokerweb.kit import error_body
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.systems.contract import Absent, Context, How, Key
@@ -59,20 +59,20 @@ class Batch:
         self._end = 0.0
         """When its time is over, on the clock of the event loop."""
 
-    async def post(self, asked: Asked) -> Reply:
+    async def post(self, asked: ContextRequest) -> Reply:
         """Status 200 with one result per operation. Raises errors of services and of REST."""
-        context = context_of(asked.sight, "put")
+        context = context_of(asked.snapshot, "put")
         is_atomic, operations = _read(asked.data)
         self._end = asyncio.get_running_loop().time() + LONGEST_S
         items = await _items(context, operations)
         if not is_atomic:
-            return reply(200, {"results": await self._each(asked, context, items)})
+            return _answered(await self._each(asked, context, items))
         wrong = [(number, one) for number, one in enumerate(items) if isinstance(one, dict)]
         if wrong:
             return reply(400, _together(wrong))
         return await self._in_order(asked, context, items)
 
-    async def _each(self, asked: Asked, context: Context, items: Sequence[Item | Result]) -> list[Result]:
+    async def _each(self, asked: ContextRequest, context: Context, items: Sequence[Item | Result]) -> list[Result]:
         """Those about the same piece in their order, the others at the same time."""
         results: list[Result] = [one if isinstance(one, dict) else {} for one in items]
         groups: dict[Key, list[tuple[int, Item]]] = {}
@@ -89,7 +89,7 @@ class Batch:
         await asyncio.gather(*map(carry_out, groups.values()))
         return results
 
-    async def _in_order(self, asked: Asked, context: Context, items: Sequence[Item | Result]) -> Reply:
+    async def _in_order(self, asked: ContextRequest, context: Context, items: Sequence[Item | Result]) -> Reply:
         results: list[Result] = []
         done = 0
         for one in items:
@@ -103,22 +103,22 @@ class Batch:
                 said = error_body.body([(place, result["code"], sentence)])
                 return reply(result["status"], {**said, "results": results})
             done += one.op != "get"
-        return reply(200, {"results": results})
+        return _answered(results)
 
-    async def _result(self, asked: Asked, context: Context, item: Item) -> Result:
+    async def _result(self, asked: ContextRequest, context: Context, item: Item) -> Result:
         left_s = self._end - asyncio.get_running_loop().time()
         how = How(min(settings.CONTEXT_DEADLINE_SECONDS, left_s))
-        about = asked.sight.network, item.key
+        about = asked.snapshot.network, item.key
         try:
             if left_s <= 0:
                 raise NotAnswered(f"The batch took longer than {LONGEST_S:g} s; this operation was not sent.")
             if item.op == "get":
-                return {"status": 200, **(await context.get(asked.sight, item.key, how)).body}
+                return {"status": 200, **(await context.get(asked.snapshot, item.key, how)).body}
             async with self._service.locks.of(about):
                 if item.op == "delete":
-                    deleted = await context.delete(asked.sight, item.key, item.which, how, _any)
+                    deleted = await context.delete(asked.snapshot, item.key, item.which, how, unconditional)
                     return {"status": 200, **deleted.body}
-                taken = await context.put(asked.sight, item.change, how)
+                taken = await context.put(asked.snapshot, item.change, how)
         except Absent as absent:
             return {"status": 404, **error_body.body([("", "not_found", str(absent))])}
         except Mistakes as mistake:
@@ -133,8 +133,9 @@ def operations_of(data: Any) -> int:
     return min(len(operations), MOST) if isinstance(operations, list) else 0
 
 
-def _any(version: str | None, changed_ms: int) -> None:
-    """No condition."""
+def _answered(results: Sequence[Result]) -> Reply:
+    """Not final if an operation may succeed when the batch is sent again."""
+    return replace(reply(200, {"results": results}), is_final=all(one["status"] < 500 for one in results))
 
 
 def _read(data: Any) -> tuple[bool, Sequence[Any]]:

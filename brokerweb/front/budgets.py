@@ -7,14 +7,18 @@ counted here is added there several times a second, so the limit may be passed b
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from rest_framework.exceptions import Throttled
 
-from brokerweb.kit.throttles import Budget, windows
+from brokerweb.kit.throttles import Budget, refusal, windows
 
 ADDED_AFTER_S = 0.2
+POLICY = "context"
+"""The name of the budget in headers and counters."""
 
 
 @dataclass(slots=True)
@@ -64,3 +68,25 @@ class Budgets:
         total = await sync_to_async(windows.add, thread_sensitive=False)(who, count.window, requests)
         if total is not None:
             count.known = max(count.known, total)
+
+
+def count_in_thread(who: str, operations: int) -> None:
+    """The same for requests that Django answers: they count in the cache at once. Raises ``TooManyRequests``."""
+    budget = windows.count(f"{who}:{POLICY}", settings.CONTEXT_RATE, time.time(), operations)
+    if budget is not None and budget.is_exceeded:
+        raise TooManyRequests(who, budget)
+
+
+def add_in_thread(who: str, operations: int) -> None:
+    """Further operations of a request that was counted; one may pass the limit, the next request has to wait."""
+    if operations and settings.CONTEXT_RATE:
+        windows.add(f"{who}:{POLICY}", int(time.time() // settings.REST_WINDOW_S), operations)
+
+
+class TooManyRequests(Throttled):
+    """A request beyond the budget."""
+
+    def __init__(self, who: str, budget: Budget) -> None:
+        refused, seconds = refusal(who, budget.reset_s)
+        super().__init__(detail=refused["sentence"])
+        self.wait = seconds

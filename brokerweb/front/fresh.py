@@ -27,6 +27,11 @@ class Fresh(Generic[K, V]):
         self._known: OrderedDict[K, tuple[float, V]] = OrderedDict()
         self._looks: dict[K, asyncio.Task[V]] = {}
 
+    def is_known(self, key: K) -> bool:
+        """Whether ``get`` needs no look."""
+        known = self._known.get(key)
+        return known is not None and self._clock() < known[0]
+
     async def get(self, key: K) -> V:
         """The value, read less than ``LASTS_S`` ago. Raises what ``read`` raises."""
         known = self._known.get(key)

@@ -1,7 +1,7 @@
 """Answers kept for requests that are sent again with the same ``Idempotency-Key``. Pure; times are monotonic seconds.
 
-Kept in the web process: after its restart, a request that is sent again is carried out again. Errors are not kept, so
-that the request can be tried again.
+Kept in the web process: after its restart, a request that is sent again is carried out again. Errors are not kept, nor
+batches in which an operation failed that may succeed later, so that the request can be tried again.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ class Answers:
             raise InProgress
         return kept.reply
 
-    def end(self, who: str, key: str, reply: Reply | None) -> None:
+    def end(self, who: str, key: str, fingerprint: bytes, reply: Reply | None) -> None:
         """``None``: it has no answer that would be the same again."""
         kept = self._find(who, key)
-        if kept is None:  # many others came since
+        if kept is None or kept.reply is not None or kept.fingerprint != fingerprint:  # forgotten, as others came since
             return
-        if reply is None or reply.status >= 400:
+        if reply is None or reply.status >= 400 or not reply.is_final:
             self._drop(who, key)
             return
         kept.reply = reply

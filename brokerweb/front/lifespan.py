@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
-from brokerweb.front import door
+from brokerweb.front import event_loop
 
 Message = MutableMapping[str, Any]
 
@@ -34,7 +34,7 @@ class Lifespan:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                door.use(asyncio.get_running_loop())
+                event_loop.use(asyncio.get_running_loop())
                 for part in self._parts:
                     part.start()
                 await send({"type": "lifespan.startup.complete"})

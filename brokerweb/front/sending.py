@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils.text import compress_string
 
 from brokerweb.api.answers import VERSION, VERSION_HEADER
+from brokerweb.front.budgets import POLICY
 from brokerweb.front.replies import Reply
 from brokerweb.kit import error_body
 from brokerweb.kit.origin import own_id
@@ -29,7 +30,8 @@ ALWAYS: Headers = [
 ]
 """Headers of every answer, next to its type and id. Those that Django adds for pages say nothing about JSON, and each
 takes 2 µs."""
-POLICY = "context"
+WITHOUT_LENGTH = (204, 304)
+"""Statuses of answers without a body (RFC 9110, section 8.6)."""
 LEAST_COMPRESSED = 1_000
 """Bytes; shorter bodies gain nothing."""
 LEAST_IN_THREAD = 30_000
@@ -52,19 +54,35 @@ async def send_reply(answer: Reply, scope: Scope, send: Send, more: Headers, enc
 
     ``more``: further headers; ``encodings``: the ``Accept-Encoding`` of a client that may get a compressed body.
     """
-    kind, body = b"application/json", answer.body
+    kind, body = "application/json", answer.body
     if answer.status >= 400 and error_body.wants_problem(_header(scope, b"accept")):
         told = error_body.problem(json.loads(body), answer.status, scope["path"])
-        kind, body = error_body.PROBLEM.encode(), json.dumps(told).encode()
+        kind, body = error_body.PROBLEM, json.dumps(told).encode()
+    await send_body(answer.status, kind, body, answer.headers, scope, send, more, encodings)
+
+
+async def send_body(
+    status: int,
+    kind: str,
+    body: bytes,
+    own: Mapping[str, str],
+    scope: Scope,
+    send: Send,
+    more: Headers,
+    encodings: str = "",
+) -> None:
+    """Every answer of the data plane. ``kind``: the content type of ``body``; ``own``: headers of this answer."""
     headers = [*ALWAYS, *more, (b"x-request-id", own_id(_header(scope, b"x-request-id")).encode())]
     if len(body) >= LEAST_COMPRESSED and accepts_gzip(encodings):
         body = await _compressed(body)
         headers.append((b"content-encoding", b"gzip"))
-    if answer.status != 304:
-        headers += [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
-    headers += [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    if body:
+        headers.append((b"content-type", kind.encode()))
+    if status not in WITHOUT_LENGTH:
+        headers.append((b"content-length", b"%d" % len(body)))
+    headers += [(name.lower().encode(), value.encode()) for name, value in own.items()]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
 
 def _header(scope: Scope, name: bytes) -> str:

@@ -22,7 +22,7 @@ from brokerweb.front.replies import Reply, reply
 from brokerweb.front.waiting import Waiters
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks import broker_index
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.contract import Absent, Context, Held, How, Key
 from brokerweb.systems.registry import web_of
 from overlay.core.errors import InvalidSetting, shown
@@ -44,13 +44,15 @@ LARGEST_PUT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ContextRequest:
     """A request that is permitted."""
 
     method: str
-    sight: Sight
+    snapshot: NetworkSnapshot
     who: str
     """The token or session, whose limits and idempotency keys count."""
+    account: str
+    """The user's id, whose waiting requests count."""
     kind: str
     """``ONE``, ``BATCH``, ``LIST`` or ``STREAM``."""
     key: Key | None
@@ -81,23 +83,23 @@ class Service:
         self._watched: set[str] = set()
         """Systems that tell of new data."""
 
-    async def get(self, asked: Asked) -> Reply:
+    async def get(self, asked: ContextRequest) -> Reply:
         """Status 200 or 304. Raises errors of services and of REST."""
         assert asked.key is not None
-        context, how = context_of(asked.sight, "get"), how_of(asked)
+        context, how = context_of(asked.snapshot, "get"), how_of(asked)
         waits, applied = wait_s(asked.headers.get("prefer", "")), {}
         try:
             if waits:
                 applied = {"Preference-Applied": f"wait={waits}"}
-                about = asked.sight.network, asked.key
+                about = asked.snapshot.network, asked.key
 
                 async def look() -> Held:
                     assert asked.key is not None
-                    return await context.get(asked.sight, asked.key, how)
+                    return await context.get(asked.snapshot, asked.key, how)
 
-                held = await self.waiters.until(look, asked.who, about, waits)
+                held = await self.waiters.until(look, asked.account, about, waits)
             else:
-                held = await context.get(asked.sight, asked.key, how)
+                held = await context.get(asked.snapshot, asked.key, how)
         except Absent as absent:
             if conditions.check(asked.headers, None, 0, is_safe=True) == conditions.FAILED:
                 raise PreconditionFailed from None
@@ -114,43 +116,43 @@ class Service:
             return Reply(status, b"", headers)
         return reply(200, held.body, headers)
 
-    async def put(self, asked: Asked) -> Reply:
+    async def put(self, asked: ContextRequest) -> Reply:
         """Status 200. Raises errors of services and of REST."""
         assert asked.key is not None
         check_size(asked.raw)
-        context, how = context_of(asked.sight, "put"), how_of(asked)
+        context, how = context_of(asked.snapshot, "put"), how_of(asked)
         change = context.read(asked.key, asked.data)
-        async with self.locks.of((asked.sight.network, asked.key)):
+        async with self.locks.of((asked.snapshot.network, asked.key)):
             if conditions.are_given(asked.headers):
                 await self._check(asked, context, how)
-            taken = await context.put(asked.sight, change, how)
-        self.waiters.stored((asked.sight.network, asked.key))
+            taken = await context.put(asked.snapshot, change, how)
+        self.waiters.stored((asked.snapshot.network, asked.key))
         return reply(200, taken.body, {"ETag": conditions.tag(taken.version)} if taken.version else None)
 
-    async def delete(self, asked: Asked) -> Reply:
+    async def delete(self, asked: ContextRequest) -> Reply:
         """Status 200. Raises errors of services and of REST."""
         assert asked.key is not None
-        context, how = context_of(asked.sight, "delete"), How(settings.CONTEXT_DEADLINE_SECONDS)
+        context, how = context_of(asked.snapshot, "delete"), How(settings.CONTEXT_DEADLINE_SECONDS)
 
         def check(version: str | None, changed_ms: int) -> None:
             if conditions.check(asked.headers, version, changed_ms, is_safe=False) != conditions.GO_ON:
                 raise PreconditionFailed
 
         try:
-            async with self.locks.of((asked.sight.network, asked.key)):
-                taken = await context.delete(asked.sight, asked.key, asked.parameters, how, check)
+            async with self.locks.of((asked.snapshot.network, asked.key)):
+                taken = await context.delete(asked.snapshot, asked.key, asked.parameters, how, check)
         except Absent as absent:
             raise NotFound(str(absent)) from None
         return reply(200, taken.body)
 
-    async def list(self, asked: Asked) -> Reply:
+    async def list(self, asked: ContextRequest) -> Reply:
         """Status 200 with one page. Raises errors of services and of REST."""
-        context, parameters = context_of(asked.sight, "list"), asked.parameters
+        context, parameters = context_of(asked.snapshot, "list"), asked.parameters
         size = _page_size(parameters.get("page_size", ""))
         wanted = _fields(parameters.get("fields", ""), context.fields)
         selection = selection_of(context, parameters)
-        self.watch(asked.sight.system, context)
-        listed = await context.list(asked.sight, selection, parameters.get("cursor", ""), size)
+        self.watch(asked.snapshot.system, context)
+        listed = await context.list(asked.snapshot, selection, parameters.get("cursor", ""), size)
         rows = listed.rows if not wanted else [{name: row[name] for name in wanted} for row in listed.rows]
         said = {name: text for name, text in parameters.items() if name != "format"}
         following = f"{asked.here}?{urlencode({**said, 'cursor': listed.following})}" if listed.following else None
@@ -169,35 +171,39 @@ class Service:
             self._watched.add(system)
             context.when_stored(lambda network, key: self.waiters.stored((network, key)))
 
-    async def once(self, asked: Asked, carry_out: Any) -> Reply:
+    async def once(self, asked: ContextRequest, carry_out: Any) -> Reply:
         """``carry_out(asked)``, or the answer that it got when it was first sent with this ``Idempotency-Key``."""
         header = asked.headers.get("idempotency-key")
         if header is None:
             result: Reply = await carry_out(asked)
             return result
-        key = read_key(header)
-        kept = self.answers.begin(asked.who, key, _fingerprint(asked), time.monotonic())
+        key, fingerprint = read_key(header), _fingerprint(asked)
+        kept = self.answers.begin(asked.who, key, fingerprint, time.monotonic())
         if kept is not None:
             return Reply(kept.status, kept.body, {**kept.headers, REPLAYED: "true"})
         done: Reply | None = None
         try:
             done = await carry_out(asked)
         finally:
-            self.answers.end(asked.who, key, done)
+            self.answers.end(asked.who, key, fingerprint, done)
         return done
 
-    async def _check(self, asked: Asked, context: Context, how: How) -> None:
+    async def _check(self, asked: ContextRequest, context: Context, how: How) -> None:
         """Raises ``PreconditionFailed``."""
         assert asked.key is not None
         version: str | None = None
         changed_ms = 0
         try:
-            held = await context.get(asked.sight, asked.key, How(how.deadline_s))
+            held = await context.get(asked.snapshot, asked.key, How(how.deadline_s))
             version, changed_ms = held.version, held.changed_ms
         except Absent:
             pass
         if conditions.check(asked.headers, version, changed_ms, is_safe=False) != conditions.GO_ON:
             raise PreconditionFailed
+
+
+def unconditional(version: str | None, changed_ms: int) -> None:
+    """The check of a deletion without conditions."""
 
 
 def check_size(raw: bytes) -> None:
@@ -206,13 +212,13 @@ def check_size(raw: bytes) -> None:
         raise TooLarge(f"The body has {len(raw):,} bytes; the limit is {LARGEST_PUT:,}.")
 
 
-def context_of(sight: Sight, operation: str) -> Context:
+def context_of(snapshot: NetworkSnapshot, operation: str) -> Context:
     """The operations of the network's system. Raises ``NotPossible`` if this is none of them."""
-    context = web_of(sight.system).context
+    context = web_of(snapshot.system).context
     if context is None:
-        raise NotPossible(f"This network is of the system {sight.system}, which has no context to store or query.")
+        raise NotPossible(f"This network is of the system {snapshot.system}, which has no context to store or query.")
     if operation not in context.operations:
-        raise NotPossible(f"This network is of the system {sight.system}, which has no operation {operation}.")
+        raise NotPossible(f"This network is of the system {snapshot.system}, which has no operation {operation}.")
     return context
 
 
@@ -248,7 +254,7 @@ def _fields(text: str, known: Sequence[str]) -> Sequence[str]:
     return wanted
 
 
-def how_of(asked: Asked) -> How:
+def how_of(asked: ContextRequest) -> How:
     """From the parameters. Raises ``InvalidSetting``."""
     parameters = asked.parameters
     if not parameters:
@@ -256,7 +262,7 @@ def how_of(asked: Asked) -> How:
     is_dry = _is_true(parameters, "dry")
     is_traced = _is_true(parameters, "trace") or is_dry
     text = parameters.get("broker", "")
-    server = broker_index.below(asked.sight.servers, broker_index.number(text)) if text else None
+    server = broker_index.below(asked.snapshot.servers, broker_index.number(text)) if text else None
     return How(settings.CONTEXT_DEADLINE_SECONDS, server, is_traced, is_dry)
 
 
@@ -268,6 +274,6 @@ def _is_true(parameters: Mapping[str, str], name: str) -> bool:
     return said == "true"
 
 
-def _fingerprint(asked: Asked) -> bytes:
-    what = asked.method, asked.sight.network, asked.key, sorted(asked.parameters.items())
+def _fingerprint(asked: ContextRequest) -> bytes:
+    what = asked.method, asked.snapshot.network, asked.key, sorted(asked.parameters.items())
     return blake2b(asked.raw, key=blake2b(repr(what).encode(), digest_size=16).digest(), digest_size=16).digest()

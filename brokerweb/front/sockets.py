@@ -17,12 +17,16 @@ from django.db import DatabaseError
 from rest_framework.exceptions import APIException
 
 from brokerweb.api import errors
-from brokerweb.front import door
-from brokerweb.front.service import STREAM, Asked, are_known
+from brokerweb.front import event_loop
+from brokerweb.front.access_control import AccessControl
+from brokerweb.front.budgets import TooManyRequests
+from brokerweb.front.principals import Credentials, credentials, who_shows
+from brokerweb.front.service import STREAM, ContextRequest, are_known
 from brokerweb.front.stream_transports import ENDED, Receive, Send, Socket
-from brokerweb.front.streams import Admit, Look, Streams
-from brokerweb.front.visitors import credentials, is_known
+from brokerweb.front.streams import Streams
 from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import REST
 from overlay.core.errors import InvalidSetting
 
 NOT_LOGGED_IN, NOT_ALLOWED, UNKNOWN, WENT_WRONG = 4401, 4403, 4404, 1011
@@ -38,10 +42,9 @@ class Refused(Exception):
 class Sockets:
     """``otherwise`` answers all other websockets."""
 
-    def __init__(self, streams: Streams, admit: Admit, look: Look, otherwise: Callable[..., Awaitable[Any]]) -> None:
+    def __init__(self, streams: Streams, access: AccessControl, otherwise: Callable[..., Awaitable[Any]]) -> None:
         self._streams = streams
-        self._admit = admit
-        self._look = look
+        self._access = access
         self._otherwise = otherwise
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -69,15 +72,27 @@ class Sockets:
         shown = credentials(headers, network)
         if shown is None:
             raise Refused(NOT_LOGGED_IN, "Log in, or send a token.")
-        visitor, sight = await self._admit(shown), await self._look(network)
-        if visitor is None:
-            is_one = await database_sync_to_async(is_known, thread_sensitive=False)(shown)
-            raise Refused(NOT_ALLOWED if is_one else NOT_LOGGED_IN, "This account or token may not read this network.")
-        if sight is None:
+        principal, snapshot = await self._access.principal(shown), await self._access.network(network)
+        if principal is None:
+            raise await _refusal(network, shown)
+        if snapshot is None:
             raise Refused(UNKNOWN, "There is no such network.")
         parameters = dict(parse_qsl(scope["query_string"].decode("latin1"), keep_blank_values=True))
-        if not are_known(parameters, sight.system, STREAM, "GET"):
+        if not are_known(parameters, snapshot.system, STREAM, "GET"):
             raise Refused(ENDED + 400, "Unknown parameter. The parameters are those of the same stream in REST.")
-        door.use(asyncio.get_running_loop())
-        asked = Asked("GET", sight, visitor.who, STREAM, None, parameters, headers)
-        return await self._streams.open(asked, visitor, shown)
+        event_loop.use(asyncio.get_running_loop())
+        budget = self._access.count(principal.who)
+        if budget is not None and budget.is_exceeded:
+            raise TooManyRequests(principal.who, budget)
+        asked = ContextRequest("GET", snapshot, principal.who, principal.account, STREAM, None, parameters, headers)
+        return await self._streams.open(asked, principal, shown)
+
+
+async def _refusal(network: str, shown: Credentials) -> Refused:
+    """Of one who may not read the network; it is in the operation log."""
+    sentence = "This account or token may not read this network."
+    who = await database_sync_to_async(who_shows, thread_sensitive=False)(shown)
+    if not who:
+        return Refused(NOT_LOGGED_IN, sentence)
+    recording.forbidden(network, who, REST, STREAM, (), sentence)
+    return Refused(NOT_ALLOWED, sentence)

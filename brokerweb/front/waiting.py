@@ -16,7 +16,7 @@ Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 
 MOST = 1_000
 MOST_OF_ONE = 100
-"""Waiting requests of one token or session."""
+"""Waiting requests of one account."""
 FIRST_S, LONGEST_S, GROWTH = 0.1, 1.0, 1.5
 """Pauses between two looks: a search that finds nothing visits every broker."""
 
@@ -34,15 +34,15 @@ class Waiters:
             if not one.done():
                 one.set_result(None)
 
-    async def until(self, look: Callable[[], Awaitable[T]], who: str, about: Hashable, seconds: float) -> T:
+    async def until(self, look: Callable[[], Awaitable[T]], account: str, about: Hashable, seconds: float) -> T:
         """The first result of ``look`` that is not ``Absent``. Raises ``Absent`` after ``seconds``, and ``Busy``."""
-        if self._of.total() >= MOST or self._of[who] >= MOST_OF_ONE:
+        if self._of.total() >= MOST or self._of[account] >= MOST_OF_ONE:
             raise Busy("Too many requests wait for data. Try again later.")
-        self._of[who] += 1
+        self._of[account] += 1
         try:
             return await self._look(look, about, asyncio.get_running_loop().time() + seconds)
         finally:
-            self._of[who] -= 1
+            self._of[account] -= 1
             self._of += Counter()  # drops zeros
 
     async def _look(self, look: Callable[[], Awaitable[T]], about: Hashable, end: float) -> T:

@@ -83,6 +83,16 @@ def ago(moment: datetime | None) -> SafeString | str:
 
 
 @register.filter
+def to_the_second(moment: datetime) -> SafeString:
+    """``<time>`` of a log whose rows follow within seconds; the script converts it to the reader's time zone."""
+    exact = f"{moment:%Y-%m-%d %H:%M:%S}"
+    text = f"{moment.day} {moment:%b %H:%M:%S}"
+    return format_html(
+        '<time datetime="{}" data-exact="seconds" title="{} UTC">{}</time>', moment.isoformat(), exact, text
+    )
+
+
+@register.filter
 def state(word: Any) -> SafeString:
     """A state as a badge: shape, word and colour together."""
     name = str(word or "unknown")

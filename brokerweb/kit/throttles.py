@@ -54,16 +54,16 @@ class Windows:
     def __init__(self) -> None:
         self._breaker = CacheBreaker("no request is throttled")
 
-    def count(self, who: str, rate: float, now: float) -> Budget | None:
-        """Count one request of ``who`` and return the budget of ``rate`` requests per second that it leaves; ``None``
-        if there is none: ``rate`` is 0, or the cache is unavailable. ``now`` is in seconds, on the same clock in all
+    def count(self, who: str, rate: float, now: float, requests: int = 1) -> Budget | None:
+        """Count requests of ``who`` and return the budget of ``rate`` requests per second that they leave; ``None`` if
+        there is none: ``rate`` is 0, or the cache is unavailable. ``now`` is in seconds, on the same clock in all
         processes.
         """
         window = settings.REST_WINDOW_S
         number, passed = divmod(now, window)
         if not rate:
             return None
-        count = self.add(who, int(number), 1)
+        count = self.add(who, int(number), requests)
         if count is None:
             return None
         quota = int(rate * window)

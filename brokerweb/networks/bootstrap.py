@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 from brokerweb.kit.follower_cache import Following
@@ -21,7 +22,8 @@ from overlay.load.choice import Candidate, Wish, ranked
 from overlay.systems.registry import SYSTEMS
 
 HEALTHY, SILENT, DOWN = "healthy", "silent", "down"
-"""Health: it answers a ping; it runs and does not answer; no process runs, or it does not run yet."""
+"""Health: it answers a ping; it runs and does not answer; no process runs, or it does not run yet. A broker that has
+started since the last round of pings is silent until the next one."""
 RENEW_S, RENEW_SOON_S = 30, 5
 """When to fetch the list again: if all brokers are healthy, or not."""
 FRESH_S = 1.0
@@ -70,15 +72,17 @@ class _Check:
     """The last pings to the brokers of one network."""
 
     def __init__(self) -> None:
+        self._lock = Lock()  # not that of all networks, whose clients would wait for a silent broker of this one
         self._at = -FRESH_S
         self._found: tuple[Mapping[int, float | None], float] = {}, 0.0
 
     def look(self, network: Network) -> tuple[Mapping[int, float | None], float]:
         """Round trips by broker, µs, and when they were measured, Unix time."""
-        if time.monotonic() - self._at >= FRESH_S:
-            self._found = pinged(SYSTEMS[network.system], _up(network), DEADLINE_S), time.time()
-            self._at = time.monotonic()
-        return self._found
+        with self._lock:
+            if time.monotonic() - self._at >= FRESH_S:
+                self._found = pinged(SYSTEMS[network.system], _up(network), DEADLINE_S), time.time()
+                self._at = time.monotonic()
+            return self._found
 
 
 _checks: Following[tuple[str, int, int], _Check] = Following(KEPT)
@@ -88,7 +92,8 @@ def bootstrap_list(network: Network, wish: Wish) -> List:
     """The list for a client that wants ``wish``."""
     took, checked_s = _pings(network)
     loads, places = _loads(network), network.deployed.get("positions") or ()
-    entries = [_entry(row, took, loads, places) for row in network.brokers if row.get("address")]
+    is_up = network.state in UP
+    entries = [_entry(row, took, loads, places, is_up=is_up) for row in network.brokers if row.get("address")]
     healthy = {parse_address(entry.address): entry for entry in entries if entry.health == HEALTHY}
     best = [healthy[one.address] for one in ranked((entry.candidate for entry in healthy.values()), wish)]
     others = sorted((entry for entry in entries if entry.health != HEALTHY), key=lambda entry: entry.index)
@@ -101,7 +106,8 @@ def _pings(network: Network) -> tuple[Mapping[int, float | None], float]:
     if network.state not in UP or network.system not in SYSTEMS:
         return {}, time.time()
     key = network.pk, network.epoch, network.version
-    return _checks.look(key, _Check, lambda check: check.look(network))
+    check = _checks.look(key, _Check, lambda check: check)
+    return check.look(network)
 
 
 def _up(network: Network) -> dict[int, Address]:
@@ -117,10 +123,12 @@ def _entry(
     took: Mapping[int, float | None],
     loads: Mapping[int, float],
     places: Sequence[Sequence[float]],
+    *,
+    is_up: bool,
 ) -> Entry:
     index, state = row["index"], row["state"]
     round_trip = took.get(index)
-    health = HEALTHY if round_trip is not None else SILENT if state == "up" and index in took else DOWN
+    health = HEALTHY if round_trip is not None else SILENT if is_up and state == "up" else DOWN
     place = (places[index][0], places[index][1]) if index < len(places) else None
     return Entry(index, row["address"], health, state, round_trip, loads.get(index), place)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -13,14 +14,17 @@ from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes as changing
 from brokerweb.kit.view_guards import form_page, person
-from brokerweb.networks import broker_index, changes, services
+from brokerweb.networks import broker_index, changes, difference_picture, services
 from brokerweb.networks.changes import Changed, How
 from brokerweb.networks.models import Network
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting
+from overlay.deployment import rollout
 from overlay.systems.registry import SYSTEMS
 
 PREFIX = "settings-"
+NEIGHBOURS = 12
+"""Listed for each server."""
 NOT_REPEATED = ("csrfmiddlewaretoken", "apply", "allow_split", "version")
 
 Edit = Callable[[Network, QueryDict, How], Changed]
@@ -130,12 +134,13 @@ def _page(
     if isinstance(error, InvalidSetting):
         inputs.blame(error.field.rpartition(".")[2], error.sentence)
     states = {row["index"]: row["state"] for row in network.brokers}
-    names = broker_index.servers_of(network)
+    names, neighbours = broker_index.servers_of(network), _neighbours(network)
     context: dict[str, Any] = {
         "network": network,
         "system": system,
         "servers": names,
         "preview": preview,
+        "drawn": _drawn(preview),
         "lines": [changes.words(step) for step in preview.steps] if preview else [],
         "splits": preview is not None and bool(preview.split),
         "repeated": [(name, value) for name in sent for value in sent.getlist(name) if name not in NOT_REPEATED],
@@ -147,6 +152,8 @@ def _page(
                 "full": full,
                 "state": states.get(index, "stopped"),
                 "is_drained": changes.is_drained(network, index),
+                "links": neighbours[index][:NEIGHBOURS],
+                "more": max(0, len(neighbours[index]) - NEIGHBOURS),
             }
             for index, full in names.all
         ],
@@ -156,6 +163,22 @@ def _page(
         "sections": setting_sections.of_settings(system, inputs.inputs),
     }
     return render(request, "networks/change.html", context, status=400 if error else 200)
+
+
+def _drawn(preview: Changed | None) -> dict[str, Any] | None:
+    """The difference in one picture; ``None`` where there is nothing to draw."""
+    if preview is None or preview.drafts is None or not preview.steps:
+        return None
+    restarted = {step.brokers[0] for step in preview.steps if step.verb == rollout.REPLACE}
+    return difference_picture.picture(*preview.drafts, restarted)
+
+
+def _neighbours(network: Network) -> Mapping[int, list[int]]:
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for link in network.deployed["links"]:
+        found[link["a"]].append(link["b"])
+        found[link["b"]].append(link["a"])
+    return defaultdict(list, {index: sorted(others) for index, others in found.items()})
 
 
 def _version(text: str) -> int | None:

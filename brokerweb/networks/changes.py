@@ -43,6 +43,8 @@ class Changed:
     """A sentence if some brokers can no longer reach each other; empty otherwise."""
     added: tuple[int, ...] = ()
     """Indices of new brokers."""
+    drafts: tuple[Draft, Draft] | None = None
+    """Before and after."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,10 @@ def change(network: Network, edit: Callable[[Draft], object], how: How) -> Chang
         if split and not how.allow_split and not how.dry_run:
             raise NotPossible(f"{split} To do it nevertheless, allow the split (allow_split: true).")
         remarks = _remarks(network, after, steps, split)
-        found = Changed(network, network.version + 1, how.dry_run, steps, remarks, split, added)
-        if not how.dry_run and after != before:
+        differs = after != before
+        version = network.version + differs
+        found = Changed(network, version, how.dry_run, steps, remarks, split, added, (before, after))
+        if not how.dry_run and differs:
             with recorded(CHANGE, network, how.by):
                 _store(network, before, after)
     return found
@@ -244,6 +248,7 @@ def progress(network: Network, worker_missing: str = "") -> dict[str, Any]:
         "version": network.version,
         "state": state,
         "steps": seen.get("steps", 0),
+        "taken": max(0, seen.get("steps", 0) - len(seen.get("left") or [])),
         "left": [{**step, "words": words(Step(step["step"], tuple(step["brokers"])))} for step in left],
         "waits_for": refused or waits or (worker_missing.rstrip(".") if state == "rolling" else ""),
         "previous": network.previous.get("version") if network.previous else None,

@@ -15,14 +15,14 @@ from brokerweb.brokers.panel import Place, shown
 from brokerweb.brokers.rows import merged
 from brokerweb.kit.follower_cache import Following
 from brokerweb.networks import broker_index
-from brokerweb.networks.load_polling import Glance
+from brokerweb.networks.load_polling import LoadSampler
 from brokerweb.networks.models import UP, Network
 from brokerweb.systems.registry import web_of
 
 KEPT = 8
 """Maximum number of followed networks."""
 
-_networks: Following[tuple[str, int], Glance] = Following(KEPT)
+_networks: Following[tuple[str, int], LoadSampler] = Following(KEPT)
 
 
 def frame(network: Network) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def frame(network: Network) -> dict[str, Any]:
     states = [{name: row.get(name) for name in ("index", "state", "address", "restarts")} for row in network.brokers]
     told: dict[str, Any] = {}
     if network.state in UP:
-        told = _networks.look((network.pk, network.epoch), Glance, lambda glance: glance.look(network))
+        told = _networks.look((network.pk, network.epoch), LoadSampler, lambda sampler: sampler.look(network))
     return {"memory": {"brokers": []}, **told, "brokers": states}
 
 

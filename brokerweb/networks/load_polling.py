@@ -43,7 +43,7 @@ class _Seen:
     cpu_s: float | None
 
 
-class Glance:
+class LoadSampler:
     """Latest load and memory of all brokers of one network. Rates need two polls."""
 
     def __init__(self) -> None:

@@ -9,27 +9,24 @@ reaction time plus the round trip. Searches are not measured.
 from __future__ import annotations
 
 import logging
-import select
-import socket
-import struct
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
 from django.conf import settings
 from django.db import close_old_connections
 
-from brokerweb.networks.load_polling import Glance
+from brokerweb.networks.load_polling import LoadSampler
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import LOOKS, SECONDS, Probes, Tier
 from brokerweb.networks.seconds import Second
-from brokerweb.networks.statistics_queries import AT_ONCE, SILENCE_S
+from brokerweb.networks.sweep import ask_all
 from brokerweb.networks.thinning import Thinning
 from overlay.core.addresses import Address, parse_address
-from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.deployment.rollout import RUNNING
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
 
@@ -40,8 +37,6 @@ LOOK_S = 5
 """Between two polls of load and memory. More often costs more: each reads process data of every broker."""
 DEADLINE_S = 0.9
 """Timeout of a round of pings."""
-_STAMPED = getattr(socket, "SO_TIMESTAMPNS", 35)
-"""Linux's constant, missing in older Python versions."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -52,54 +47,13 @@ def probe_file(network: Network) -> Probes:
 
 
 def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
-    """Response time of a ping by server, µs; ``None`` without an answer. Unreachable servers are omitted.
+    """Response time of a ping by server, µs; ``None`` without an answer. Every server is asked."""
 
-    Each call uses a new port, so that a late answer to an earlier ping is not mistaken for one to this.
-    """
-    took: dict[K, float | None] = {}
-    waiting, end = iter(brokers.items()), time.monotonic() + deadline_s
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        try:
-            sock.setsockopt(socket.SOL_SOCKET, _STAMPED, 1)
-        except OSError:  # not Linux: use the time at which this process reads the answer
-            log.debug("this kernel does not timestamp datagrams")
-        while time.monotonic() < end and (some := dict(islice(waiting, AT_ONCE))):
-            sent_ns: dict[Address, int] = {}
-            for address in some.values():
-                try:
-                    sent_ns[address] = time.time_ns()
-                    sock.sendto(system.ping(sent_ns[address] // 1_000_000), address)
-                except OSError:  # no route, or another address family
-                    continue
-            until = min(end, time.monotonic() + max(SILENCE_S, deadline_s / 2))
-            heard_ns = dict(_heard(system, sock, set(sent_ns), until))
-            for key, address in some.items():
-                came = heard_ns.get(address)
-                took[key] = None if came is None else max(0, came - sent_ns[address]) / 1000
-    return took
+    def read(data: bytes) -> bool | None:
+        return system.answers_ping(data) or None
 
-
-def _heard(system: System, sock: socket.socket, awaited: set[Address], until: float) -> Iterator[tuple[Address, int]]:
-    """Answering servers with the arrival time, Unix ns, until all have answered."""
-    while awaited and (left_s := until - time.monotonic()) > 0:
-        if not select.select([sock], [], [], left_s)[0]:
-            return
-        try:
-            data, ancillary, _, source = sock.recvmsg(MAX_DATAGRAM_BYTES, 64)
-        except OSError:
-            continue
-        address = (source[0], source[1])
-        if address in awaited and system.answers_ping(data):
-            awaited.discard(address)
-            yield address, _stamp(ancillary) or time.time_ns()
-
-
-def _stamp(ancillary: list[tuple[int, int, bytes]]) -> int | None:
-    for level, kind, data in ancillary:
-        if (level, kind) == (socket.SOL_SOCKET, _STAMPED):
-            seconds, nanoseconds = struct.unpack_from("@ll", data)
-            return int(seconds) * 1_000_000_000 + int(nanoseconds)
-    return None
+    answers = ask_all(brokers.values(), lambda: system.ping(time.time_ns() // 1_000_000), read, deadline_s)
+    return {key: answers[address].took_us if address in answers else None for key, address in brokers.items()}
 
 
 class _Followed:
@@ -108,7 +62,7 @@ class _Followed:
     def __init__(self, network: Network) -> None:
         self.file = probe_file(network)
         self._thinning = Thinning(self.file)
-        self._glance = Glance()
+        self._glance = LoadSampler()
         self._second = Second()
         self._at_s = 0
 
@@ -140,11 +94,13 @@ Heard = Callable[[Network, Probes, Mapping[Tier, Sequence[int]]], None]
 
 
 class Prober:
-    """Probes the running networks of this host. ``heard`` is called when steps of a network were written."""
+    """Probes the running networks of this host. ``heard`` is called when steps of a network were written, ``over``
+    after each round.
+    """
 
-    def __init__(self, host: str, heard: Heard | None = None) -> None:
+    def __init__(self, host: str, heard: Heard | None = None, over: Callable[[], None] | None = None) -> None:
         self._host = host
-        self._heard = heard
+        self._heard, self._over = heard, over
         self._followed: dict[tuple[str, int, int], _Followed] = {}
         self._looked_in = -1
 
@@ -166,7 +122,7 @@ class Prober:
                 (key, row["index"]): parse_address(row["address"])
                 for key in keys
                 for row in networks[key].brokers
-                if row.get("address")
+                if row.get("address") and row.get("wanted", RUNNING) == RUNNING  # not one that was drained
             }
             for (key, index), took_us in pinged(SYSTEMS[name], addresses, DEADLINE_S / len(present)).items():
                 probes[key][index] = took_us
@@ -176,6 +132,8 @@ class Prober:
             followed.take(probes[key])
             if is_due:
                 followed.look(networks[key])
+        if self._over is not None:
+            self._over()
 
     def _close(self, followed: _Followed, network: Network) -> None:
         brokers = [row["index"] for row in network.brokers]
@@ -190,17 +148,16 @@ class Prober:
 class Probing(threading.Thread):
     """A round each second until the process exits."""
 
-    def __init__(self, heard: Heard | None = None) -> None:
+    def __init__(self, heard: Heard | None = None, over: Callable[[], None] | None = None) -> None:
         super().__init__(name="probing", daemon=True)
-        self._heard = heard
+        self._prober = Prober(settings.HOST_NAME, heard, over)
 
     def run(self) -> None:
-        prober = Prober(settings.HOST_NAME, self._heard)
         while True:
             began = time.monotonic()
             close_old_connections()
             try:
-                prober.round()
+                self._prober.round()
             except Exception as error:  # noqa: BLE001  a locked database must not end the only one who measures
                 log.warning("networks were not probed this second: %s", error)
             finally:

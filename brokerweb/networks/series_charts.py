@@ -19,7 +19,7 @@ CHARTS = (
                 "",
                 (
                     Line("p50_us", "p50", colour="accent", width=2.5),
-                    Line("p95_us", "p95", colour="state-violet", width=1.5, dash="dashed"),
+                    Line("p95_us", "p95", colour="state-violet", width=1, band_to="p50_us"),
                     Line("mean_us", "mean", colour="ink-soft", width=1, dash="dotted"),
                 ),
             ),

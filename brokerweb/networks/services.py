@@ -102,13 +102,14 @@ def start(network: Network, *, new_addresses: bool = False) -> Network:
     reason, because clients know it by its address; ``new_addresses`` gives every broker another one.
     """
     ended = (*DOWN, NetworkState.STOPPING)
+    network.refresh_from_db()  # in this transaction: no other one writes meanwhile
     if network.desired == Desired.STOPPED:
         quotas.check_brokers(network.host, quotas.running_brokers(network), "network")
     moved: dict[str, Any] = {"addresses": {}} if new_addresses else {}
     Network.objects.filter(pk=network.pk, state__in=ended).update(
         desired=Desired.RUNNING,
         state=NetworkState.STARTING,
-        reason="",
+        reason=worker_missing(network.host),
         epoch=F("epoch") + 1,
         changed=timezone.now(),
         brokers=[],
@@ -130,7 +131,7 @@ def stop(network: Network) -> Network:
     Network.objects.filter(pk=network.pk).exclude(state=NetworkState.STOPPED).update(
         desired=Desired.STOPPED,
         state=Case(When(host="", then=Value(NetworkState.STOPPED)), default=Value(NetworkState.STOPPING)),
-        reason="",
+        reason=worker_missing(network.host) if network.host else "",
         changed=timezone.now(),
     )
     _forget_restarts(network)
@@ -189,9 +190,15 @@ def restartable(network: Network) -> set[int]:
     return {row["index"] for row in network.brokers if row["state"] not in NOT_RESTARTED}
 
 
+def is_deletable(network: Network) -> bool:
+    """Whether it is stopped, or is to stop on a host that is gone; if that returns, its worker ends the brokers."""
+    is_left = network.state == NetworkState.STOPPING and bool(worker_missing(network.host))
+    return is_left or network.state == NetworkState.STOPPED
+
+
 def delete(network: Network) -> None:
-    """Delete a stopped network. Raises ``NotPossible`` otherwise."""
-    if network.state != NetworkState.STOPPED:
+    """Delete a network that ``is_deletable``. Raises ``NotPossible`` otherwise."""
+    if not is_deletable(network):
         raise NotPossible(f"This network is {network.state}. Stop it first.")
     directory = Path(django_settings.VAR) / "networks" / network.pk
     with recorded(DELETE, network):
@@ -209,6 +216,12 @@ def worker_missing(name: str | None = None) -> str:
         return ""
     silent = int((timezone.now() - newest.heartbeat).total_seconds())
     return f"No worker has answered for {silent} s on host {newest.name}. Is make up running?"
+
+
+def gone(host: Host) -> str:
+    """Why nothing is known of the networks of a host without a worker."""
+    since = f"{host.heartbeat:%Y-%m-%d %H:%M:%S} UTC"
+    return f"No worker has answered on host {host.name} since {since}. What is shown was observed before."
 
 
 def host_here() -> Host | None:

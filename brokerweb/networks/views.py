@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 
 from brokerweb.accounts.asking import asked, shown_networks
 from brokerweb.accounts.rights import ANY
@@ -18,7 +20,7 @@ from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes as changing
 from brokerweb.kit.view_guards import form_page, needs, page_of, person, sought
-from brokerweb.networks import broker_index, changes, history, live_data, services
+from brokerweb.networks import broker_index, changes, history, live_data, quotas, services
 from brokerweb.networks.answering import trouble
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
@@ -29,13 +31,21 @@ from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import FIRST, SYSTEMS, have_topologies, servers_title
 from telemetry.systems.registry import telemetry_of
 
+LONG_APART = timedelta(minutes=1)
+"""A bridge that was not connected for so long is shown in the list of networks."""
+
 
 @needs("read", network=ANY)
 @login_required
 def index(request: HttpRequest) -> HttpResponse:
-    # By name: alarms are above networks.
-    firing = Count("alarms", filter=Q(alarms__state="firing"))
-    rows = shown_networks(Network.objects.annotate(firing=firing).order_by("-created"), asked(request).access)
+    # By name: alarms and bridges are above networks.
+    long_ago = timezone.now() - LONG_APART
+    apart = Q(bridges__state__in=("connecting", "failed"), bridges__since__lt=long_ago)
+    counts = {
+        "firing": Count("alarms", filter=Q(alarms__state="firing"), distinct=True),
+        "apart": Count("bridges", filter=apart, distinct=True),
+    }
+    rows = shown_networks(Network.objects.annotate(**counts).order_by("-created"), asked(request).access)
     if state := request.GET.get("state", ""):
         rows = rows.filter(state=state)
     if query := sought(request):
@@ -88,6 +98,7 @@ def _form(
     context = {"inputs": inputs, "sent": sent, "error": error, "topologies": Topology.objects.all()}
     context |= {"main_settings": setting_sections.main(system, inputs.inputs), "systems": SYSTEMS.values()}
     context |= {"sections": setting_sections.of_settings(system, inputs.inputs)}
+    context |= {"own": quotas.networks_of(person(request)), "brokers": quotas.brokers_of("")}
     return render(request, "networks/form.html", context, status=400 if error else 200)
 
 
@@ -97,9 +108,10 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     found = _broker(network, request.GET.get("broker", ""))
     opened = {} if found is None else live_data.panel_of(network, found)
     graph = overlay.picture(network.deployed, broker_index.servers_of(network))
-    parts = web_of(network.system).parts_of_network(network)
+    web = web_of(network.system)
+    parts = web.parts_of_network(network)
     context = {**_shown(network), **opened, "graph": graph, **_course(network, request.GET.get("range", ""))}
-    context |= {"parts": parts, "events": history.newest(network)}
+    context |= {"parts": parts, "events": history.newest(network), "has_context": web.context is not None}
     return render(request, "networks/detail.html", context)
 
 
@@ -109,7 +121,7 @@ def _course(network: Network, said: str) -> dict[str, Any]:
     return {
         "charts": shown,
         "chart_scripts": for_script(shown),
-        "ranges": [(tier.range, RANGES[tier.range]) for tier in TIERS],
+        "ranges": [(tier.range, RANGES[tier.range], tier.covers_s) for tier in TIERS],
         "range": said if said in RANGES else TIERS[0].range,
     }
 
@@ -145,6 +157,7 @@ def _shown(network: Network) -> dict[str, Any]:
         "rows": rows,
         "servers": servers,
         "progress": changes.progress(network, services.worker_missing(network.host)),
+        "is_deletable": services.is_deletable(network),
         "reports_counters": bool(SYSTEMS[network.system].statistics_request(0)),
     }
 

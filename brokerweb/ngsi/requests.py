@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.ngsi.problems import Kind, Problem, wrong
 from overlay.core.errors import InvalidSetting, shown
 from overlay.core.untrusted import Unreadable, read_json
@@ -41,7 +41,7 @@ class Request:
     headers: Mapping[str, str]
     """By lower-case name; those of ``HEADERS``."""
     body: bytes
-    sight: Sight
+    snapshot: NetworkSnapshot
     who: str
     """``token:ID`` or ``user:ID``."""
     spend: Callable[[int], object] = lambda operations: None

@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from rest_framework.exceptions import APIException
 
-from brokerweb.front.application import PARSED_HERE
+from brokerweb.front.requests import PARSED_HERE
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.ld import errors as ld_errors

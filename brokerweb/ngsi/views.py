@@ -1,4 +1,4 @@
-"""The way through Django: for browsers, and for all that ``door`` passes on, which is refused here."""
+"""The way through Django: for browsers, and for all that ``application`` passes on, which is refused here."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from django.http import Http404, HttpResponse
 from rest_framework.request import Request as DjangoRequest
 from rest_framework.views import APIView
 
-from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
-from brokerweb.front import door
-from brokerweb.networks.sight import look
+from brokerweb.front import event_loop
+from brokerweb.front.budgets import add_in_thread, count_in_thread
+from brokerweb.front.principals import who_is
+from brokerweb.networks.snapshot import snapshot_or_404
 from brokerweb.ngsi.answers import Answer
 from brokerweb.ngsi.requests import HEADERS, Request, parameters_of
 from brokerweb.ngsi.standards import Target, respond, target_of
@@ -46,9 +47,9 @@ class NgsiView(APIView):
 
     def get(self, request: DjangoRequest, pk: str, **decoded: str) -> HttpResponse:
         target = self._target
-        sight = look(pk)
-        if sight is None:
-            raise Http404
+        snapshot = snapshot_or_404(pk)
+        who, spent = who_is(request.user, request.auth), list[int]()
+        count_in_thread(who, 1)
         asked = Request(
             method=str(request.method),
             base=target.base,
@@ -58,10 +59,13 @@ class NgsiView(APIView):
             ),
             headers={name: value for name in HEADERS if (value := request.headers.get(name)) is not None},
             body=request._request.body,
-            sight=sight,
-            who=_who(request),
+            snapshot=snapshot,
+            who=who,
+            spend=spent.append,
         )
-        return _response(door.run(respond(target.standard, asked)))
+        answer = event_loop.run(respond(target.standard, asked))
+        add_in_thread(who, sum(spent))
+        return _response(answer)
 
     post = put = patch = delete = get
 
@@ -71,7 +75,8 @@ class NgsiView(APIView):
         """It is in the operation log as well."""
         if request.user.is_authenticated:
             key = ("", *self._target.path[1:2], "")
-            recording.forbidden(self.kwargs["pk"], _who(request), VIA, str(request.method), key, message or "")
+            op = recording.op_of(str(request.method))
+            recording.forbidden(self.kwargs["pk"], who_is(request.user, request.auth), VIA, op, key, message or "")
         super().permission_denied(request, message, code)
 
     def handle_exception(self, exc: Exception) -> Any:
@@ -79,11 +84,6 @@ class NgsiView(APIView):
         refused = super().handle_exception(exc)
         standard = self._target.standard
         return _response(standard.refused(refused.status_code, refused.data["sentence"]), refused.headers)
-
-
-def _who(request: DjangoRequest) -> str:
-    token = request.auth if isinstance(request.auth, Token) else None
-    return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
 
 
 def _response(answer: Answer, more: Mapping[str, str] | None = None) -> HttpResponse:

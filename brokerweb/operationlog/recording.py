@@ -21,7 +21,18 @@ from django.db import InterfaceError, OperationalError, close_old_connections
 
 from brokerweb.operationlog import storing
 from brokerweb.operationlog.buffer import Buffer, Taken
-from brokerweb.operationlog.entries import BATCH, DELETE, GET, LIST, MOST_NAME, PUT, REST, TAIL_BYTES, Entry, status_of
+from brokerweb.operationlog.entries import (
+    BATCH,
+    DELETE,
+    GET,
+    LIST,
+    MOST_NAME,
+    PUT,
+    REST,
+    TAIL_BYTES,
+    Entry,
+    status_of,
+)
 from brokerweb.systems.registry import web_of
 
 log = logging.getLogger(__name__)
@@ -38,7 +49,7 @@ _OPS = {"GET": GET, "PUT": PUT, "DELETE": DELETE, "POST": BATCH}
 BUFFER = Buffer(MOST_WAITING, MOST_BYTES)
 
 
-class Seen(Protocol):
+class Snapshot(Protocol):
     @property
     def network(self) -> str: ...
     @property
@@ -46,12 +57,12 @@ class Seen(Protocol):
 
 
 class Request(Protocol):
-    """What interfaces pass: ``brokerweb.front.service.Asked``."""
+    """What interfaces pass: ``brokerweb.front.service.ContextRequest``."""
 
     @property
     def method(self) -> str: ...
     @property
-    def sight(self) -> Seen: ...
+    def snapshot(self) -> Snapshot: ...
     @property
     def who(self) -> str: ...
     @property
@@ -124,21 +135,26 @@ def noted(
             record(Entry(at_ns, took_ns, network, who, via, op, key, source, status, answer, error))
 
 
-def forbidden(network: str, who: str, via: str, method: str, key: Sequence[str], sentence: str) -> None:
+def op_of(method: str) -> str:
+    """The operation of a request by this method of HTTP that is no list and no stream."""
+    return _OPS.get(method, method)
+
+
+def forbidden(network: str, who: str, via: str, op: str, key: Sequence[str], sentence: str) -> None:
     """Record a request that was refused for its rights, before it was read."""
     refused = PermissionError(sentence)
-    record(Entry(time.time_ns(), 0, network, who, via, _OPS.get(method, method), key, "", 403, b"", refused))
+    record(Entry(time.time_ns(), 0, network, who, via, op, key, "", 403, b"", refused))
 
 
 def _entry(asked: Request, at_ns: int, began: int, status: int, body: bytes, error: BaseException | None) -> Entry:
     took_ns, data = time.perf_counter_ns() - began, asked.data
-    op, source, items = _OPS.get(asked.method, asked.method), asked.parameters.get("provider", "")[:MOST_NAME], ()
+    op, source, items = op_of(asked.method), asked.parameters.get("provider", "")[:MOST_NAME], ()
     if data is not None and isinstance(data, dict):
         said = data.get("provider")
         source = said[:MOST_NAME] if isinstance(said, str) else source
-        items = _items(data.get("operations"), asked.sight.system) if op == BATCH else ()
+        items = _items(data.get("operations"), asked.snapshot.system) if op == BATCH else ()
     answer, waits = body if items else body[-TAIL_BYTES:], "prefer" in asked.headers
-    key, who, network = asked.key or (), asked.who, asked.sight.network
+    key, who, network = asked.key or (), asked.who, asked.snapshot.network
     if asked.kind == LIST:
         op, answer, key = LIST, b"", [f"{name}={value}" for name, value in asked.parameters.items()]
     return Entry(at_ns, took_ns, network, who, REST, op, key, source, status, answer, error, waits, items)

@@ -141,7 +141,8 @@ def _delete(rows: Any) -> int:
 
 
 def thin(now: datetime) -> int:
-    """Delete what is too old, and the log of networks that are no more; returns the number. Called every minute."""
+    """Delete what is too old, at most ``A_TURN`` operations; returns the number. Called every minute. The log of a
+    deleted network stays until it is too old."""
     before = now - timedelta(days=settings.OPERATION_DAYS)
     aged = list(Operation.objects.filter(at__lt=before).order_by("id").values_list("pk", flat=True)[:A_TURN])
     gone = _delete(Operation.objects.filter(pk__in=aged)) if aged else 0

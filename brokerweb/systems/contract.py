@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from brokerweb.experiments.models import Experiment, Run
     from brokerweb.networks.models import Network
-    from brokerweb.networks.sight import Sight
+    from brokerweb.networks.snapshot import NetworkSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,22 @@ class Listed:
     """``{broker, broker_index, reason}`` of servers whose data may be missing."""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredValue:
+    """What one source says about a key."""
+
+    key: Key
+    source: str
+    """Who supplied it."""
+    pairs: Mapping[str, str] | None
+    """Of the payload; ``None`` if it is not made of pairs."""
+    text: str
+    """The payload."""
+    stored_ms: int
+    """When it was sent, Unix milliseconds; ``end_ms``: until when it is valid."""
+    end_ms: int
+
+
 class Following(Protocol):
     """The changes of one network. Its changes have numbers, from 1, and its listeners resume by id."""
 
@@ -153,11 +169,19 @@ class Following(Protocol):
         """The name of what happened and its body; ``None`` if it does not concern the selection."""
         ...
 
-    def follow(self, sight: Sight) -> None:
+    def values(self, key: Key) -> Sequence[StoredValue]:
+        """What is valid now, one of each source."""
+        ...
+
+    def values_of(self, change: Any) -> tuple[StoredValue | None, StoredValue | None]:
+        """The value that was valid before a change, and the one after it."""
+        ...
+
+    def follow(self, snapshot: NetworkSnapshot) -> None:
         """These are the network's servers now."""
         ...
 
-    def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:
+    def missing(self, snapshot: NetworkSnapshot) -> Sequence[Mapping[str, Any]]:
         """As ``Listed.missing``."""
         ...
 
@@ -186,11 +210,19 @@ class Context(Protocol):
     of_delete: frozenset[str]
     """Parameters of ``delete`` in REST, which are fields in a batch."""
 
+    def start(self) -> None:
+        """The web process begins, in whose event loop this is called: go on with what a former one left."""
+        ...
+
+    async def stop(self) -> None:
+        """It ends."""
+        ...
+
     def key(self, first: str, second: str, third: str) -> Key:
         """The key of these names. Raises ``InvalidSetting``."""
         ...
 
-    async def get(self, sight: Sight, key: Key, how: How) -> Held:
+    async def get(self, snapshot: NetworkSnapshot, key: Key, how: How) -> Held:
         """What is valid now. Raises ``Absent`` as well."""
         ...
 
@@ -198,12 +230,17 @@ class Context(Protocol):
         """What ``put`` is to store, checked; sends nothing. Raises ``InvalidSetting`` or REST's ``ValidationError``."""
         ...
 
-    async def put(self, sight: Sight, change: Any, how: How) -> Taken:
+    async def put(self, snapshot: NetworkSnapshot, change: Any, how: How) -> Taken:
         """Store what ``read`` returned."""
         ...
 
     async def delete(
-        self, sight: Sight, key: Key, which: Mapping[str, str], how: How, check: Callable[[str | None, int], None]
+        self,
+        snapshot: NetworkSnapshot,
+        key: Key,
+        which: Mapping[str, str],
+        how: How,
+        check: Callable[[str | None, int], None],
     ) -> Taken:
         """It is no longer served. ``which``: those of ``of_delete`` that were given. Raises ``Absent`` as well.
 
@@ -216,11 +253,11 @@ class Context(Protocol):
         """What these of ``filters`` select, checked. Equal parameters select the same. Raises ``InvalidSetting``."""
         ...
 
-    async def list(self, sight: Sight, selection: Any, after: str, most: int) -> Listed:
+    async def list(self, snapshot: NetworkSnapshot, selection: Any, after: str, most: int) -> Listed:
         """The next ``most`` pieces of context behind ``after``."""
         ...
 
-    async def follow(self, sight: Sight) -> Following:
+    async def follow(self, snapshot: NetworkSnapshot) -> Following:
         """The changes of a network. Call ``listen`` before anything else is awaited."""
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brokerweb.systems.contract import Entry, Web
+from brokerweb.systems.contract import Context, Entry, Web
 
 _WEBS: dict[str, Web] = {}
 _NOTHING = Web()
@@ -20,6 +20,11 @@ def web_of(system: str) -> Web:
 def webs() -> tuple[Web, ...]:
     """All registered web parts."""
     return tuple(_WEBS.values())
+
+
+def contexts() -> tuple[Context, ...]:
+    """The operations on context of all systems that have some."""
+    return tuple(web.context for web in _WEBS.values() if web.context is not None)
 
 
 def entries() -> tuple[Entry, ...]:

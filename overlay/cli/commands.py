@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from overlay import __version__
-from overlay.programs import PROGRAMS, commands_of, find
+from overlay.programs import PROGRAMS, Command, commands_of, find
 
 OWN = {
     "supervise": "run the host's supervisor of servers and client fleets",
@@ -33,9 +33,18 @@ def main(argv: list[str]) -> int:
         return _own(command)(argv[1:])
     found, arguments = find(argv)
     if found is not None:
-        return found.load()(arguments)
+        return _loaded(found)(arguments)
     sys.stderr.write(f"overlay: {_wrong(argv)}\n{usage()}")
     return 2
+
+
+def _loaded(command: Command) -> Callable[[list[str]], int]:
+    try:
+        return command.load()
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith("overlay"):
+            raise
+        sys.exit(f"overlay: the package {error.name} is missing. `make` installs it for .venv/bin/python")
 
 
 def _wrong(argv: list[str]) -> str:

@@ -6,7 +6,7 @@ that escapes a core is a bug of ours and is not caught.
 
 import errno
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -49,6 +49,14 @@ class InvalidSetting(WaxwingError):
         self.sentence = sentence
 
 
+class InvalidSettings(InvalidSetting):
+    """Several; ``field`` and ``sentence`` are those of the first."""
+
+    def __init__(self, errors: Sequence[InvalidSetting]) -> None:
+        super().__init__(errors[0].field, errors[0].sentence)
+        self.errors = tuple(errors)
+
+
 def shown(value: object, most: int = 60) -> str:
     """A refused value in a sentence, cut after ``most`` characters: text in single quotes, all else as in JSON and YAML
     (``null``, ``true``).
@@ -66,3 +74,14 @@ def within(field: str) -> Iterator[None]:
         yield
     except InvalidSetting as error:
         raise InvalidSetting(f"{field}.{error.field}", error.sentence) from None
+
+
+def every_error(*checks: Callable[[], object]) -> list[InvalidSetting]:
+    """What each of the checks refuses, in their order, for forms that show all errors at once."""
+    found = []
+    for check in checks:
+        try:
+            check()
+        except InvalidSetting as error:
+            found.append(error)
+    return found

@@ -1,7 +1,8 @@
-"""BLAKE2b for modules that every broker imports, without ``hashlib``, which loads OpenSSL: 3.7 MB per process.
+"""BLAKE2 for modules that every broker imports, without ``hashlib``, which loads OpenSSL: 3.7 MB per process.
 
 It comes from CPython's own module, or from ``hashlib`` in an interpreter without that module. The standard library's
-``random`` imports its hash in the same way, for the same reason. Both are the same function (RFC 7693).
+``random`` imports its hash in the same way, for the same reason. Both are the same functions (RFC 7693).
+``compare_digest`` takes the same time for equal and unequal bytes; ``hmac`` has it from the same place.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 
 try:
-    from _blake2 import blake2b
+    from _blake2 import blake2b, blake2s
+    from _operator import _compare_digest as compare_digest
 except ImportError:  # not CPython, or a version that has moved it
-    from hashlib import blake2b
+    from hashlib import blake2b, blake2s
+    from hmac import compare_digest  # type: ignore[no-redef]
 
-__all__ = ("blake2b", "digest_of_code")
+__all__ = ("blake2b", "blake2s", "compare_digest", "digest_of_code")
 
 
 def digest_of_code(*roots: Path) -> str:

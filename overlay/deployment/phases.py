@@ -24,6 +24,8 @@ LAUNCHING, WARMING, MEASURING, DRAINING, FINISHED = "launching", "warming", "mea
 RUNNING, DEGRADED = "running", "degraded"
 STOPPING, STOPPED, FAILED = "stopping", "stopped", "failed"
 ENDED = (FINISHED, STOPPED, FAILED)
+SERVING = (RUNNING, DEGRADED)
+"""Of a network: clients can use it."""
 
 LAUNCH_LIMIT_S = 120.0
 """A thousand brokers start and join within this time on two cores. After it, launching has failed."""

@@ -135,4 +135,5 @@ def _fetched(url: str) -> bytes:
             data: bytes = answer.read(MOST_BYTES + 1)
             return data
     except (URLError, OSError, ValueError, http.client.HTTPException) as error:
-        raise BadList(f"cannot fetch {url}: {getattr(error, 'reason', error)}") from None
+        hint = f"; set {TOKEN} to a token that may read the network" if getattr(error, "code", 0) == 401 else ""
+        raise BadList(f"cannot fetch {url}: {getattr(error, 'reason', error)}{hint}") from None

@@ -21,14 +21,14 @@ from overlay.core.silence import Silence
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
 from overlay.journal.facts import Event
-from overlay.journal.journal import JournalWriter
+from overlay.runtime.bridges import Bridges
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.deployment_processes import DeploymentProcesses, Forked
 from overlay.runtime.deployment_status import Observed
 from overlay.runtime.network_changes import NetworkChanges
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import DISK_FULL, Work
-from overlay.runtime.reporting import ForgivingJournal, open_journal
+from overlay.runtime.reporting import supervisor_journal
 from overlay.runtime.run_course import RunCourse
 from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
@@ -71,18 +71,14 @@ class DeploymentRunner:
         states = {name: fleet.Process(since=now, was_ready=ran_before) for name in deployment.server_names}
         words = self._directory / "words"
         self._processes = DeploymentProcesses(words, lifeline, self._work, forked, self._tell, states)
+        self.bridges = Bridges(deployment, lifeline, forked, self._tell)
         self._course = RunCourse(deployment, self._processes, self._tell)
         self.changes = NetworkChanges(deployment, self._processes, self._assembly, self._tell, older or {})
-        self._journal = self._open_journal()
+        is_network = deployment.kind == NETWORK  # which keeps answering even if its journal cannot be written
+        self._journal = supervisor_journal(self._journal_path("supervisor"), now, is_forgiving=is_network)
         self._flushed = now
-        self._pings = Pings(deployment.system.ping) if deployment.kind == NETWORK else None
+        self._pings = Pings(deployment.system.ping) if is_network else None
         self._watch = Watch(self._pings.heard if self._pings else Journals(self._journal_path).heard)
-
-    def _open_journal(self) -> JournalWriter | ForgivingJournal:
-        path = self._journal_path("supervisor")
-        if self.deployment.kind == NETWORK:  # a network keeps answering even if its journal cannot be written
-            return ForgivingJournal(path, "supervisor", self._zero)
-        return open_journal(path, "supervisor", self._zero)
 
     def _journal_path(self, process: str) -> Path:
         return self._directory / "journal" / f"{process}.journal"
@@ -92,7 +88,7 @@ class DeploymentRunner:
     @property
     def is_active(self) -> bool:
         """Whether it still runs or occupies anything."""
-        return self.phase not in phases.ENDED or bool(self._processes)
+        return self.phase not in phases.ENDED or bool(self._processes) or bool(self.bridges)
 
     @property
     def is_kept(self) -> bool:
@@ -110,11 +106,14 @@ class DeploymentRunner:
 
     def change(self, deployment: Deployment, addresses: tuple[Address, ...], now: int) -> None:
         """Take over a newer version of a network. Raises ``WaxwingError`` if it ends."""
-        if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
-            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so it cannot be changed")
+        self._require_alive("it cannot be changed")
         self.deployment, self.addresses = deployment, addresses
         self.changes.accept(deployment, now)
         self._tell("changing", {"reason": str(deployment.version)})
+
+    def _require_alive(self, else_what: str) -> None:
+        if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
+            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so {else_what}")
 
     def stop(self, reason: str) -> None:
         """Idempotent; the first reason is kept."""
@@ -141,15 +140,14 @@ class DeploymentRunner:
         """
         name = self.deployment.server_names[index]
         process = self._processes.states[name]
-        if not phases.is_alive(self.deployment, self.phase) or self._stop_reason is not None:
-            raise WaxwingError(f"{self.deployment.id} is {self.phase}, so its brokers cannot be restarted")
+        self._require_alive("its brokers cannot be restarted")
         if process.restarted != restarts or process.state not in (fleet.UP, fleet.GIVEN_UP):
             return
         self._processes.restart(name, reason, now)
         self._tell("restart_asked", {"broker": index, "reason": reason})
 
     def child_ready(self, name: str, text: str, now: int) -> None:
-        self._processes.ready(name, now)
+        (self.bridges if name in self.bridges else self._processes).ready(name, now)
         with suppress(WireError):
             if name in self.deployment.server_names:
                 address = parse_address(text)
@@ -159,6 +157,9 @@ class DeploymentRunner:
                 )
 
     def child_ended(self, name: str, status: int, now: int) -> None:
+        if name in self.bridges:
+            self.bridges.ended(name, status, now)
+            return
         pid, code, words = self._processes.ended(name, status, self._journal_path(name), now)
         if code == DISK_FULL and self.deployment.kind == RUN:  # a restarted process could not write either
             self._fail(words, now)
@@ -176,16 +177,17 @@ class DeploymentRunner:
                 self._move(move, now)
             self._follow_changes(now)
             until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
+            is_up = self.phase in phases.SERVING and self._stop_reason is None
+            until = min(until, self.bridges.turn(self._answering, now, is_up=is_up))
             if now >= self._flushed + SECOND:
                 self._journal.flush()
                 self._flushed = now
+            return until
         except OSError as error:  # a full disk, or no more processes: only this deployment fails
             self._fail(describe_os_error(error), now)
-            return now + SECOND // 10
         except Exception as error:  # noqa: BLE001  a bug of one system must not end the others' deployments
             self._fail_by_bug(error, now)
-            return now + SECOND // 10
-        return until
+        return now + SECOND // 10
 
     def _seen(self, now: int) -> phases.Seen:
         return phases.Seen(
@@ -207,6 +209,9 @@ class DeploymentRunner:
 
     def _addresses_up(self) -> dict[str, Address]:
         return {self.deployment.server_names[index]: self.addresses[index] for index in self._up()}
+
+    def _answering(self) -> list[Address]:
+        return [address for name, address in self._addresses_up().items() if name not in self._watch.silent]
 
     def _move(self, move: phases.Move, now: int) -> None:
         self.phase = phases.TRANSITIONS[self.deployment.kind, self.phase, move.happened]
@@ -258,7 +263,7 @@ class DeploymentRunner:
             return now + SECOND
         return self._orders.assemble(self._assembly, self._up(), self.addresses, self._fail_by_bug, now)
 
-    # --- output -------------------------------------------------------------------------------------------------------
+    # --- output ---
 
     def _tell(self, name: str, detail: dict[str, Any]) -> None:
         self._journal.write(Event("supervisor", (time.monotonic_ns() - self._zero) // 1000, name, detail))
@@ -295,4 +300,5 @@ class DeploymentRunner:
             "brokers": found.servers(self.deployment.server_names, self.addresses),
             "rollout": self.changes.status(self._up(), self._watch.silent),
             "clients": found.fleets(self.deployment.fleet_names),
+            "bridges": self.bridges.status(),
         }

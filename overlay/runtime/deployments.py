@@ -18,6 +18,7 @@ from overlay.core.addresses import Address, parse_address
 from overlay.core.errors import WaxwingError, describe_os_error, shown
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.deployment.fleet import RESTARTED
+from overlay.runtime.bridges import read_wanted
 from overlay.runtime.control import Refusal, Reply, Request
 from overlay.runtime.deployment_runner import DeploymentRunner
 from overlay.runtime.kept_networks import Kept, KeptNetworks
@@ -49,6 +50,7 @@ class Deployments:
             "forget": self._forget,
             "fault": self._fault,
             "restart": self._restart,
+            "bridges": self._bridge,
         }
 
     def all(self) -> Collection[DeploymentRunner]:
@@ -202,6 +204,12 @@ class Deployments:
             hosted.restart_broker(broker, restarts, f"{RESTARTED} by {by}", time.monotonic_ns())
         except WaxwingError as error:
             raise Refusal("conflict", str(error)) from None
+        return hosted.status()
+
+    def _bridge(self, request: Request) -> Reply:
+        """These bridges, and no others, should run while the network does."""
+        hosted = self._find_owned(request)
+        hosted.bridges.want(read_wanted(request.get("bridges"), hosted.deployment.system))
         return hosted.status()
 
     def _find(self, request: Request) -> DeploymentRunner:

@@ -62,6 +62,11 @@ class ForgivingJournal:
             self._writer = None
 
 
+def supervisor_journal(path: Path, zero_ns: int, *, is_forgiving: bool) -> JournalWriter | ForgivingJournal:
+    """The supervisor's journal of a deployment."""
+    return (ForgivingJournal if is_forgiving else open_journal)(path, "supervisor", zero_ns)
+
+
 def prepare_journal(path: Path) -> JournalWriter:
     """The journal of a process before its fork, which then begins it."""
     from overlay.journal.journal import JournalWriter

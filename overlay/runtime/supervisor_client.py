@@ -24,7 +24,8 @@ Status = Mapping[str, Any]
 
 def is_gone(status: Status) -> bool:
     """Whether all its processes have ended, so that its journals are complete and its ports free."""
-    return all(process["pid"] is None for process in (*status["brokers"], *status["clients"]))
+    processes = (*status["brokers"], *status["clients"], *status.get("bridges", ()))
+    return all(process["pid"] is None for process in processes)
 
 
 def reason_of(status: Status) -> str:
@@ -86,6 +87,10 @@ class SupervisorClient:
     def restart(self, id: str, epoch: int, broker: int, restarts: int, by: str) -> Status:
         """Restart a broker that was restarted ``restarts`` times so far; idempotent."""
         return self._ask(do="restart", id=id, epoch=epoch, broker=broker, restarts=restarts, by=by)
+
+    def bridges(self, id: str, epoch: int, bridges: Mapping[str, Any]) -> Status:
+        """These bridges of a network should run, ``{"1": {"revision": 3, "document": {…}}}``, and no others."""
+        return self._ask(do="bridges", id=id, epoch=epoch, bridges=dict(bridges))
 
     def shutdown(self) -> dict[str, Any]:
         """End the supervisor and all its processes. Networks are deployed again when it starts."""

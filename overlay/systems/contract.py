@@ -140,6 +140,8 @@ class System(ABC):
     """``MODULE:CLASS`` of the telemetry of a system from another package; empty: none."""
     programs: ClassVar[str] = ""
     """``MODULE:NAME`` of its commands, as in ``overlay.programs``, if it is from another package; empty: none."""
+    bridging: ClassVar[str] = ""
+    """``MODULE:NAME`` of its ``overlay.systems.bridging.Bridging``; empty: its networks have no bridges."""
     web_app: ClassVar[str] = ""
     """The Django application of a system from another package, which registers its ``Web`` when ready; empty: none."""
 

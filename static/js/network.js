@@ -1,5 +1,6 @@
 // The page of a network: overlay with load and memory of each broker, and the panel of one broker. The data comes with
 // the polled table of brokers.
+import "./address.js";
 import { showFigures } from "./figures.js";
 import { NetworkCharts } from "./network-charts.js";
 import { drawQuery } from "./query-picture.js";

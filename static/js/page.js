@@ -14,6 +14,9 @@ addEventListener("pageshow", (event) => isGoneBackTo(event) && document.querySel
 
 const DISTANCES = [[90, 1, "s"], [5400, 60, "min"], [172800, 3600, "h"], [Infinity, 86400, "d"]];
 
+const MINUTE = { hour: "2-digit", minute: "2-digit" };
+const EXACT = { "": { weekday: "short", day: "numeric", month: "short", ...MINUTE }, seconds: { day: "numeric", month: "short", ...MINUTE, second: "2-digit" } };
+
 export function ago(moment, now = new Date()) {
   const seconds = (now - moment) / 1000;
   const distance = Math.abs(seconds);
@@ -27,9 +30,7 @@ function refreshTimes() {
   document.querySelectorAll("time[datetime]").forEach((element) => {
     const moment = new Date(element.dateTime);
     element.title = moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
-    element.textContent = element.hasAttribute("data-exact")
-      ? moment.toLocaleString(undefined, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" })
-      : ago(moment);
+    element.textContent = element.dataset.exact === undefined ? ago(moment) : moment.toLocaleString(undefined, EXACT[element.dataset.exact]);
   });
 }
 

@@ -1,5 +1,7 @@
 // The panel of one broker of a run or a network, opened from the graph or the table. It polls while it is open and the
 // brokers run. The URL holds the open broker.
+import { remember } from "./address.js";
+
 export class BrokerPanel {
   constructor(box, overlay) {
     Object.assign(this, { box, overlay, opener: null });
@@ -16,7 +18,7 @@ export class BrokerPanel {
   open(index, opener = null) {
     this.opener = opener && !this.box.contains(opener) ? opener : this.opener;
     this.overlay.select(index);
-    this.remember(index);
+    remember({ broker: index });
     htmx.ajax("GET", opener?.dataset.url ?? `${this.box.dataset.url}${index}/`, { target: this.box, swap: "innerHTML" }).then(() => {
       if (opener) this.box.querySelector(".broker-title")?.focus();
       this.box.scrollIntoView({ block: "nearest" });
@@ -25,18 +27,11 @@ export class BrokerPanel {
 
   close() {
     this.overlay.select(null);
-    this.remember(null);
+    remember({ broker: null });
     htmx.ajax("GET", this.box.dataset.closed ?? this.box.dataset.url, { target: this.box, swap: "innerHTML" });
     // A polled table may have replaced the button; the graph has none.
     this.box.tabIndex = -1;
     (document.getElementById(this.opener?.id) ?? this.opener ?? this.box).focus({ preventScroll: !this.opener });
     this.opener = null;
-  }
-
-  remember(index) {
-    const address = new URL(location.href);
-    if (index === null) address.searchParams.delete("broker");
-    else address.searchParams.set("broker", index);
-    history.replaceState(null, "", address);
   }
 }

@@ -129,7 +129,7 @@ async def ngsi(
     from brokerweb.ngsi import store
     from tests.brokerweb.test_front import deployed
 
-    monkeypatch.setattr(store, "KNOWN", store.Known())
+    monkeypatch.setattr(store, "STORED_KEYS", store.StoredKeys())
     network = await sync_to_async(deployed)(ngsi_broker.text)
     token = (await sync_to_async(make_token)(operator))[1]
     base, headers = f"http://localhost/api/networks/{network.pk}/ngsi", {"Authorization": f"Bearer {token}"}

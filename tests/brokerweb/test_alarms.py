@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -20,7 +21,7 @@ from brokerweb.alarms.models import Alarm, AlarmEvent
 from brokerweb.alarms.rules import ABOVE, BELOW, COMPARISONS, PATIENCE_S, Rule, State, Status, clearing, step
 from brokerweb.changelog.models import Change
 from brokerweb.networks.models import Desired, Network
-from brokerweb.networks.probing import probe_file
+from brokerweb.networks.probing import Prober, probe_file
 from brokerweb.notices import detection
 from brokerweb.notices import services as notices
 from brokerweb.notices.models import Delivery
@@ -83,7 +84,7 @@ def test_the_default_clearing_value_is_on_the_good_side(comparison: str, value: 
 
 @pytest.fixture
 def network(operator: User) -> Network:
-    return deployed("127.0.0.1:9", owner=operator)
+    return deployed("127.0.0.1:9", owner=operator, host=settings.HOST_NAME)
 
 
 def probed(network: Network, watch: Watch, begin: int, shares: list[float | None]) -> None:
@@ -136,24 +137,79 @@ def test_an_alarm_is_pending_fires_and_is_resolved_and_targets_are_told(network:
     assert list(told) == ["one: alarm firing", "one: alarm resolved"]
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1000.0]
+    monkeypatch.setattr(evaluation.time, "monotonic", lambda: now[0])
+    return now
+
+
+def rested(watch: Watch, clock: list[float]) -> State:
+    clock[0] += REST_S
+    watch.rest()
+    return State(Alarm.objects.get().state)
+
+
 @pytest.mark.django_db(transaction=True)
-def test_a_network_that_is_stopped_resolves_its_alarms(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_that_is_stopped_resolves_its_alarms_though_no_other_one_runs(
+    network: Network, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(evaluation, "MOST_EVENTS", 2)
-    clock = [1000.0]
-    monkeypatch.setattr(evaluation.time, "monotonic", lambda: clock[0])
     alarm, watch = services.create(network, **{**RULE, "for_s": 0}), Watch()
     for turn in range(3):
         probed(network, watch, 2 * turn, [0.5, 1.0])
     assert AlarmEvent.objects.count() <= 3
     probed(network, watch, 9, [0.5])
-    assert Alarm.objects.get().state == State.FIRING.value
+    assert rested(watch, clock) is State.FIRING
     Network.objects.update(desired=Desired.STOPPED)
+    Prober(network.host, watch.closed, watch.rest).round()
+    assert Alarm.objects.get().state == State.FIRING.value, "it has just looked"
     clock[0] += REST_S
-    watch.closed(network, probe_file(network), {})
+    Prober(network.host, watch.closed, watch.rest).round()
     assert Alarm.objects.get().state == State.RESOLVED.value
     assert AlarmEvent.objects.first().words.endswith("The network was stopped.")  # type: ignore[union-attr]
     services.delete(alarm)
     assert AlarmEvent.objects.exists(), "the log stays"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_alarms_of_a_broker_that_was_drained_are_resolved_and_those_of_other_hosts_left_to_them(
+    network: Network, clock: list[float]
+) -> None:
+    services.create(network, **{**RULE, "for_s": 0, "broker": 0})
+    watch = Watch()
+    probed(network, watch, 0, [0.5])
+    Network.objects.update(members={"0": "drained"}, host="elsewhere")
+    assert rested(watch, clock) is State.FIRING
+    Network.objects.update(host=network.host)
+    assert rested(watch, clock) is State.RESOLVED
+    assert AlarmEvent.objects.first().words.endswith("is resolved. It was drained or removed.")  # type: ignore[union-attr]
+    network.refresh_from_db()
+    probed(network, watch, 1, [0.5])
+    assert Alarm.objects.get().state == State.RESOLVED.value, "what it answered before it left"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_processes_one_announces_a_change(network: Network, clock: list[float]) -> None:
+    services.create(network, **{**RULE, "for_s": 0})
+    first, second = Watch(), Watch()
+    probed(network, first, 0, [1.0])
+    probed(network, second, 0, [1.0])
+    probed(network, first, 1, [0.5])
+    probed(network, second, 1, [0.5])
+    assert AlarmEvent.objects.count() == 1
+    stale = Alarm.objects.get()
+    Network.objects.update(desired=Desired.STOPPED)
+    assert rested(first, clock) is State.RESOLVED
+    assert not evaluation._change(stale, Status(State.RESOLVED, NOW, NOW), NOW, None)
+    assert AlarmEvent.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_beyond_the_threshold_too_briefly_is_not_resolved_again(network: Network) -> None:
+    services.create(network, **{**RULE, "for_s": 10})
+    probed(network, Watch(), 0, [0.5, 0.5, 1.0, 1.0, 0.5, 1.0])
+    assert [event.state for event in AlarmEvent.objects.order_by("id")] == ["firing", "resolved"]
 
 
 @pytest.mark.django_db

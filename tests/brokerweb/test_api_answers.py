@@ -12,9 +12,10 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from brokerweb.accounts.services import make_token
-from brokerweb.api import run_views
+from brokerweb.api import errors, run_views
 from brokerweb.api.answers import VERSION
 from brokerweb.body_limits import BodyLimit, Limits
+from overlay.core.errors import InvalidSetting, InvalidSettings
 
 pytestmark = pytest.mark.django_db
 
@@ -180,3 +181,37 @@ def test_every_list_and_object_has_fields_to_choose(api: APIClient) -> None:
         row = api.get(f"/api/{path}/?fields={name}&page_size=1").json()["results"][0]
         assert list(row) == [name]
         assert api.get(f"/api/{path}/{row[name]}/?fields={name}").json() == row
+
+
+def test_a_refusal_says_what_to_send(api: APIClient, client: Client) -> None:
+    refusals = [
+        (client.get("/api/runs/"), "Send a token (Authorization: Bearer TOKEN), or log in."),
+        (
+            api.post("/api/reports/", "a: 1", content_type="text/yaml"),
+            'Unsupported media type "text/yaml" in request. Send Content-Type: application/json.',
+        ),
+        (api.get("/api/networks/nonsense/"), "There is no such network, or you may not see it."),
+        (
+            api.get("/api/networks/nonsense/context/room/r1/temp/"),
+            "There is no such network, or you may not see it.",
+        ),
+        (
+            api.get("/api/networks/n/ngsi/entities"),
+            "Unknown URL /api/networks/n/ngsi/entities. Paths of NGSI begin with ngsi/v2/ or ngsi/ngsi-ld/v1/.",
+        ),
+        (api.get("/api/nowhere"), "Unknown URL /api/nowhere. See /api/docs/."),
+        (api.get("/api/nowhere/"), "Unknown URL /api/nowhere/. See /api/docs/."),
+    ]
+    assert [answer.json()["sentence"] for answer, _ in refusals] == [sentence for _, sentence in refusals]
+    assert refusals[0][0]["WWW-Authenticate"]
+
+
+def test_all_errors_of_one_field_are_told() -> None:
+    wrong = [InvalidSetting("in", "is too long"), InvalidSetting("out", "is empty"), InvalidSetting("in", "is odd")]
+    status, body = errors.answer(InvalidSettings(wrong))
+    assert status == 400
+    assert sorted((one["field"], one["sentence"]) for one in body["errors"]) == [
+        ("in", "is odd"),
+        ("in", "is too long"),
+        ("out", "is empty"),
+    ]

@@ -89,6 +89,14 @@ def test_healthy_brokers_come_first_and_only_they_are_in_the_text(
     assert f"http://testserver/api/networks/{network.pk}/bootstrap.txt" in page
 
 
+def test_a_broker_that_was_not_asked_yet_is_not_called_down(
+    network: Network, api: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "pinged", lambda *_: {0: 90.0})
+    found = api.get(f"/api/networks/{network.pk}/bootstrap/").json()
+    assert [one["health"] for one in found["brokers"]] == ["healthy", "silent", "silent", "down"]
+
+
 def test_wrong_parameters_are_named(network: Network, api: APIClient) -> None:
     for query, field in (
         ("by=colour", "by"),

@@ -6,7 +6,6 @@ import io
 import json
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from brokerweb.accounts.services import make_token
 from brokerweb.asgi import http
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.front.application import Front
+from brokerweb.networks.models import Network
 from brokerweb.simulations import job
 from tests.brokerweb.test_front import broker, deployed  # noqa: F401 (a fixture)
 from tests.runtime.daemons import Daemon
@@ -49,7 +49,7 @@ def typed(
     served: httpx.WSGITransport, operator: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfdbinary: Any
 ) -> Typed:
     """``waxwing ARGUMENTS``: the exit code, standard output, standard error. Every wait computes what is queued."""
-    monkeypatch.setattr(command, "Client", partial(Client, http=served))
+    monkeypatch.setattr(command, "make_client", lambda options, token=None: Client(options.url, token, http=served))
     monkeypatch.setattr("waxwing._sync.waits.time.sleep", lambda seconds: job.compute())
     monkeypatch.setenv("WAXWING_CONFIG", str(tmp_path / "config.toml"))
     monkeypatch.setenv("WAXWING_URL", "http://localhost")
@@ -128,9 +128,26 @@ def test_the_command_lists_shows_and_reaches_the_rest_by_api(typed: Typed, ring:
     assert json.loads(typed("api", "POST", "topologies/", "--input", "-", stdin=body)[1])["name"] == "drawn"
     assert typed("api", "GET", f"topologies/{made['id']}/export/", "-f", "format=edges")[0] in (0, 2)
     assert typed("studies", "list", "--limit", "1")[0] == 0
-    with pytest.raises(SystemExit) as ended:
-        typed("get", "room", "r1", "temp")
-    assert ended.value.code == 2
+    assert typed("get", "room", "r1", "temp")[0] == 2
+
+
+def test_bridges_are_added_stopped_and_deleted_by_the_command(typed: Typed, operator: User) -> None:
+    network = deployed("127.0.0.1:9", owner=operator)
+    Network.objects.update(brokers=[])
+    pattern = 'in=["context/{type}/{entity}/{scope}"]'
+    add = ("bridges", "one", "create", "-f", "mqtt=mqtt://127.0.0.1", "-f", pattern)
+    code, _, err = typed(*add, "--password", stdin="secret\n")
+    assert (code, err) == (2, "waxwing: username: is required with a password\n")
+    code, out, _ = typed(*add, "-f", "username=u", "--password", "--json", stdin="secret\n")
+    assert (code, json.loads(out)["has_password"], "secret" in out) == (0, True, False)
+    assert typed("bridges", network.pk)[1].splitlines()[1].split()[:3] == ["1", "mqtt://127.0.0.1", "stopped"]
+    assert json.loads(typed("bridges", "one", "stop", "1", "--json")[1])["desired"] == "stopped"
+    assert json.loads(typed("bridges", "one", "start", "1", "--json")[1])["desired"] == "running"
+    changed = json.loads(typed("bridges", "one", "change", "1", "-f", "settings.tries=9", "--json")[1])
+    assert changed["settings"] == {"tries": 9}
+    assert typed("bridges", "one", "show", "2")[0] == 1
+    assert typed("bridges", "one", "delete", "1")[0] == 0
+    assert typed("bridges", "one", "list")[1] == "none\n"
 
 
 @pytest.fixture

@@ -188,10 +188,10 @@ async def test_an_atomic_batch_that_fails_in_the_middle_says_what_stays_stored(
 ) -> None:
     really_put = PLANE.put
 
-    async def put(sight: Any, change: Any, how: Any) -> Any:
+    async def put(snapshot: Any, change: Any, how: Any) -> Any:
         if change.key[1] == "m2":
             raise NotAnswered("No answer.")
-        return await really_put(sight, change, how)
+        return await really_put(snapshot, change, how)
 
     monkeypatch.setattr(PLANE, "put", put)
     names = {"op": "put", "type": "room", "scope": "temp", "provider": "p", "payload": "x"}
@@ -204,6 +204,14 @@ async def test_an_atomic_batch_that_fails_in_the_middle_says_what_stays_stored(
     assert [(await site.get(name)).status_code for name in ("m1", "m3")] == [200, 404]
     each = (await site.batch(operations=operations)).json()["results"]
     assert [one["status"] for one in each] == [200, 504, 200]
+    once = {"Idempotency-Key": "k-5xx"}
+    failed = await site.client.post(f"{site.url}batch/", json={"operations": operations}, headers=once)
+    assert [one["status"] for one in failed.json()["results"]] == [200, 504, 200]
+    monkeypatch.setattr(PLANE, "put", really_put)
+    for is_replayed in (False, True):
+        again = await site.client.post(f"{site.url}batch/", json={"operations": operations}, headers=once)
+        assert [one["status"] for one in again.json()["results"]] == [200] * 3
+        assert ("idempotent-replayed" in again.headers) == is_replayed
 
 
 async def test_a_revoked_token_and_a_stopped_network_are_known_within_a_second_and_a_started_one_at_once(

@@ -30,7 +30,7 @@ async def test_what_a_client_shows_is_kept_only_if_it_is_short(site: Site) -> No
     async with httpx.AsyncClient(transport=site.client._transport) as stranger:
         for shown in ({"Authorization": f"Bearer {'a' * 1_000}"}, {"Cookie": f"sessionid={'a' * 1_000}"}):
             assert (await stranger.get(f"{site.url}room/a/temp/", headers=shown)).status_code == 401
-    assert site.front._visitors._known == {}
+    assert site.front.access._principals._known == {}
 
 
 async def test_a_header_that_comes_twice_is_read_as_django_reads_it(site: Site) -> None:

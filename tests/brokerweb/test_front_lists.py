@@ -14,6 +14,9 @@ from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import Entry
 from brokerweb.systems.context_broker.context import following
 from brokerweb.systems.context_broker.context.plane import PLANE
+from brokerweb.systems.context_broker.context.withdrawing import FULL
+from brokerweb.systems.context_broker.models import PendingWithdrawal
+from overlay.programs.context_broker import withdrawals
 from tests.brokerweb.front_site import Site, network_site
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -161,6 +164,52 @@ async def test_a_broker_that_was_cut_off_is_asked_again_until_it_confirms_or_has
     assert site.brokers[1].broker.statistics(0)["withdrawals"] == 2
 
 
+async def test_deletions_that_a_broker_did_not_confirm_survive_a_restart_of_the_web_process(site: Site) -> None:
+    for name in ("r1", "r2"):
+        await site.put(name, broker=0)
+    await site.mark(1, state="lost")
+    for name in ("r1", "r2"):
+        assert (await site.delete(name, provider="p")).json()["pending"] == [1]
+    PLANE._close_all()
+    assert PLANE._withdrawing.pending == 0
+    await site.mark(1, state="up")
+    await PLANE._withdrawing.resume()
+    assert PLANE._withdrawing.pending == 2
+    await PLANE._withdrawing.again(site.network)
+    assert PLANE._withdrawing.pending == 0
+    assert site.brokers[1].broker.statistics(0)["withdrawn"] == 2
+    assert not await PendingWithdrawal.objects.aexists()
+
+
+async def test_a_later_deletion_of_an_entry_takes_the_place_of_an_earlier_one(site: Site) -> None:
+    await site.mark(1, state="lost")
+    for _ in range(3):
+        await site.put("r1", broker=0)
+        assert (await site.delete("r1", provider="p")).json()["pending"] == [1]
+    assert await PendingWithdrawal.objects.acount() == PLANE._withdrawing.pending == 1
+
+
+async def test_a_broker_that_was_drained_is_neither_missing_nor_waited_for(site: Site) -> None:
+    await site.put("r1", broker=0)
+    await site.mark(1, wanted="drained", state="draining")
+    await site.mark(1, state="stopped", pid=None)
+    listed = await site.list()
+    assert (listed["complete"], listed["missing"]) == (True, [])
+    assert (await site.delete("r1", provider="p")).json()["pending"] == []
+    assert PLANE._withdrawing.pending == 0
+
+
+async def test_if_too_many_wait_nothing_is_deleted_and_why_is_said(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(withdrawals, "MOST_PENDING", 1)
+    for name in ("r1", "r2"):
+        await site.put(name, broker=0)
+    await site.mark(1, state="lost")
+    assert (await site.delete("r1", provider="p")).status_code == 200
+    refused = await site.delete("r2", provider="p")
+    assert (refused.status_code, refused.json()["sentence"]) == (409, FULL)
+    assert names(await site.list()) == ["r2"]
+
+
 async def test_a_batch_deletes(site: Site) -> None:
     def op(what: str, **more: Any) -> dict[str, Any]:
         return {"op": what, "type": "room", "entity": "r1", "scope": "temp", **more}
@@ -175,7 +224,7 @@ async def test_a_batch_deletes(site: Site) -> None:
 
 async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is_woken(site: Site) -> None:
     await site.list()
-    await PLANE._client(await _sight(site)).provide(
+    await PLANE._client(await _snapshot(site)).provide(
         "udp", ("room", "r9", "temp"), b"n=1", 60_000, (site.brokers[1].address,), 10
     )
     while names(await site.list()) != ["r9"]:
@@ -184,12 +233,12 @@ async def test_a_query_goes_to_a_holder_that_the_view_knows_and_a_waiting_one_is
     assert (found["strategy"], found["hops"], found["broker_index"], found["provider"]) == ("holder", 0, 1, "udp")
 
 
-async def _sight(site: Site) -> Any:
+async def _snapshot(site: Site) -> Any:
     from asgiref.sync import sync_to_async
 
-    from brokerweb.networks.sight import look
+    from brokerweb.networks.snapshot import read_snapshot
 
-    return await sync_to_async(look)(site.network)
+    return await sync_to_async(read_snapshot)(site.network)
 
 
 async def test_a_network_that_is_stopped_or_of_another_system_says_so(site: Site) -> None:

@@ -88,15 +88,15 @@ def test_the_first_answer_is_kept_for_a_day_and_only_for_the_same_request_of_the
         answers.begin("a", "k", b"1", 1)
     with pytest.raises(KeyReused):
         answers.begin("a", "k", b"2", 1)
-    answers.end("a", "k", answer())
+    answers.end("a", "k", b"1", answer())
     assert answers.begin("a", "k", b"1", KEPT_S - 1) == answer()
     assert answers.begin("b", "k", b"2", 1) is None
     assert answers.begin("a", "k", b"2", KEPT_S) is None
     for done in (None, answer(status=400), answer(status=504)):
         answers.begin("c", "k", b"1", 0)
-        answers.end("c", "k", done)
+        answers.end("c", "k", b"1", done)
         assert answers.begin("c", "k", b"1", 1) is None, "it may be tried again"
-        answers.end("c", "k", None)
+        answers.end("c", "k", b"1", None)
 
 
 def test_a_key_is_read_with_and_without_quotes() -> None:
@@ -113,7 +113,7 @@ def test_kept_answers_stay_within_their_bounds(requests: list[tuple[int, int, in
     for now, (key, size, status) in enumerate(requests):
         who = "ab"[key % 2]
         if answers.begin(who, f"k{key}", b"same", now) is None:
-            answers.end(who, f"k{key}", answer(size * 20, status))
+            answers.end(who, f"k{key}", b"same", answer(size * 20, status))
         answers.check_invariants()
 
 
@@ -121,10 +121,26 @@ def test_one_who_sends_many_keys_forgets_its_own_and_not_those_of_others() -> No
     answers = Answers(most_bytes=10 * FRAME_BYTES)
     for who, key in (("quiet", "k"), *(("busy", str(number)) for number in range(50))):
         assert answers.begin(who, key, b"1", 0) is None
-        answers.end(who, key, answer())
+        answers.end(who, key, b"1", answer())
     assert answers.begin("quiet", "k", b"1", 1) == answer()
     assert answers.begin("busy", "0", b"1", 1) is None
     answers.check_invariants()
+
+
+def test_one_that_was_forgotten_while_it_was_carried_out_leaves_the_answer_of_its_successor() -> None:
+    answers = Answers(most_bytes=10 * FRAME_BYTES)
+    for again in (b"1", b"2"):
+        answers.begin("a", "k", b"1", 0)
+        answers.begin("a", "large", b"1", 0)
+        answers.end("a", "large", b"1", answer(20 * FRAME_BYTES))
+        assert answers.begin("a", "k", again, 1) is None, "it is forgotten"
+        answers.end("a", "k", again, answer(5))
+        answers.end("a", "k", b"1", answer(7))
+        answers.check_invariants()
+        assert answers.begin("a", "k", again, 2) == answer(5)
+        answers.begin("a", "larger", b"1", 0)
+        answers.end("a", "larger", b"1", answer(20 * FRAME_BYTES))
+    assert answers.begin("b", "k", b"1", 3) is None
 
 
 def test_the_holder_of_the_latest_value_is_known_while_that_is_valid() -> None:

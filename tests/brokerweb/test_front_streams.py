@@ -11,9 +11,11 @@ from urllib.parse import urlencode
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.db import DatabaseError
 
 from brokerweb.accounts.models import Token
-from brokerweb.front import streams as module
+from brokerweb.front import listeners as module
+from brokerweb.front import streams as rights
 from tests.brokerweb.front_site import Site, network_site
 from tests.waiting import BOUND_S
 
@@ -212,6 +214,38 @@ async def test_a_revoked_token_ends_its_stream(site: Site, listen: Any) -> None:
     site.clock.now += 1
     await refused.ended()
     assert (refused.status, refused.close_code) in ((401, 0), (0, 4401))
+
+
+async def test_signs_of_life_go_on_while_the_database_fails_until_rights_are_too_old(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "HEARTBEAT_S", 0.0)
+    client, slow = sse(site, type="none"), sse(site, type="none")
+    hanging, asked = asyncio.Event(), asyncio.Event()
+
+    async def authorize(_: Any) -> Any:
+        asked.set()
+        await hanging.wait()
+        raise DatabaseError("It does not answer.")
+
+    for one in (client, slow):
+        await one.event("ready")
+    monkeypatch.setattr(site.front.streams, "_authorize", authorize)
+    async with asyncio.timeout(BOUND_S):
+        await asked.wait()
+    for _ in range(2):  # while the database hangs, and while it fails
+        beats = client.raw.count("heartbeat")
+        async with asyncio.timeout(BOUND_S):
+            while client.raw.count("heartbeat") < beats + 3:
+                await asyncio.sleep(0)
+        hanging.set()
+    monkeypatch.setattr(module, "SLOW_S", 0.0)
+    slow.reads.clear()
+    await slow.ended()
+    monkeypatch.setattr(module, "SLOW_S", 10.0)
+    monkeypatch.setattr(rights, "UNCHECKED_S", 0.0)
+    assert (await client.event("end"))["data"]["code"] == "not_checked"
+    await client.ended()
 
 
 async def test_a_stopped_network_ends_its_streams_and_brokers_that_come_are_followed(site: Site) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from brokerweb.networks import changes
-from brokerweb.networks.models import Network
+from brokerweb.networks.models import Host, Network
 from overlay.runtime.supervisor_client import SupervisorClient
 from overlay.systems.registry import SYSTEMS
 from tests.brokerweb.test_networks import rounds_until, running
@@ -60,6 +62,20 @@ def test_a_preview_lists_the_steps_and_changes_nothing(api: APIClient, network: 
     network.refresh_from_db()
     assert (network.version, network.deployed["brokers"], network.members) == (0, 4, {})
     assert api.get(url(network, "rollout/")).json()["previous"] is None
+
+
+def test_what_changes_nothing_names_the_version_that_there_is(api: APIClient, network: Network) -> None:
+    assert api.post(url(network, "brokers/3/drain/")).json()["version"] == 1
+    for answer in (
+        api.post(url(network, "brokers/3/drain/")),
+        api.patch(url(network), {}, format="json"),
+        api.patch(url(network), {"name": "other"}, format="json"),
+        api.patch(url(network), {"settings": {}, "dry_run": True}, format="json"),
+    ):
+        assert (answer.status_code, answer.json()["version"]) == (200, 1)
+    assert api.post(url(network, "links/"), {"a": 0, "b": 2}, format="json").json()["version"] == 2
+    answer = api.patch(url(network), {"settings": {"walk_ttl": 9}, "version": 2}, format="json")
+    assert answer.json()["version"] == 3, "the version of an answer is the one to change"
 
 
 def test_an_index_is_not_used_again_and_a_removed_broker_is_not_there(api: APIClient, network: Network) -> None:
@@ -202,6 +218,15 @@ def test_quotas_are_refused_with_the_number_in_use(api: APIClient, network: Netw
     settings.MAX_HOST_BROKERS, settings.MAX_NETWORKS = 100, 1
     refused = api.post("/api/networks/", {"name": "m", "topology": ring["id"]}, format="json")
     assert "olga has 1 networks, and an account may have 1" in refused.json()["sentence"]
+    own = api.get("/api/accounts/me/").json()
+    assert (own["deployed"], own["most_deployed"]) == (1, 1)
+    Host.objects.create(name="here", heartbeat=timezone.now())
+    host = api.get("/api/hosts/here/").json()
+    assert (host["network_brokers"], host["most_network_brokers"]) == (5, 100)
+    browser = Client()
+    browser.force_login(network.owner)
+    page = browser.get("/networks/new/").content.decode()
+    assert "You have 1 of 1 networks. All networks that run have 5 of 100 brokers." in page
 
 
 @pytest.mark.parametrize("system", [name for name, system in SYSTEMS.items() if not system.can_grow])

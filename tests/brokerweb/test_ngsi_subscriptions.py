@@ -14,6 +14,8 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
+from brokerweb.ngsi.ld.terms import link_to
+from brokerweb.ngsi.models import Subscription
 from brokerweb.ngsi.subscriptions.notifier import NOTIFIER
 from tests.brokerweb.test_ngsi_v2 import context
 from tests.waiting import BOUND_S
@@ -128,6 +130,30 @@ async def test_a_failed_delivery_is_tried_again_with_the_latest_state(
     while shown["status"] != "active" or "lastSuccess" not in shown["notification"]:
         shown = (await ngsi.get(f"/v2/subscriptions/{id}")).json()
     assert shown["notification"]["lastFailureReason"].startswith("Answered 500")
+
+
+async def test_a_change_keeps_scopes_and_context_unless_it_names_others(
+    ngsi: httpx.AsyncClient, notifier: None, receiver: Receiver
+) -> None:
+    body = {
+        "type": "Subscription",
+        "entities": [{"type": "Room"}],
+        "notification": {"endpoint": {"uri": receiver.url}},
+    }
+    headers = {"Fiware-ServicePath": "/temp", "Link": link_to("https://example.org/one.jsonld")}
+    made = await ngsi.post("/ngsi-ld/v1/subscriptions", json=body, headers=headers)
+    path = made.headers["location"].partition("/ngsi/")[2]
+    assert (await ngsi.patch(f"/{path}", json={"description": "of rooms"})).status_code == 204
+    row = await Subscription.objects.aget()
+    assert (row.scopes, row.context) == ("/temp", "https://example.org/one.jsonld")
+    NOTIFIER.start()
+    await NOTIFIER.load()
+    other = {"Link": link_to("https://example.org/two.jsonld")}
+    assert (await ngsi.patch(f"/{path}", json={}, headers=other)).status_code == 204
+    row = await Subscription.objects.aget()
+    assert (row.scopes, row.context) == ("/temp", "https://example.org/two.jsonld")
+    await store(ngsi, "1", "s3")
+    assert "two.jsonld" in (await receiver.next())[0]["link"]
 
 
 async def test_subscriptions_are_listed_changed_and_bounded_and_end_with_the_right_to_read(

@@ -52,6 +52,8 @@ async def test_an_entity_is_created_read_changed_and_read_as_context(ngsi: httpx
         "name": "blue; room",
     }
     assert (await ngsi.get("/v2/entities/r1?options=values&attrs=name,temp")).json() == ["blue; room", 22]
+    plain = await ngsi.get("/v2/entities/r1")
+    assert (await ngsi.get("/v2/entities/r1?options=normalized")).json() == plain.json()
     assert refusal(await ngsi.post("/v2/entities/r1/attrs?options=append", json={"temp": {"value": 1}})) == (
         422,
         "Unprocessable",
@@ -61,6 +63,9 @@ async def test_an_entity_is_created_read_changed_and_read_as_context(ngsi: httpx
 
     held = (await ngsi.get(context(ngsi, "Room/r1/ngsi"))).json()
     assert held["payload"] == {"temp": "22", "temp@type": "Celsius", "temp@acc": "0.1"}
+    overridden = await ngsi.put("/v2/entities/r1/attrs/temp?options=overrideMetadata", json={"value": 22})
+    assert overridden.status_code == 204
+    assert (await ngsi.get("/v2/entities/r1/attrs/temp")).json()["metadata"] == {}
 
 
 async def test_data_of_a_plain_client_is_an_entity_and_changed_in_its_scope(ngsi: httpx.AsyncClient) -> None:

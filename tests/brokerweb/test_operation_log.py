@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from brokerweb.accounts.services import make_token
+from brokerweb.front import locks
+from brokerweb.front.application import SERVICE
 from brokerweb.kit.errors import NotAnswered
 from brokerweb.networks.models import Network
 from brokerweb.operationlog import recording, storing, worst
@@ -149,6 +151,22 @@ def broker() -> Iterator[Daemon]:
     daemon = Daemon()
     yield daemon
     daemon.end()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_form_of_the_page_stores_as_rest_does_one_change_at_a_time(
+    broker: Daemon, operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, browser, woken = deployed(broker.text), Client(), list[Any]()
+    browser.force_login(operator)
+    monkeypatch.setattr(SERVICE.waiters, "stored", woken.append)
+    form = {"do": "provide", "type": "room", "entity": "r1", "scope": "t", "provider": "p", "payload": "n=1;"}
+    url = reverse("context_broker:context", args=[network.pk])
+    assert browser.post(url, {**form, "valid_ms": "9000"}).status_code == 200
+    assert woken == [(network.pk, ("room", "r1", "t"))]
+    monkeypatch.setattr(locks, "MOST_WAITING", -1)
+    assert locks.TOO_MANY in browser.post(url, {**form, "valid_ms": "9000"}).content.decode()
+    assert len(woken) == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
-from brokerweb.networks import probing
+from brokerweb.networks import probing, sweep
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.networks.probes import FIGURES, RECORD, SECONDS, TIERS, Probes, Records, records_of
 from brokerweb.networks.probing import Prober, pinged, probe_file
@@ -71,6 +72,40 @@ def test_an_answer_to_an_earlier_ping_is_none_to_the_next(daemons: list[Daemon])
     assert pinged(SYSTEM, late, 0.2) == {"late": None}
     os.kill(daemons[0].process.pid, signal.SIGCONT)  # and now it answers all of them
     assert (pinged(SYSTEM, late)["late"] or 0) > 0
+
+
+def test_every_broker_is_asked_however_many_before_it_are_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "AT_ONCE", 1)
+    silent = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(4)]
+    for one in silent:
+        one.bind(("127.0.0.1", 0))
+        one.setblocking(False)
+    took = pinged(SYSTEM, {number: one.getsockname() for number, one in enumerate(silent)}, 0.02)
+    assert took == dict.fromkeys(range(4))
+    for one in silent:
+        assert one.recv(100).startswith(b"1|")
+        one.close()
+
+
+@given(st.integers(1, 100), st.floats(0.1, 2.0))
+def test_the_last_batch_has_half_of_the_time(batches: int, deadline_s: float) -> None:
+    passed_s = 0.0
+    for left in range(batches - 1, 0, -1):
+        passed_s += sweep._patience_s(passed_s, left, deadline_s)
+    assert passed_s <= deadline_s / 2 + 1e-9
+    last_s = sweep._patience_s(passed_s, 0, deadline_s)
+    assert deadline_s / 2 - 1e-9 <= last_s <= deadline_s - passed_s
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broker_that_was_drained_is_not_probed(network: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "DEADLINE_S", 0.02)
+    asked: dict[Any, Any] = {}
+    monkeypatch.setattr(probing, "pinged", lambda _system, brokers, _deadline: asked.update(brokers) or {})
+    network.brokers[2]["wanted"] = "drained"
+    network.save()
+    Prober(network.host).round()
+    assert [index for _, index in asked] == [0, 1]
 
 
 @pytest.mark.django_db(transaction=True)

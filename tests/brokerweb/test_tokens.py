@@ -13,7 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from brokerweb.accounts.models import Guest, NetworkRight, Token
+from brokerweb.api.network_changes import OWN_TOPOLOGY
 from brokerweb.networks.models import Network
+from brokerweb.topologies import services as topologies
 from tests.brokerweb.test_access import bearer, token_of
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +46,21 @@ def test_a_limited_token_works_for_its_networks_and_for_nothing_else(operator: U
     assert (deploy.status_code, "limited to chosen networks" in deploy.json()["sentence"]) == (403, True)
     Network.objects.filter(pk=campus).delete()
     assert client.get("/api/networks/").json()["count"] == 0, "none left is not all"
+
+
+def test_a_limited_token_does_not_read_other_topologies_through_a_preview(operator: User, two: tuple[str, str]) -> None:
+    own, secret = (topologies.create(name=name, kind="ring", brokers=4) for name in ("own", "secret"))
+    Network.objects.filter(pk=two[0]).update(topology=own, deployed=topologies.document(own))
+    client = bearer(token_of(operator, "correct horse", networks=[two[0]]))
+    url = f"/api/networks/{two[0]}/topology/"
+    for id in (secret.pk, "unknown"):
+        for dry in (True, False):
+            answer = client.post(url, {"topology": id, "dry_run": dry}, format="json")
+            assert (answer.status_code, answer.json()["sentence"]) == (403, OWN_TOPOLOGY)
+    for id in (own.pk, None):
+        assert client.post(url, {"topology": id, "dry_run": True}, format="json").status_code == 200
+    whole = bearer(token_of(operator, "correct horse"))
+    assert whole.post(url, {"topology": secret.pk, "dry_run": True}, format="json").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -107,4 +124,4 @@ def test_the_account_page_makes_and_shows_all_of_it(operator: User, two: tuple[s
     assert ("campus" in row, "town" in row, "never" in row) == (True, False, True)
     wrong = browser.post("/account/tokens/", {**sent, "days": "many"})
     assert (wrong.status_code, "must be a whole number from 1 to 365" in wrong.content.decode()) == (400, True)
-    assert f'value="{two[0]}" selected' in wrong.content.decode()
+    assert f'value="{two[0]}" checked' in wrong.content.decode()

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from brokerweb.networks import services as networks
+from brokerweb.networks.models import Desired, Network, NetworkState
 from brokerweb.notices import services as notices
 from brokerweb.runlist import saved_views
 from brokerweb.topologies import services as topologies
@@ -54,3 +55,28 @@ def test_copies_that_are_made_at_once_have_names_of_their_own() -> None:
     assert outcomes(lambda: studio.clone(ring, olga), 3) == ["taken"] * 3
     names = Topology.objects.order_by("name").values_list("name", flat=True)
     assert list(names) == ["ring", "ring, copy", "ring, copy 2", "ring, copy 3"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_quotas_are_kept_however_many_deploy_or_start_at_once(settings: Any) -> None:
+    olga = User.objects.create_user("olga")
+    ring = topologies.create(name="ring", kind="ring", brokers=4)
+    numbers = iter(range(100))
+
+    def deploy() -> None:
+        networks.deploy(name=f"campus {next(numbers)}", topology=ring, owner=olga)
+
+    settings.MAX_NETWORKS = 4
+    assert outcomes(deploy) == ["name"] * 2 + ["taken"] * 4
+    settings.MAX_NETWORKS, settings.MAX_HOST_BROKERS = 100, 24
+    assert outcomes(deploy) == ["taken"] * 2 + ["topology"] * 4
+    Network.objects.update(desired=Desired.STOPPED, state=NetworkState.STOPPED)
+    settings.MAX_HOST_BROKERS = 8
+    stopped = list(Network.objects.all())
+    assert outcomes(lambda: networks.start(stopped.pop())) == ["network"] * 4 + ["taken"] * 2
+    read_before = Network.objects.filter(desired=Desired.RUNNING).first()
+    assert read_before is not None
+    Network.objects.filter(pk=read_before.pk).update(desired=Desired.STOPPED, state=NetworkState.STOPPED)
+    settings.MAX_HOST_BROKERS = 4
+    with pytest.raises(InvalidSetting):
+        networks.start(read_before)

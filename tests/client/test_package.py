@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 import waxwing
+import waxwing.udp
 from waxwing import config
 from waxwing.calls import at, call, error_of
 from waxwing.config import Config
-from waxwing.errors import KINDS, ApiError, NotConfigured
-from waxwing.records import Context, Network, Records, Run
+from waxwing.errors import KINDS, ApiError, NotConfigured, api_error
+from waxwing.records import Context, Launch, Network, Records, Run
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "clients" / "python" / "src" / "waxwing"
@@ -82,12 +83,54 @@ def test_the_configuration_is_arguments_then_variables_then_a_file(tmp_path: Pat
     named = {**variables, "WAXWING_URL": "http://c", "WAXWING_TOKEN": "c"}
     assert config.read(environment=named) == Config("http://c", "c")
     assert config.read(token="t", environment=named).token == "t"
-    for wrong in ("c.example", "ftp://c"):
+    for wrong in ("c.example", "ftp://c", "http://", "http://c:x", "http://c/?a=1", "http://c d", "http://[::1"):
         with pytest.raises(NotConfigured, match="is not the address of a server"):
             config.read(wrong, environment=variables)
+    for wrong in ("a b", "a\n b", "\u20ac"):
+        with pytest.raises(NotConfigured, match="characters that no token has"):
+            config.read("http://c", wrong, environment=variables)
+    assert config.read("http://c", " t\n", environment=variables).token == "t"
+    config.write(Config("https://\u00fc.example", "t", "/etc/\U0001f512.pem"), path)
+    assert config.read(environment=variables).ca == "/etc/\U0001f512.pem"
+    assert config.read("https://other", environment=variables).ca == ""
+    assert config.read("https://other", environment={**variables, "WAXWING_CA": "a"}, ca="b").ca == "b"
+    with pytest.raises(NotConfigured, match="cannot be written"):
+        config.write(Config("http://c", ""), path / "below" / "a.file")
     path.write_text("url = ")
     with pytest.raises(NotConfigured, match="cannot be read"):
         config.read(environment=variables)
+
+
+def test_help_imports_neither_httpx_nor_asyncio() -> None:
+    """They take most of the time of a command; ``waxwing --help`` and completion need neither."""
+    look = (
+        "import sys; from waxwing.cli import main; main.main(['--help']); print({'httpx', 'asyncio'} & {*sys.modules})"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", look],
+        env={"PYTHONPATH": str(SOURCES.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout.splitlines()[-1] == "set()", made.stdout
+    for name in waxwing.__all__:
+        assert hasattr(waxwing, name) and name in dir(waxwing)
+    assert not hasattr(waxwing, "Nothing") and not hasattr(waxwing.udp, "Nothing")
+
+
+def test_every_error_of_the_server_has_a_sentence() -> None:
+    for body, told in (
+        ({"error": "BadRequest", "description": "No type."}, ("BadRequest", "No type.")),
+        ({"type": "urn:x", "title": "Gone", "status": 410, "detail": "It left."}, ("status_410", "It left.")),
+        ({"errors": [{"field": "a", "code": "c", "detail": "Wrong."}]}, ("c", "Wrong.")),
+        ({"errors": ["x"]}, ("status_410", "The server gave no reason.")),
+        ([1], ("status_410", "The server gave no reason.")),
+        ("Gone for good", ("status_410", "Gone for good")),
+    ):
+        error = api_error(410, body, request="GET /api/x/")
+        assert (error.code, error.sentence) == told
+    assert str(error) == "Gone for good (GET /api/x/: status 410, status_410)"
 
 
 def test_records_read_what_there_is_and_keep_what_they_do_not_know() -> None:
@@ -98,6 +141,8 @@ def test_records_read_what_there_is_and_keep_what_they_do_not_know() -> None:
     assert network.created == datetime(2026, 11, 28, 10, tzinfo=UTC)
     assert "&lt;b&gt;" in network._repr_html_() and "<b>" not in network._repr_html_()
     assert Context.of({"payload": None, "hops": None, "text": "x"}) == Context(text="x")
+    assert Launch.of({"runs": ["a"], "skipped": [{"run": "b"}]}).all_runs == ("a", "b")
+    assert Launch.of({"runs": ["a"]}).runs == ("a",)
     runs = Records([Run.of({"id": "a", "figures": {"p95": 2.0}}), Run.of({"id": "b"})])
     assert "<td>b</td>" in runs._repr_html_()
     frame = runs.to_frame()

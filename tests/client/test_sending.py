@@ -13,7 +13,18 @@ from typing import Any
 import httpx
 import pytest
 
-from waxwing import AsyncClient, Client, NoConnection, NotFound, NotInTime, Retry, TooMany
+from waxwing import (
+    AsyncClient,
+    Client,
+    InvalidMessage,
+    NoConnection,
+    NotFound,
+    NotInTime,
+    Redirected,
+    Retry,
+    TooMany,
+    UnexpectedAnswer,
+)
 from waxwing.calls import call
 from waxwing.retries import Attempts, retry_after
 from waxwing.sse import Event, EventReader
@@ -139,18 +150,113 @@ def test_lists_follow_their_cursor_on_the_server_that_was_asked() -> None:
 
 def test_a_wait_ends_when_all_are_over_and_tells_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waxwing._sync.waits.time.sleep", lambda seconds: None)
-    states = {"a": iter(["queued", "measuring", "done"]), "b": iter(["failed"])}
+    states = iter(["queued", "measuring", "done"])
     looks: list[list[str]] = []
+    asked: list[str] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
-        run = request.url.path.split("/")[3]
-        return httpx.Response(200, json={"id": run, "state": next(states[run])})
+        asked.append(request.url.raw_path.decode())
+        if request.url.path == "/api/runs/":
+            rows = [{"id": "a", "state": next(states)}, {"id": "b", "state": "failed"}]
+            return httpx.Response(200, json={"results": rows, "next": None})
+        state = next(states) if request.url.path == "/api/runs/a/" else "failed"
+        return httpx.Response(200, json={"id": request.url.path[-2], "state": state, "summary": {"p95": 1}})
 
-    runs = client(answer).runs.wait(["a", "b"], progress=lambda seen: looks.append([one.state for one in seen]))
+    runs = client(answer).runs.wait(["a", "b", "a"], progress=lambda seen: looks.append([one.state for one in seen]))
     assert looks == [["queued", "failed"], ["measuring", "failed"], ["done", "failed"]]
-    assert [run.state for run in runs] == ["done", "failed"]
+    assert [(run.state, run.summary) for run in runs] == [("done", {"p95": 1}), ("failed", {"p95": 1})]
+    assert asked == [
+        "/api/runs/?page_size=2&q=id+in+%28a%2C+b%29&cursor=",
+        "/api/runs/b/",
+        "/api/runs/a/",
+        "/api/runs/a/",
+    ]
     with pytest.raises(NotInTime):
         client(lambda request: httpx.Response(200, json={"state": "queued"})).runs.wait(["a"], timeout_s=0)
+
+
+SHOWN = httpx.Response(200, json={"id": "r"})
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_reading_follows_redirects_within_the_server_with_the_token(status: int) -> None:
+    there = ["/api/runs/s/?x=1", "http://there:80/api/runs/t/", "../u/#place"]
+    seen, answer = served(*(httpx.Response(status, headers={"Location": one}) for one in there), SHOWN)
+    assert client(answer).runs.get("r").id == "r"
+    urls = ["http://there/api/runs/r/", "http://there/api/runs/s/?x=1", "http://there/api/runs/t/"]
+    assert [str(one.url) for one in seen] == [*urls, "http://there/api/runs/u/"]
+    assert {one.headers["Authorization"] for one in seen} == {"Bearer secret"}
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["https://there/api/", "http://there:81/api/", "http://other/api/", "//other/", "http://there@other/", "ftp://there/"],
+)  # fmt: skip
+def test_a_redirect_to_another_server_is_an_error_that_names_it_and_sends_nothing(location: str) -> None:
+    seen, answer = served(*[httpx.Response(302, headers={"Location": location})] * 2)
+    for ask in (lambda: client(answer).runs.get("r"), lambda: next(client(answer).context("n").watch())):
+        with pytest.raises(Redirected, match="the token is for this server only"):
+            ask()
+    assert {one.url.host for one in seen} == {"there"} and len(seen) == 2
+
+
+def test_a_change_does_not_follow_redirects_and_a_circle_ends() -> None:
+    seen, answer = served(httpx.Response(307, headers={"Location": "/api/networks/m/"}))
+    with pytest.raises(Redirected, match=r"POST http://there/api/networks/ .* only what reads"):
+        client(answer).networks.create("n")
+    assert len(seen) == 1
+    seen, answer = served(*[httpx.Response(302, headers={"Location": "/api/runs/r/"})] * 9)
+    with pytest.raises(Redirected, match="again and again"):
+        client(answer).runs.get("r")
+    assert len(seen) == 6
+
+
+ZIPPED = {"Content-Encoding": "gzip"}
+
+
+def test_what_is_not_this_api_is_an_error_not_a_traceback() -> None:
+    page = httpx.Response(200, html="<html>Log in</html>")
+    for answered, ask in (
+        (page, lambda one: one.runs.get("r")),
+        (page, lambda one: one.runs.list()),
+        (page, lambda one: next(one.context("n").watch())),
+        (httpx.Response(200, json=[]), lambda one: one.runs.get("r")),
+        (httpx.Response(200, json={"data": []}), lambda one: one.runs.list()),
+        (httpx.Response(304), lambda one: one.runs.get("r")),
+        (httpx.Response(200, stream=httpx.ByteStream(b"no"), headers=ZIPPED), lambda one: one.runs.get("r")),
+    ):
+        with pytest.raises(UnexpectedAnswer):
+            ask(client(served(answered)[1]))
+
+
+def test_what_cannot_be_sent_is_refused_before(waits: list[float]) -> None:
+    seen, answer = served()
+    for ask in (
+        lambda one: one.runs.get(""),
+        lambda one: one.runs.get("\ud800"),
+        lambda one: one.context("n").get("room", "", "temp"),
+        lambda one: one.context("n").get("room", "r1", "temp", wait_s=float("nan")),
+        lambda one: one.experiments.create({"name": "\ud800"}),
+        lambda one: one.experiments.create({"seed": float("nan")}),
+        lambda one: one.api("GET", "http://other/api/runs/"),
+        lambda one: one.api("GET", "/", headers={"X-A": "\u20ac"}),
+    ):
+        with pytest.raises(InvalidMessage):
+            ask(client(answer))
+    assert (seen, waits) == ([], [])
+
+
+def test_an_operation_is_named_as_it_was_copied() -> None:
+    seen, answer = served(*[SHOWN] * 6)
+    for path in ("/", "runs/?state=done", "/api/runs/?state=done", "http://there/api/runs/?state=done", "%2E%2E/"):
+        client(answer).api("GET", path, query={"page": 1})
+    assert [one.url.raw_path for one in seen] == [
+        b"/api/?page=1",
+        *[b"/api/runs/?state=done&page=1"] * 3,
+        b"/api/%2E%2E/?page=1",
+    ]
+    client(answer).runs.get("..")
+    assert seen[-1].url.raw_path == b"/api/runs/%2E%2E/"
 
 
 def event(number: int) -> str:
@@ -172,6 +278,20 @@ def test_a_watch_goes_on_where_it_was_when_its_connection_breaks(waits: list[flo
     assert waits == [3.0]
 
 
+RESET = "id: 9\nevent: reset\ndata: {}\n\n"
+
+
+def test_a_watch_with_a_snapshot_begins_again_with_what_there_is_after_a_reset(waits: list[float]) -> None:
+    kind = {"Content-Type": "text/event-stream"}
+    streams = [event(1) + RESET + event(10), event(2)]
+    for snapshot, resumed, last in ((True, None, ["1", "9", "2"]), (False, "10", ["1", "9", "10", "2"])):
+        seen, answer = served(*(httpx.Response(200, text=text, headers=kind) for text in streams))
+        watch = client(answer).context("n").watch(snapshot=snapshot)
+        assert [one.id for one in islice(watch, len(last))] == last
+        assert seen[1].headers.get("Last-Event-ID") == resumed
+        assert [one.url.params.get("snapshot") for one in seen] == (["true", "true"] if snapshot else [None, None])
+
+
 def test_a_watch_ends_with_what_the_server_refuses_and_after_too_many_failures(waits: list[float]) -> None:
     _, answer = served(httpx.Response(404, json={**REFUSED, "code": "not_found"}))
     with pytest.raises(NotFound):
@@ -179,7 +299,7 @@ def test_a_watch_ends_with_what_the_server_refuses_and_after_too_many_failures(w
     _, answer = served(*[httpx.ConnectError("refused")] * 3)
     with pytest.raises(NoConnection):
         next(client(answer, retry=Retry(attempts=3)).context("n").watch())
-    assert waits == [1.1, 3.1]
+    assert waits == [0.5, 1.0]
 
 
 def test_events_are_read_as_the_standard_says() -> None:

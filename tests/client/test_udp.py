@@ -49,7 +49,6 @@ def test_messages_are_those_of_the_wire_protocol() -> None:
         5, True, 202, "ContextRequest"
     )
     assert codec.read(b"9|5|Ctx_Broker|[::1]:80") == Pong(5, "[::1]:80")
-    assert (codec.pairs("a=1;b=x"), codec.pairs("a=1;b"), codec.pairs("a=1;a=2")) == ({"a": "1", "b": "x"}, None, None)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +119,16 @@ def test_it_asks_again_after_1_2_and_4_s_with_a_new_timestamp_and_gives_up_after
     assert sent[4] is None and isinstance(one.error, NoAnswer)
 
 
+def test_a_shorter_patience_ends_it_sooner_and_says_if_nothing_listens_there() -> None:
+    one = Exchange(request(KEY), (A,), Stamps(), 0.0, 1.5)
+    assert [one.to_send(at, 7) is None for at in (0.0, 0.9, 1.0, 1.4)] == [False, True, False, True]
+    one.closed(A)
+    assert one.to_send(1.5, 7) is None
+    assert str(one.error) == "no answer from 10.0.0.1:1 within 1.5 s: nothing listens there"
+    with pytest.raises(InvalidMessage, match="give_up_s"):
+        BrokerClient("127.0.0.1:1", give_up_s=0)
+
+
 def test_a_silent_broker_is_replaced_and_one_that_searches_is_waited_for() -> None:
     one = exchange(A, B)
     assert one.to_send(100.0, 7) == (b"3|7|room|r1|temp", A)
@@ -164,10 +173,11 @@ def test_what_no_message_can_carry_is_refused_before_anything_is_sent() -> None:
         update("p", KEY, b"", 1)
     with pytest.raises(InvalidMessage, match="validity"):
         update("p", KEY, b"x", 0)
-    with pytest.raises(InvalidMessage, match="contain no ;"):
-        codec.payload_of({"a": "1;2"})
-    with pytest.raises(InvalidMessage, match="is not an address"):
-        BrokerClient(["nowhere"])
+    for wrong in ("nowhere", "127.0.0.1:0", "127.0.0.1:1,", "::1:5"):
+        with pytest.raises(InvalidMessage, match="is not an address"):
+            BrokerClient(wrong)
+    with pytest.raises(InvalidMessage, match="needs the address"):
+        BrokerClient([])
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from overlay.core.node import MILLISECOND
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.view.change_log import ChangeLog, Kind
-from overlay.systems.context_broker.view.polls import LONGEST_NS, SILENT_AFTER, Poll
+from overlay.systems.context_broker.view.polls import FIRST_NS, LONGEST_NS, SILENT_AFTER, Poll
 from overlay.systems.context_broker.view.view import FULL, REFUSED, SILENT, UNREAD, NetworkView
 from overlay.systems.context_broker.wire.messages import key_of
 from tests.broker.transcript import INSIDE, STRANGER, WALL, A, B, C, D
@@ -316,6 +316,34 @@ def test_a_question_waits_at_the_broker_and_is_repeated_after_growing_pauses():
     assert poll.is_silent
     poll.answered(times[-1])
     assert (poll.is_silent, poll.is_first, poll.due) == (False, True, times[-1])
+
+
+def test_many_who_are_in_a_hurry_share_the_question_on_its_way_and_do_not_delay_its_repetition():
+    poll, sent = Poll(0), 0
+    poll.asked(0, 2_000)
+    for now in range(1, FIRST_NS, FIRST_NS // 1_000):
+        if poll.may_hurry(now):
+            poll.asked(now, 0)
+            sent += 1
+    assert sent == 1
+    assert not poll.is_silent
+    assert poll.due <= 1 + FIRST_NS
+    repeated = poll.due
+    poll.asked(repeated, 0)
+    assert not poll.may_hurry(repeated + FIRST_NS - 1)
+    poll.answered(repeated + 1)
+    assert poll.may_hurry(repeated + 1)
+
+
+def test_a_hurry_asks_a_silent_broker_again_without_longer_pauses():
+    poll = Poll(0)
+    while not poll.is_silent:
+        poll.asked(poll.due, 0)
+    due = poll.due
+    assert poll.may_hurry(due - 1)
+    poll.asked(due - 1, 0)
+    assert poll.due == due
+    assert not poll.may_hurry(due - 1)
 
 
 def test_a_closed_port_is_known_at_once_and_asked_less_and_less():

@@ -12,10 +12,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.context_broker.clients.exchange import WallClock
-from overlay.systems.context_broker.pool.errands import CHECK_NS, Errand
 from overlay.systems.context_broker.pool.health import REST_NS, Health, own_order
 from overlay.systems.context_broker.pool.hedging import AGAIN, ASKS_PER_HEDGE, MOST_SAVED, SAMPLE, Hedging
 from overlay.systems.context_broker.pool.pool import Pool, TooMany
+from overlay.systems.context_broker.pool.pool_requests import CHECK_NS, PoolRequest
 from overlay.systems.context_broker.pool.ports import MOST_LANES, MOST_OF_ONE
 from overlay.systems.context_broker.pool.stamps import MOST_KEPT, EntryStamps
 from overlay.systems.context_broker.wire.codec import encode, parse
@@ -45,7 +45,7 @@ class World:
         self.now = 1_000 * SECOND
         self.brokers: dict[int, Address] = {}
         self.sent: list[tuple[int, bytes]] = []
-        self.ended: list[Errand] = []
+        self.ended: list[PoolRequest] = []
         self.pool = Pool(WallClock(), self.open)
 
     def open(self, number: int, broker: Address) -> Address:
@@ -53,16 +53,16 @@ class World:
         self.brokers[number] = broker
         return OWN
 
-    def ask(self, key: Key = ROOM, **how: object) -> Errand:
-        errand = self.pool.ask(key, BROKERS, self.now, self.now + DEADLINE, **how)  # type: ignore[arg-type]
+    def ask(self, key: Key = ROOM, **how: object) -> PoolRequest:
+        request = self.pool.ask(key, BROKERS, self.now, self.now + DEADLINE, **how)  # type: ignore[arg-type]
         self.look()
-        return errand
+        return request
 
-    def provide(self, key: Key = ROOM, **how: object) -> Errand:
+    def provide(self, key: Key = ROOM, **how: object) -> PoolRequest:
         deadline = self.now + DEADLINE
-        errand = self.pool.provide("p", key, b"t=1", 1000, BROKERS, self.now, deadline, **how)  # type: ignore[arg-type]
+        request = self.pool.provide("p", key, b"t=1", 1000, BROKERS, self.now, deadline, **how)  # type: ignore[arg-type]
         self.look()
-        return errand
+        return request
 
     def look(self) -> None:
         self.sent += self.pool.take_outgoing()
@@ -155,13 +155,13 @@ def test_nearer_brokers_come_first_and_the_noise_of_one_machine_decides_nothing(
 
 def test_one_where_nobody_listens_costs_nothing_and_is_pinged_ever_more_seldom() -> None:
     world, order = World(), own_order(ROOM, BROKERS)
-    errand = world.ask()
+    request = world.ask()
     (number, _) = world.sent.pop()
     world.pool.is_refused(number, world.now)
     world.look()
     assert world.asked() == [order[1]]
-    assert not errand.outcome
-    world.pool.cancel(errand)
+    assert not request.outcome
+    world.pool.cancel(request)
     pings = []
     for _ in range(600):
         world.wait(SECOND // 10)
@@ -187,7 +187,7 @@ def test_one_where_nobody_listens_costs_nothing_and_is_pinged_ever_more_seldom()
 def test_requests_that_fail_together_count_once_and_dead_brokers_do_not_count_as_asked() -> None:
     world = World()
     many = tuple(("127.0.0.1", 5000 + number) for number in range(12))
-    errands = [world.pool.ask(ROOM, many, world.now, world.now + DEADLINE) for _ in range(50)]
+    requests = [world.pool.ask(ROOM, many, world.now, world.now + DEADLINE) for _ in range(50)]
     world.look()
     for broker in own_order(ROOM, many)[:7]:
         for number in [number for number, _ in world.sent]:
@@ -197,14 +197,14 @@ def test_requests_that_fail_together_count_once_and_dead_brokers_do_not_count_as
         world.look()
     for sent in list(world.sent):
         world.answer(sent)
-    assert {one.outcome for one in errands} == {"answered"}
+    assert {one.outcome for one in requests} == {"answered"}
     assert not world.pool.health.to_try(world.now)
     assert len(world.pool.health.to_try(world.now + REST_NS)) == 7
 
 
 def test_a_silent_one_is_pinged_and_left_and_one_that_searches_is_waited_for() -> None:
     world, order = World(), own_order(ROOM, BROKERS)
-    errand = world.ask()
+    request = world.ask()
     world.asked()
     world.wait(CHECK_NS)
     (ping,) = world.sent
@@ -215,16 +215,16 @@ def test_a_silent_one_is_pinged_and_left_and_one_that_searches_is_waited_for() -
     world.wait(3 * SECOND)  # its pings are lost from now on
     assert order[1] in world.asked()
     world.wait(9 * SECOND)
-    assert (errand.outcome, world.ended) == ("timed_out", [errand])
+    assert (request.outcome, world.ended) == ("timed_out", [request])
 
 
 def test_not_found_is_said_when_those_that_are_asked_say_so() -> None:
     world = World()
-    errand = world.ask()
+    request = world.ask()
     for _ in BROKERS:
-        assert not errand.outcome
+        assert not request.outcome
         world.answer(world.sent.pop(), has_data=False)
-    assert errand.outcome == "not_found"
+    assert request.outcome == "not_found"
     alone = world.ask(is_alone=True)
     world.answer(world.sent.pop(), has_data=False)
     assert alone.outcome == "not_found"
@@ -236,17 +236,17 @@ def test_a_second_broker_is_asked_after_the_usual_time_and_the_first_answer_coun
         world.ask()
         world.now += 3 * MILLISECOND
         world.answer(world.sent.pop())
-    errand = world.ask()
+    request = world.ask()
     slow = world.sent.pop()
     world.wait(3 * MILLISECOND)
     (hedge,) = world.sent
     world.sent.clear()
     world.answer(hedge)
-    assert (errand.outcome, errand.strategy) == ("answered", "hedged")
+    assert (request.outcome, request.strategy) == ("answered", "hedged")
     assert slow[0] not in world.brokers, "a late answer finds its port closed"
     world.answer(slow)
-    assert world.ended[-1] is errand
-    assert world.ended.count(errand) == 1
+    assert world.ended[-1] is request
+    assert world.ended.count(request) == 1
 
 
 def test_hedges_are_a_twentieth_of_the_asks_however_slow_the_brokers_are() -> None:
@@ -304,12 +304,12 @@ def test_a_broker_that_hangs_leaves_half_of_the_ports_to_the_others() -> None:
     world = World()
     world.pool.keep(BROKERS)
 
-    def ask_alone(number: int, broker: Address) -> Errand:
-        errand = world.pool.ask(
+    def ask_alone(number: int, broker: Address) -> PoolRequest:
+        request = world.pool.ask(
             ("room", str(number), "temp"), (broker,), world.now, world.now + DEADLINE, is_alone=True
         )
         world.look()
-        return errand
+        return request
 
     waiting = [ask_alone(number, BROKERS[0]) for number in range(MOST_OF_ONE)]
     assert not any(one.outcome for one in waiting)
@@ -323,20 +323,20 @@ def test_a_broker_that_hangs_leaves_half_of_the_ports_to_the_others() -> None:
 
 
 class AnyNetwork(RuleBasedStateMachine):
-    """Whatever is lost, late or dead: each errand ends once, by its deadline, with its own answer."""
+    """Whatever is lost, late or dead: each request ends once, by its deadline, with its own answer."""
 
     def __init__(self) -> None:
         super().__init__()
         self.world = World()
-        self.errands: list[Errand] = []
+        self.requests: list[PoolRequest] = []
 
     @rule(key=st.sampled_from("abc"), is_alone=st.booleans(), traced=st.sampled_from([0, 3]))
     def ask(self, key: str, is_alone: bool, traced: int) -> None:
-        self.errands.append(self.world.ask(("room", key, "temp"), is_alone=is_alone, trace_one_in=traced))
+        self.requests.append(self.world.ask(("room", key, "temp"), is_alone=is_alone, trace_one_in=traced))
 
     @rule(key=st.sampled_from("abc"), is_alone=st.booleans())
     def provide(self, key: str, is_alone: bool) -> None:
-        self.errands.append(self.world.provide(("room", key, "temp"), is_alone=is_alone))
+        self.requests.append(self.world.provide(("room", key, "temp"), is_alone=is_alone))
 
     @rule(place=st.integers(0, 9), has_data=st.booleans(), is_kept=st.booleans())
     def answer(self, place: int, has_data: bool, is_kept: bool) -> None:
@@ -361,8 +361,8 @@ class AnyNetwork(RuleBasedStateMachine):
 
     @rule(place=st.integers(0, 9))
     def cancel(self, place: int) -> None:
-        if place < len(self.errands) and not self.errands[place].outcome:
-            self.world.pool.cancel(self.errands.pop(place))
+        if place < len(self.requests) and not self.requests[place].outcome:
+            self.world.pool.cancel(self.requests.pop(place))
             self.world.look()
 
     @rule(count=st.integers(0, 4))
@@ -374,17 +374,17 @@ class AnyNetwork(RuleBasedStateMachine):
     def each_ends_once_with_its_own(self) -> None:
         self.world.pool.check_invariants()
         ended = Counter(map(id, self.world.ended))
-        for errand in self.errands:
-            assert ended[id(errand)] == bool(errand.outcome)
-            assert errand.outcome or self.world.now <= errand.deadline
-            if errand.outcome == "answered":
-                assert errand.answered and errand.answered.exchange.broker in errand.brokers
-                reply = errand.answered.exchange.reply
-                assert errand.is_search == isinstance(reply, ContextResponse)
+        for request in self.requests:
+            assert ended[id(request)] == bool(request.outcome)
+            assert request.outcome or self.world.now <= request.deadline
+            if request.outcome == "answered":
+                assert request.answered and request.answered.exchange.broker in request.brokers
+                reply = request.answered.exchange.reply
+                assert request.is_search == isinstance(reply, ContextResponse)
 
     def teardown(self) -> None:
         self.world.wait(2 * DEADLINE)
-        assert all(errand.outcome for errand in self.errands)
+        assert all(request.outcome for request in self.requests)
         assert not list(self.world.pool.ports.in_use())
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from overlay.cli import commands
 from overlay.core.addresses import format_address
+from overlay.programs import Command, bootstrap_lists
 from overlay.programs.bootstrap_lists import RENEW_S, BadList, Listed, parse_list, source_of
 from tests.broker.strategies import addresses
 from tests.runtime.daemons import Daemon
@@ -149,3 +152,21 @@ def test_a_list_that_is_none_is_wrong_usage(overlay: Overlay) -> None:
     assert (code, error.startswith("overlay broker: --bootstrap: 'brokers' is no file, no URL")) == (2, True)
     with pytest.raises(BadList):
         source_of(" ")
+
+
+def test_a_list_that_needs_a_token_says_where_to_put_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise HTTPError("http://w/bootstrap.txt", 401, "Unauthorized", Message(), None)
+
+    monkeypatch.setattr(bootstrap_lists, "urlopen", refused)
+    with pytest.raises(BadList, match="Unauthorized; set WAXWING_TOKEN to a token that may read the network"):
+        source_of("http://w/bootstrap.txt").read()
+
+
+def test_a_command_whose_package_is_missing_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load() -> Callable[[list[str]], int]:
+        raise ModuleNotFoundError("No module named 'paho'", name="paho")
+
+    monkeypatch.setattr(commands, "find", lambda _: (Command("bridges", load), []))
+    with pytest.raises(SystemExit, match="the package paho is missing"):
+        commands.main(["mqtt-bridge"])

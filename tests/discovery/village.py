@@ -14,8 +14,8 @@ from overlay.sim.world import server_address
 from overlay.systems.context_broker.broker.broker import Broker
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.clients.exchange import WallClock
-from overlay.systems.context_broker.clients.resident import LOOK_NS, Provision, Request, Resident
-from overlay.systems.context_broker.newcomer import Newcomer
+from overlay.systems.context_broker.clients.roaming import LOOK_NS, Provision, Request, RoamingClient
+from overlay.systems.context_broker.joining_broker import JoiningBroker
 
 DELAY = LinkShape(delay_ms=5)
 
@@ -78,7 +78,7 @@ class Village:
         for index in range(brokers):
             self.start(index)
         self.residents = [
-            Resident(
+            RoamingClient(
                 number,
                 self.wall,
                 Stream(derive_seed(seed, "resident", number)),
@@ -96,7 +96,7 @@ class Village:
         """A broker that knows the list."""
         address = server_address(index)
         chances = Chances.streams(derive_seed(self.seed, "broker", index))
-        broker = Newcomer(
+        broker = JoiningBroker(
             Broker(self.config, address, chances, WALL_OFFSET_NS),
             self.config,
             WALL_OFFSET_NS,

@@ -61,7 +61,7 @@ def test_secrets_come_from_the_environment_or_a_file(tmp_path: Path) -> None:
         ({"client_id": "x" * 300}, "client_id"),
         ({"status_topic": "a/#"}, "status_topic"),
         ({"tls": {"ca": "/nowhere"}}, "tls"),
-        ({"mqtt": "mqtts://h", "tls": {"ca": "/nowhere"}}, "tls"),
+        ({"mqtt": "mqtts://h", "tls": {"ca": "/nowhere"}}, "tls.ca"),
         ({"mqtt": "mqtts://h", "tls": {"key": "k"}}, "tls.certificate"),
         ({"mqtt": "mqtts://h", "tls": ["k"]}, "tls"),
         ({"password_file": "/nowhere"}, "password_file"),

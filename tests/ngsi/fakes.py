@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from brokerweb.systems.contract import Absent, Held, Listed, Taken
+from brokerweb.ngsi.times import read_time
+from brokerweb.systems.contract import Absent, Held, Listed, StoredValue, Taken
 
 FUTURE = "2999-01-01T00:00:00Z"
 Name = tuple[str, str, str, str]
 
 
+def value_of(row: Mapping[str, Any]) -> StoredValue:
+    key = row["type"], row["entity"], row["scope"]
+    return StoredValue(key, row["provider"], row["payload"], row["text"], 1, read_time(row["valid_end"]) or 0)
+
+
 class FakeFollowing:
-    def __init__(self) -> None:
-        self.log: list[tuple[str, Mapping[str, Any]]] = []
+    def __init__(self, rows: Mapping[Name, Mapping[str, Any]]) -> None:
+        self.rows = rows
+        self.log: list[tuple[str, Mapping[str, Any], Mapping[str, Any] | None]] = []
+        """What happened, its row, and the one before."""
         self.forgotten = 0
         self.listeners: list[Callable[[], Any]] = []
         self.is_complete = True
@@ -31,10 +39,14 @@ class FakeFollowing:
     def changes(self, after: int, most: int) -> Sequence[Any] | None:
         return None if after < self.forgotten else self.log[after : after + most]
 
-    def event(self, change: Any, selection: Any) -> tuple[str, Mapping[str, Any]] | None:
-        return change
+    def values(self, key: Any) -> Sequence[StoredValue]:
+        return [value_of(row) for name, row in self.rows.items() if name[:3] == key]
 
-    def missing(self, sight: Any) -> Sequence[Mapping[str, Any]]:
+    def values_of(self, change: Any) -> tuple[StoredValue | None, StoredValue | None]:
+        what, row, before = change
+        return before and value_of(before), value_of(row) if what == "stored" else None
+
+    def missing(self, snapshot: Any) -> Sequence[Mapping[str, Any]]:
         return [] if self.is_complete else [{"broker": None, "broker_index": 1, "reason": "silent"}]
 
     def listen(self, listener: Callable[[], Any]) -> Callable[[], None]:
@@ -50,8 +62,8 @@ class FakeContext:
     longest_valid_ms = 1_000_000
 
     def __init__(self) -> None:
-        self.following = FakeFollowing()
         self.rows: dict[Name, dict[str, Any]] = {}
+        self.following = FakeFollowing(self.rows)
         self.lists = 0
 
     def store(self, type: str, entity: str, scope: str, provider: str = "p", **pairs: str) -> None:
@@ -59,15 +71,16 @@ class FakeContext:
         names = {"type": type, "entity": entity, "scope": scope, "provider": provider}
         text = ";".join(f"{name}={value}" for name, value in pairs.items())
         row = {**names, "payload": pairs, "text": text, "valid_end": FUTURE, "age_ms": 0}
+        before = self.rows.get((type, entity, scope, provider))
         self.rows[type, entity, scope, provider] = row
-        self._tell("stored", row)
+        self._tell("stored", row, before)
 
     def withdraw(self, type: str, entity: str, scope: str, provider: str = "p") -> None:
-        del self.rows[type, entity, scope, provider]
-        self._tell("withdrawn", {"type": type, "entity": entity, "scope": scope, "provider": provider})
+        before = self.rows.pop((type, entity, scope, provider))
+        self._tell("withdrawn", before, before)
 
-    def _tell(self, what: str, row: Mapping[str, Any]) -> None:
-        self.following.log.append((what, row))
+    def _tell(self, what: str, row: Mapping[str, Any], before: Mapping[str, Any] | None) -> None:
+        self.following.log.append((what, row, before))
         for listener in list(self.following.listeners):
             listener()
 
@@ -80,29 +93,29 @@ class FakeContext:
     def read(self, key: Any, body: Any) -> Any:
         return key, body
 
-    async def put(self, sight: Any, change: Any, how: Any) -> Taken:
+    async def put(self, snapshot: Any, change: Any, how: Any) -> Taken:
         key, body = change
         self.store(*key, body["provider"], **body["payload"])
         return Taken({"broker_index": 0}, "")
 
-    async def get(self, sight: Any, key: Any, how: Any) -> Held:
+    async def get(self, snapshot: Any, key: Any, how: Any) -> Held:
         found = [row for name, row in self.rows.items() if name[:3] == key]
         if not found:
             raise Absent("Nothing.")
         return Held(found[-1], "v", 1)
 
-    async def delete(self, sight: Any, key: Any, which: Mapping[str, str], how: Any, check: Any) -> Taken:
+    async def delete(self, snapshot: Any, key: Any, which: Mapping[str, str], how: Any, check: Any) -> Taken:
         if (*key, which["provider"]) not in self.rows:
             raise Absent("Nothing.")
         self.withdraw(*key, which["provider"])
         return Taken({}, "")
 
-    async def list(self, sight: Any, selection: Any, after: str, most: int) -> Listed:
+    async def list(self, snapshot: Any, selection: Any, after: str, most: int) -> Listed:
         self.lists += 1
         names = sorted(name for name in self.rows if str(name) > after)[:2]
         more = str(names[-1]) if names and any(str(name) > str(names[-1]) for name in self.rows) else ""
         last = self.following.id_of(self.following.last)
         return Listed([self.rows[name] for name in names], more, last, [])
 
-    async def follow(self, sight: Any) -> FakeFollowing:
+    async def follow(self, snapshot: Any) -> FakeFollowing:
         return self.following

@@ -1,4 +1,4 @@
-"""Mirrors of networks, and which notifications their changes lead to. No server, no clock."""
+"""Entity indexes of networks, and which notifications their changes lead to. No server, no clock."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brokerweb.ngsi.entity_index import EntityIndex, EntityIndexes
 from brokerweb.ngsi.ld.subscriptions import read as read_ld
-from brokerweb.ngsi.mirror import Mirror, Mirrors
 from brokerweb.ngsi.problems import Kind, Problem
 from brokerweb.ngsi.subscriptions.outbox import MOST_AT_ONCE, PAUSES_S, Outbox
 from brokerweb.ngsi.v2.subscriptions import read as read_v2
 from tests.ngsi.fakes import FakeContext
 from tests.thorough import examples
 
-SIGHT: Any = None
+SNAPSHOT: Any = None
 
 
-def contents(mirror: Mirror) -> set[tuple[str, str, str, str, str]]:
-    mirror.check_invariants()
+def contents(index: EntityIndex) -> set[tuple[str, str, str, str, str]]:
+    index.check_invariants()
     return {
         (one.type, one.id, one.scope, one.provider, one.text)
-        for place in mirror.places()
-        for one in mirror.of(place[1], place[0])
+        for place in index.places()
+        for one in index.of(place[1], place[0])
     }
 
 
@@ -35,64 +35,64 @@ def held(context: FakeContext) -> set[tuple[str, str, str, str, str]]:
 
 @given(st.lists(st.tuples(*[st.sampled_from("ab")] * 4, st.integers(0, 3)), max_size=25), st.integers(0, 25))
 @settings(max_examples=examples(80))
-async def test_a_mirror_has_what_the_network_has(changes: list[Any], looks: int) -> None:
+async def test_an_index_has_what_the_network_has(changes: list[Any], looks: int) -> None:
     context = FakeContext()
-    mirror = Mirror(context, context.following)
+    index = EntityIndex(context, context.following)
     for number, (*name, value) in enumerate(changes):
         if value == 0 and tuple(name) in context.rows:
             context.withdraw(*name)
         else:
             context.store(*name, n=str(value))
         if number % 7 == looks % 7:
-            await mirror.catch_up(SIGHT)
-            assert contents(mirror) == held(context)
+            await index.catch_up(SNAPSHOT)
+            assert contents(index) == held(context)
         if number == looks:
             context.following.forgotten = len(context.following.log)
-    await mirror.catch_up(SIGHT)
-    assert contents(mirror) == held(context)
-    assert {one.type for one in mirror.of("a", None)} == {name[0] for name in held(context) if name[1] == "a"}
+    await index.catch_up(SNAPSHOT)
+    assert contents(index) == held(context)
+    assert {one.type for one in index.of("a", None)} == {name[0] for name in held(context) if name[1] == "a"}
 
 
-async def test_a_mirror_reads_all_once_and_those_of_networks_that_were_used_lately_are_kept() -> None:
+async def test_an_index_reads_all_once_and_those_of_networks_that_were_used_lately_are_kept() -> None:
     context, other = FakeContext(), FakeContext()
     for number in range(5):
         context.store("T", f"e{number}", "s", n="1")
-    mirrors = Mirrors(most=1)
+    indexes = EntityIndexes(most=1)
 
-    class Sight:
+    class NetworkSnapshot:
         network = "n"
 
-    first = await mirrors.get(Sight, context)  # type: ignore[arg-type]
+    first = await indexes.get(NetworkSnapshot, context)  # type: ignore[arg-type]
     context.store("T", "e9", "s", n="1")
-    assert await mirrors.get(Sight, context) is first  # type: ignore[arg-type]
+    assert await indexes.get(NetworkSnapshot, context) is first  # type: ignore[arg-type]
     assert (len(contents(first)), context.lists, first.is_complete) == (6, 3, True)
     context.following.is_complete = False
-    await mirrors.get(Sight, context)  # type: ignore[arg-type]
+    await indexes.get(NetworkSnapshot, context)  # type: ignore[arg-type]
     assert not first.is_complete
-    Sight.network = "m"
-    await mirrors.get(Sight, other)  # type: ignore[arg-type]
-    Sight.network = "n"
-    assert await mirrors.get(Sight, context) is not first  # type: ignore[arg-type]
+    NetworkSnapshot.network = "m"
+    await indexes.get(NetworkSnapshot, other)  # type: ignore[arg-type]
+    NetworkSnapshot.network = "n"
+    assert await indexes.get(NetworkSnapshot, context) is not first  # type: ignore[arg-type]
 
 
 async def test_while_a_mirror_reads_all_again_it_has_what_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
     context = FakeContext()
     for number in range(5):
         context.store("T", f"e{number}", "s", n="1")
-    mirror, known = Mirror(context, context.following), list[int]()
-    await mirror.catch_up(SIGHT)
+    index, known = EntityIndex(context, context.following), list[int]()
+    await index.catch_up(SNAPSHOT)
     listing = context.list
 
     async def list_(*given: Any) -> Any:
-        known.append(len(contents(mirror)))
+        known.append(len(contents(index)))
         return await listing(*given)
 
     monkeypatch.setattr(context, "list", list_)
     context.store("T", "e9", "s", n="1")
     context.following.forgotten = len(context.following.log)
-    await mirror.catch_up(SIGHT)
+    await index.catch_up(SNAPSHOT)
     assert known and set(known) == {5}
-    assert len(contents(mirror)) == 6
+    assert len(contents(index)) == 6
 
 
 def v2(**changed: Any) -> dict[str, Any]:
@@ -122,12 +122,12 @@ def webhooks(settings: Any) -> None:
 def told(rule: Any, *changes: tuple[str, dict[str, str]]) -> list[bool]:
     """Whether each change of room r1 concerns the rule."""
     context = FakeContext()
-    mirror, concerns = Mirror(context, context.following), []
-    mirror.watchers.append(lambda *change: concerns.append(rule.concerns(*change)))
-    mirror._seen = 0
+    index, concerns = EntityIndex(context, context.following), []
+    index.watchers.append(lambda *change: concerns.append(rule.concerns(*change)))
+    index._seen = 0
     for scope, pairs in changes:
         context.store("Room", "r1", scope, **pairs)
-        assert mirror.apply()
+        assert index.apply()
     return concerns
 
 
@@ -154,10 +154,10 @@ def test_changes_of_watched_attributes_are_told_while_the_condition_is_met() -> 
 def test_notifications_are_written_as_their_standard_says() -> None:
     context = FakeContext()
     context.store("Room", "r1", "s", temp="1", other="2")
-    mirror = Mirror(context, context.following)
-    mirror._seen = 0
-    mirror.apply()
-    entries = list(mirror.of("r1", "Room"))
+    index = EntityIndex(context, context.following)
+    index._seen = 0
+    index.apply()
+    entries = list(index.of("r1", "Room"))
     rule = read_v2(v2(notification={**v2()["notification"], "attrsFormat": "keyValues"}), "i")
     headers, body = rule.notification([rule.entity(entries)], 0)
     assert (headers["Ngsiv2-AttrsFormat"], body) == (

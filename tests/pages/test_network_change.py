@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from django.test import Client
 
 from tests.pages.furniture import House
@@ -39,3 +42,26 @@ def test_what_is_wrong_is_said_beside_the_form_and_settings_are_compared(olga: C
 
 def test_viewers_do_not_see_it(viktor: Client, house: House) -> None:
     assert viktor.get(f"/networks/{house.network.pk}/change/").status_code == 403
+
+
+def test_a_preview_is_drawn_as_a_difference(olga: Client, house: House) -> None:
+    drawn = picture(olga, house, do="move", broker="3")
+    changes = {node["index"]: node.get("change") for node in drawn["nodes"] if "change" in node}
+    assert changes == {3: "removed", 10: "added"}
+    ends = {frozenset((link["a"], link["b"])): link.get("change") for link in drawn["links"]}
+    assert {change for link, change in ends.items() if 3 in link} == {"removed"}
+    assert {change for link, change in ends.items() if 10 in link} == {"added"}
+    assert {change for link, change in ends.items() if not link & {3, 10}} == {None}
+    places = [(node["x"], node["y"]) for node in drawn["nodes"]]
+    assert len({*places}) == len(places), "no node covers another"
+    drained = picture(olga, house, do="drain", broker="2")
+    assert [node["index"] for node in drained["nodes"] if node.get("change") == "changed"] == [2]
+    same = {"do": "topology", "topology": house.network.topology_id}
+    nothing = olga.post(f"/networks/{house.network.pk}/change/", same).content.decode()
+    assert "This changes nothing" in nothing
+    assert 'id="graph-data"' not in nothing
+
+
+def picture(client: Client, house: House, **sent: str) -> dict[str, Any]:
+    page = client.post(f"/networks/{house.network.pk}/change/", sent).content.decode()
+    return json.loads(page.partition('id="graph-data" type="application/json">')[2].partition("</script>")[0])

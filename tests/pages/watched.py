@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from brokerweb.alarms import services as alarms
 from brokerweb.alarms.models import Alarm, AlarmEvent
+from brokerweb.bridges import services as bridges
 from brokerweb.kit.errors import NotAnswered
 from brokerweb.networks.models import Network
 from brokerweb.networks.probes import TIERS
@@ -37,6 +38,7 @@ def watch(network: Network, owner: User) -> None:
             one = _figures(at_s, tier.step_s, lossy=(newest - number) / tier.slots < 0.05)
             probes.write(tier, at_s, {None: {**one, "load_per_s": 4 * one["load_per_s"]}, 0: one})
     _alarms(network, owner)
+    _bridges(network, owner)
     lost = Counter({network.pk: 1_203})
     storing.write(Taken(list(_operations(network, owner)), lost))
 
@@ -66,6 +68,18 @@ def _alarms(network: Network, owner: User) -> None:
         AlarmEvent.objects.create(
             network=network, alarm=firing.pk, at=at, state=state, rule=rule, words=words, value=value
         )
+
+
+def _bridges(network: Network, owner: User) -> None:
+    """One that is connected, and one whose server is away."""
+    pattern = "context/{type}/{entity}/{scope}"
+    for number, server in enumerate(("mqtts://mqtt.example.org:8883", f"mqtt://{LONG}.example.org"), 1):
+        secret = {"username": "bridge", "password": "kept"}
+        bridges.create(network, {"mqtt": server, "in": [pattern], "out": [pattern] * (number == 1), **secret}, owner)
+    counted = {"messages_in": 120_034, "messages_out": 98_231, "refused_payload": 17, "unchanged": 98_120}
+    last = {"counters": counted, "last_refusal": "'context/room/r1/temp': not JSON"}
+    network.bridges.filter(number=1).update(state="connected", report=last)
+    network.bridges.filter(number=2).update(state="connecting", reason=f"mqtt://{LONG}.example.org: timed out")
 
 
 def _operations(network: Network, owner: User) -> Iterator[Entry]:

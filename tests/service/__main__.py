@@ -34,7 +34,8 @@ def main() -> int:
         finally:
             end_house(process)
     print(json.dumps(outcome.as_json(), indent=2))
-    return 0 if outcome.share >= LEAST_SHARE and not outcome.lost else 1
+    is_good = outcome.share >= LEAST_SHARE and not outcome.lost and outcome.logged == outcome.changes
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

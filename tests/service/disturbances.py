@@ -28,6 +28,8 @@ class Disturbances:
         self._ledger = ledger
         self._chance = chance
         self._rolls = 0
+        self.changes = 0
+        """Changes of the network that were accepted; each is to be in the change log."""
         self.done: list[tuple[float, str]] = []
         """When each ended, monotonic seconds, and what it was."""
 
@@ -46,6 +48,7 @@ class Disturbances:
             yield "kill a broker", self.kill_a_broker
             part = PARTS[round_ % len(PARTS)]
             yield f"kill {part}", lambda part=part: self.kill_part(part)  # type: ignore[misc]
+            yield "kill a bridge", self.kill_a_bridge
             yield "kill a broker", self.kill_a_broker
             if round_ < 2:
                 yield "replace a broker", self.replace_a_broker
@@ -59,6 +62,17 @@ class Disturbances:
         kill(one["pid"])
         wait_for(lambda: self._all_up(), "all brokers are up again")
 
+    def kill_a_bridge(self) -> None:
+        """If the network has one."""
+        for one in [one for one in self._bridges() if one["pid"]]:
+            kill(one["pid"])
+
+            def is_back(number: int = one["number"], pid: int = one["pid"]) -> bool:
+                states = {each["number"]: each for each in self._bridges()}
+                return states[number]["state"] == "connected" and states[number]["pid"] != pid
+
+            wait_for(is_back, lambda: f"the bridge is back: {self._bridges()}")
+
     def kill_part(self, part: str) -> None:
         self._house.kill(part)
         wait_for(lambda: is_ready(self._api), f"it is ready without the former {part}")
@@ -67,11 +81,13 @@ class Disturbances:
         """Add one with two links, then drain and remove another."""
         indices = [one["index"] for one in self._brokers()]
         self._api.post(f"{self._path}brokers/", {"links": self._chance.sample(indices, 2)})
+        self.changes += 1
         self._settled()
         gone = self._chance.choice(indices)
         self._ledger.moves.append((time.monotonic(), gone))
         answer = self._api.http.delete(f"{self._path}brokers/{gone}/", params={"allow_split": "true"})
         assert answer.is_success, answer.text
+        self.changes += 1
         self._settled()
 
     def change_a_setting(self) -> None:
@@ -80,10 +96,14 @@ class Disturbances:
         self._ledger.moves += [(time.monotonic(), one["index"]) for one in self._brokers()]
         answer = self._api.http.patch(self._path, json={"settings": {"pending_capacity": 10_000 + self._rolls}})
         assert answer.is_success, answer.text
+        self.changes += 1
         self._settled()
 
     def _brokers(self) -> list[dict]:  # type: ignore[type-arg]
         return list(self._api.get(self._path)["brokers"])
+
+    def _bridges(self) -> list[dict]:  # type: ignore[type-arg]
+        return list(self._api.http.get(f"{self._path}bridges/").json())
 
     def _all_up(self) -> bool:
         return {one["state"] for one in self._brokers()} == {"up"}

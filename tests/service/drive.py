@@ -43,7 +43,9 @@ class Outcome:
     lost: list[str] = field(default_factory=list)
     """Last values that had a holder and that a way did not find, or found an older one of."""
     changes: int = 0
-    """Entries of the change log about the network."""
+    """Of the network, with its creation."""
+    logged: int = 0
+    """Entries of the change log about it."""
 
     @property
     def share(self) -> float:
@@ -68,6 +70,7 @@ class Outcome:
             "share_answered": self.share,
             "lost": self.lost,
             "changes": self.changes,
+            "changes_logged": self.logged,
             "disturbances": self.disturbances,
             "ways": ways,
         }
@@ -119,7 +122,8 @@ def _drive(house: House, api: Api, path: str, ways: Sequence[Way], seconds: floa
         client.close()
     done = [f"{at - began:.1f} s: {name}" for at, name in disturbances.done]
     outcome = Outcome(time.monotonic() - began, done, ledger.verdicts(), dict(ledger.refused), lost)
-    outcome.changes = len(api.get(f"/changes/?object_id={path.strip('/').rpartition('/')[2]}&page_size=200")["results"])
+    outcome.changes = 1 + disturbances.changes
+    outcome.logged = len(api.get(f"/changes/?object_id={path.strip('/').rpartition('/')[2]}&page_size=200")["results"])
     return outcome
 
 

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import yaml
 from pyfiware import FiException, OrionConnector
 from urllib3.exceptions import HTTPError
 
-from overlay.programs.context_broker.mqtt.options import PASSWORD, USERNAME
 from tests.mqtt import mosquitto
 from tests.mqtt.mosquitto import Mosquitto
 from tests.service.clients import FIELD, PATIENCE_S, SCOPE, TYPE, Failed, Place, patiently
-from tests.waiting import BOUND_S
+from tests.waiting import wait_for
+from waxwing import Bridge, NotFound, WaxwingError
 from waxwing import Client as Waxwing
-from waxwing import NotFound, WaxwingError
 
 PATTERN = "context/{type}/{entity}/{scope}"
 
@@ -139,26 +133,21 @@ def topic_of(entity: str) -> str:
 
 @contextmanager
 def bridged(place: Place, folder: Path) -> Iterator[None]:
-    """A Mosquitto and a bridge to the network, meanwhile."""
+    """A Mosquitto and a bridge of the network, meanwhile."""
     server = Mqtt.server = Mosquitto(folder)
     server.start()
-    settings: dict[str, Any] = {"mqtt": server.url, "tls": server.tls, "in": [PATTERN], "out": [PATTERN]}
-    settings["bootstrap"] = f"{place.url}/api/networks/{place.network}/bootstrap/"
-    (folder / "bridge.yaml").write_text(yaml.safe_dump(settings))
-    secrets = {USERNAME: mosquitto.USER, PASSWORD: mosquitto.PASSWORD, "WAXWING_TOKEN": place.token}
-    with (folder / "bridge.stderr").open("w") as errors:
-        bridge = subprocess.Popen(
-            [sys.executable, "-m", "overlay", "mqtt-bridge", "--config", str(folder / "bridge.yaml")],
-            env={**os.environ, **secrets},
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-    try:
-        assert bridge.stdout is not None
-        assert bridge.stdout.readline().startswith("ready"), (folder / "bridge.stderr").read_text()
-        yield
-    finally:
-        bridge.terminate()
-        bridge.wait(BOUND_S)
-        server.stop()
+    tls = {name: Path(file).read_text() for name, file in server.tls.items()}
+    body = {"mqtt": server.url, "username": mosquitto.USER, "password": mosquitto.PASSWORD, "tls": tls}
+    with Waxwing(place.url, place.token) as client:
+        patterns = {"in": [PATTERN], "out": [PATTERN]}
+        number = client.networks.add_bridge(place.network, **body, **patterns).number
+
+        def bridge() -> Bridge:
+            return client.networks.bridge(place.network, number)
+
+        try:
+            wait_for(lambda: bridge().state == "connected", lambda: f"the bridge is connected: {bridge()}", every=0.5)
+            yield
+        finally:
+            client.networks.remove_bridge(place.network, number)
+            server.stop()

@@ -10,9 +10,11 @@ import psutil
 import pytest
 
 from tests.conformance.plain import Peer, store
+from tests.stack.conftest import Home
 from tests.stack.house import House, is_alive, kill, stopped
 from tests.stack.runs import is_ready, log_in
 from tests.test_rest_journey import Api
+from tests.thorough import thoroughly
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.stack
@@ -142,5 +144,47 @@ def test_it_can_be_stopped_and_started(api: Api, path: str) -> None:
     running(api, path)
     provide(api, path, "25")
     assert ask(api, path) == "25"
+    api.post(f"{path}stop/")
+    api.wait(path, lambda network: network["state"] == "stopped")
+
+
+@thoroughly
+def test_after_a_reboot_it_is_as_it_was_changed(home: Home, api: Api, path: str) -> None:
+    if api.get(path)["desired"] == "stopped":
+        api.post(f"{path}start/")
+    running(api, path)
+    assert api.http.patch(path, json={"settings": {"walk_ttl": 9}}).is_success
+    api.post(f"{path}brokers/3/drain/")
+    cut = api.http.delete(f"{path}links/", params={"a": 0, "b": 1, "allow_split": "true"})
+    assert cut.is_success, cut.text
+
+    def kept(network: dict[str, Any]) -> list[Any]:
+        rows = [(row["index"], row["address"], row["state"], row["wanted"]) for row in network["brokers"]]
+        return [*(network[name] for name in ("version", "settings", "state", "desired", "epoch")), rows]
+
+    def rolled() -> dict[str, Any] | None:
+        network = api.get(path)
+        is_done = api.get(f"{path}rollout/")["state"] == "done" and network["state"] == "running"
+        states = [broker["state"] for broker in network["brokers"]]
+        return network if is_done and states == ["up", "up", "up", "stopped", "up"] else None
+
+    def neighbours() -> list[int]:
+        return [api.get(f"{path}brokers/{index}/")["now"]["neighbours"] for index in (0, 1, 2, 4)]
+
+    before = wait_for(rolled, "it is changed")
+    assert home.process is not None
+    kill(home.process.pid)
+    wait_for(lambda: not home.house.processes(), "everything went with it")
+    home.process.wait()
+    home.up()
+    home.lead(api)
+    pids = {row["pid"] for row in before["brokers"]} - {None}
+    after = wait_for(
+        lambda: (found := rolled()) and pids.isdisjoint(row["pid"] for row in found["brokers"]) and found, "it is back"
+    )
+    assert kept(after) == kept(before)
+    assert after["reason"] == "deployed again: the supervisor was restarted"
+    wait_for(lambda: neighbours() == [1, 1, 1, 1], "a ring of five without a broker and another link is two pairs")
+    assert api.get(f"{path}bootstrap/")["healthy"] == 4
     api.post(f"{path}stop/")
     api.wait(path, lambda network: network["state"] == "stopped")

@@ -58,7 +58,7 @@ class StepSerializer(serializers.Serializer):
 
 
 class NetworkChangeSerializer(serializers.Serializer):
-    version = serializers.IntegerField(help_text="That of the network with this change")
+    version = serializers.IntegerField(help_text="That of the network with this change; unchanged if nothing differs")
     dry_run = serializers.BooleanField(source="is_dry")
     steps = StepSerializer(many=True, help_text="From the network as last observed; empty while it does not run")
     remarks = serializers.ListField(child=serializers.CharField(), help_text="What to know before")

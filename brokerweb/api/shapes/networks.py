@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -11,6 +12,7 @@ from brokerweb.api.shapes.fields import OBJECT, Body, MomentField, ObjectField
 from brokerweb.kit.moments import moment
 from brokerweb.live import hosts
 from brokerweb.live.hosts import HostNow
+from brokerweb.networks import quotas
 from brokerweb.networks.models import Host, Network
 from brokerweb.networks.probes import TIERS
 from overlay.systems.registry import FIRST
@@ -146,11 +148,13 @@ class HostSerializer(serializers.ModelSerializer):
     supervisor = serializers.SerializerMethodField(help_text="PID, version and start time; empty if none")
     load = serializers.SerializerMethodField(help_text="Load of the host; empty if unknown")
     active_runs = serializers.SerializerMethodField(help_text="Active runs; at most three")
+    network_brokers = serializers.SerializerMethodField(help_text="Brokers of its networks that run")
+    most_network_brokers = serializers.SerializerMethodField(help_text="How many it may run")
 
     class Meta:
         model = Host
         fields = ["name", "alive", "heartbeat", "supervisor", "problem", "cores", "memory_bytes", "version"]
-        fields += ["load", "active_runs"]
+        fields += ["load", "active_runs", "network_brokers", "most_network_brokers"]
 
     def _now(self, host: Host) -> HostNow:
         context: Any = self.context  # read once per list
@@ -167,6 +171,15 @@ class HostSerializer(serializers.ModelSerializer):
     @extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
     def get_load(self, host: Host) -> dict[str, float]:
         return self._now(host).load
+
+    def get_network_brokers(self, host: Host) -> int:
+        context: Any = self.context  # read once per list
+        if "running_by_host" not in context:
+            context["running_by_host"] = quotas.running_by_host()
+        return int(context["running_by_host"][host.name] + context["running_by_host"][""])
+
+    def get_most_network_brokers(self, host: Host) -> int:
+        return settings.MAX_HOST_BROKERS
 
     @extend_schema_field({"type": "array", "items": {"type": "string"}})
     def get_active_runs(self, host: Host) -> list[str]:

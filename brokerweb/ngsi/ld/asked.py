@@ -9,7 +9,7 @@ from brokerweb.ngsi.ld.rendering import FORMATS, SHORT, Shape
 from brokerweb.ngsi.ld.terms import CORE, context_of, link_to, plain_id, term
 from brokerweb.ngsi.problems import Kind, Problem, wrong
 from brokerweb.ngsi.requests import Request
-from brokerweb.ngsi.store import Place
+from brokerweb.ngsi.store import EntityReference
 from overlay.core.errors import shown
 
 MERGE_JSON = "application/merge-patch+json"
@@ -83,16 +83,16 @@ def shape_of(request: Request, *more: str) -> Shape:
     return Shape(is_short, frozenset(attrs) or None, "sysAttrs" in options, context if wants_ld(request) else "")
 
 
-def places_of(request: Request, id: str) -> tuple[Place, ...]:
+def places_of(request: Request, id: str) -> tuple[EntityReference, ...]:
     """Where the entity of a URL may be. Raises ``Problem``."""
     type = request.parameters.get("type")
     return places(id, None if type is None else term("type", type))
 
 
-def places(id: str, type: str | None) -> tuple[Place, ...]:
+def places(id: str, type: str | None) -> tuple[EntityReference, ...]:
     plain = plain_id(id)
     if plain is None:
-        return (Place(id, type),)
+        return (EntityReference(id, type),)
     own_type, own_id = plain
-    exact = Place(id, type, own_type)
-    return (exact, Place(own_id, own_type)) if type in (None, own_type) else (exact,)
+    exact = EntityReference(id, type, own_type)
+    return (exact, EntityReference(own_id, own_type)) if type in (None, own_type) else (exact,)

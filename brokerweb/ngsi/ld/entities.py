@@ -16,7 +16,7 @@ from brokerweb.ngsi.ld.terms import attribute_name
 from brokerweb.ngsi.model import Attribute, Entity
 from brokerweb.ngsi.problems import Kind, Problem, unsupported
 from brokerweb.ngsi.requests import Request
-from brokerweb.ngsi.store import Place, Store, until_of
+from brokerweb.ngsi.store import EntityReference, Store, until_of
 
 
 async def create(request: Request, store: Store) -> Answer:
@@ -38,7 +38,7 @@ async def created(store: Store, given: Given) -> None:
         await store.carry_out(given.id, given.type, plan)
 
 
-async def _there(store: Store, where: Sequence[Place]) -> bool:
+async def _there(store: Store, where: Sequence[EntityReference]) -> bool:
     for place in where:
         if await store.entries(place):
             return True
@@ -95,7 +95,9 @@ async def _changed(request: Request, store: Store, id: str, mode: str) -> Answer
     return answered(request, 207, {"updated": updated, "notUpdated": not_updated})
 
 
-async def change(store: Store, where: Sequence[Place], id: str, body: Mapping[str, Any], mode: str) -> dict[str, str]:
+async def change(
+    store: Store, where: Sequence[EntityReference], id: str, body: Mapping[str, Any], mode: str
+) -> dict[str, str]:
     """``mode``: ``append`` adds or changes, ``add`` only adds, ``update`` only changes, ``merge`` changes parts of
     attributes, ``replace`` removes all others. Returns why attributes were left as they are, by name."""
     async with store.alone(*where):

@@ -43,7 +43,7 @@ async def create(request: Request, store: Store) -> Answer:
     """POST subscriptions. An id of the client must begin as those of the server do."""
     request.check_parameters()
     found = _fields(object_of(request), request)
-    id = await rows.in_thread(rows.create)(request.sight.network, request.who, {**found, "standard": STANDARD})
+    id = await rows.in_thread(rows.create)(request.snapshot.network, request.who, {**found, "standard": STANDARD})
     await NOTIFIER.changed()
     return nothing(201, {"Location": f"{request.base}/ngsi-ld/v1/subscriptions/{BEGIN}{id}"})
 
@@ -53,7 +53,7 @@ async def listed(request: Request, store: Store) -> Answer:
     request.check_parameters("limit", "offset", "count", "options")
     request.options("sysAttrs")
     await NOTIFIER.flush()
-    found, count = await rows.in_thread(rows.page)(request.sight.network, STANDARD, *request.page(least=0))
+    found, count = await rows.in_thread(rows.page)(request.snapshot.network, STANDARD, *request.page(least=0))
     is_counted = request.parameters.get("count", "false") == "true"
     return answered(request, 200, [render(row) for row in found], {listing.COUNT: str(count)} if is_counted else {})
 
@@ -63,18 +63,21 @@ async def retrieve(request: Request, store: Store, id: str) -> Answer:
     request.check_parameters("options")
     request.options("sysAttrs")
     await NOTIFIER.flush()
-    return answered(request, 200, render(await rows.in_thread(rows.get)(request.sight.network, STANDARD, _short(id))))
+    return answered(
+        request, 200, render(await rows.in_thread(rows.get)(request.snapshot.network, STANDARD, _short(id)))
+    )
 
 
 async def update(request: Request, store: Store, id: str) -> Answer:
-    """PATCH subscriptions/{id}: the members that are given; null removes one."""
+    """PATCH subscriptions/{id}: the members that are given; null removes one. Scopes and context stay as they were,
+    unless its headers name others."""
     request.check_parameters()
     body = object_of(request)
-    row = await rows.in_thread(rows.get)(request.sight.network, STANDARD, _short(id))
+    row = await rows.in_thread(rows.get)(request.snapshot.network, STANDARD, _short(id))
     active = {} if "isActive" in body else {"isActive": row.is_active}
     merged = {name: value for name, value in {**row.body, **active, **body}.items() if value is not None}
-    changed = _fields(merged, request)
-    await rows.in_thread(rows.change)(request.sight.network, STANDARD, _short(id), changed)
+    changed = _fields(merged, request, row.scopes, row.context)
+    await rows.in_thread(rows.change)(request.snapshot.network, STANDARD, _short(id), changed)
     await NOTIFIER.changed()
     return nothing()
 
@@ -82,7 +85,7 @@ async def update(request: Request, store: Store, id: str) -> Answer:
 async def delete(request: Request, store: Store, id: str) -> Answer:
     """DELETE subscriptions/{id}."""
     request.check_parameters()
-    await rows.in_thread(rows.delete)(request.sight.network, STANDARD, _short(id))
+    await rows.in_thread(rows.delete)(request.snapshot.network, STANDARD, _short(id))
     await NOTIFIER.changed()
     return nothing()
 
@@ -93,10 +96,10 @@ def _short(id: str) -> str:
     return id.removeprefix(BEGIN)
 
 
-def _fields(body: Mapping[str, Any], request: Request) -> dict[str, Any]:
-    """Of a row, from a checked body. Raises ``Problem``."""
-    scopes = request.headers.get("fiware-servicepath", "")
-    context = context_of(request.headers.get("link", ""))
+def _fields(body: Mapping[str, Any], request: Request, scopes: str = "", context: str = "") -> dict[str, Any]:
+    """Of a row, from a checked body; ``scopes`` and ``context`` if the headers name none. Raises ``Problem``."""
+    scopes = request.headers.get("fiware-servicepath", scopes)
+    context = context_of(request.headers.get("link", "")) or context
     read(body, "", scopes, context)
     is_active = body.get("isActive", True)
     if not isinstance(is_active, bool):

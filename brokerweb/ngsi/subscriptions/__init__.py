@@ -2,7 +2,7 @@
 
 ::
 
-    mirror ──(entity before, after)──> Rule ──(concerns)──> Outbox ──(due)──> notifier ──> notices.transport
+    index ──(entity before, after)──> Rule ──(concerns)──> Outbox ──(due)──> notifier ──> notices.transport
 
 - ``rules``     which changes a subscription is about; pure
 - ``outbox``    entities to be sent, when, and what became of it; pure

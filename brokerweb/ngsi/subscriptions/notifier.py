@@ -21,10 +21,10 @@ from django.utils import timezone
 
 from brokerweb.front.service import context_of
 from brokerweb.kit.errors import NotAnswered, NotPossible
-from brokerweb.networks.sight import look
+from brokerweb.networks.snapshot import read_snapshot
 from brokerweb.ngsi.answers import JSON, encoded
+from brokerweb.ngsi.entity_index import ENTITY_INDEXES, EntityIndex
 from brokerweb.ngsi.entries import Entry
-from brokerweb.ngsi.mirror import MIRRORS, Mirror
 from brokerweb.ngsi.models import Subscription
 from brokerweb.ngsi.problems import Problem
 from brokerweb.ngsi.subscriptions import rows
@@ -56,7 +56,7 @@ class Live:
 class Watch:
     """A network that is followed."""
 
-    mirror: Mirror
+    index: EntityIndex
     stop: Callable[[], None]
 
 
@@ -136,7 +136,7 @@ class Notifier:
 
     def _take(self, row: Subscription) -> None:
         known = self._live.get(row.pk)
-        if known is not None and known.row.body == row.body and known.row.scopes == row.scopes:
+        if known is not None and _asks_of(known.row) == _asks_of(row):
             known.row = row
             return
         try:
@@ -150,35 +150,35 @@ class Notifier:
             known.row, known.rule = row, rule
 
     async def _follow(self, network: str) -> None:
-        sight = await rows.in_thread(look)(network)
-        if sight is None or not sight.is_up:
+        snapshot = await rows.in_thread(read_snapshot)(network)
+        if snapshot is None or not snapshot.is_up:
             return
         try:
-            mirror = await MIRRORS.get(sight, context_of(sight, "list"))
+            index = await ENTITY_INDEXES.get(snapshot, context_of(snapshot, "list"))
         except (NotPossible, NotAnswered) as error:
             log.warning("network %s cannot be followed yet: %s", network, error)
             return
         known = self._watches.get(network)
-        if known is not None and known.mirror is mirror:
+        if known is not None and known.index is index:
             return
         if known is not None:
             known.stop()
-        self._watches[network] = Watch(mirror, self._watch(network, mirror))
+        self._watches[network] = Watch(index, self._watch(network, index))
 
-    def _watch(self, network: str, mirror: Mirror) -> Callable[[], None]:
+    def _watch(self, network: str, index: EntityIndex) -> Callable[[], None]:
         def changed(type: str, id: str, before: Sequence[Entry], after: Sequence[Entry]) -> None:
             self._changed(network, type, id, before, after)
 
         def apply() -> None:
-            if not mirror.apply():
+            if not index.apply():
                 self._woken.set()  # what was missed is read again
 
-        mirror.watchers.append(changed)
-        stop = mirror.following.listen(apply)
+        index.watchers.append(changed)
+        stop = index.following.listen(apply)
 
         def end() -> None:
             stop()
-            mirror.watchers.remove(changed)
+            index.watchers.remove(changed)
 
         return end
 
@@ -203,7 +203,7 @@ class Notifier:
 
     async def _send(self, one: Live, places: Sequence[tuple[str, str]]) -> None:
         loop, watch = asyncio.get_running_loop(), self._watches.get(one.row.network_id)
-        found = [] if watch is None else [one.rule.entity(list(watch.mirror.of(id, type))) for type, id in places]
+        found = [] if watch is None else [one.rule.entity(list(watch.index.of(id, type))) for type, id in places]
         entities = [entity for entity in found if entity is not None]
         if not entities:
             one.outbox.nothing_to_send()
@@ -228,6 +228,11 @@ class Notifier:
             tally.failures, tally.last_failure, tally.reason = (tally.failures or 0) + 1, now, why
         else:
             tally.failures, tally.last_success = 0, now
+
+
+def _asks_of(row: Subscription) -> tuple[Any, ...]:
+    """All that its rule is made of."""
+    return row.standard, row.body, row.scopes, row.context
 
 
 def _post(url: str, headers: Mapping[str, str], body: Any) -> str:

@@ -17,7 +17,7 @@ MOST_AT_ONCE = 100
 PAUSES_S = (1.0, 2.0, 5.0, 15.0)
 """After the first, second, … failed attempt; after the last one what waits is given up."""
 
-Place = tuple[str, str]
+EntityKey = tuple[str, str]
 
 
 class Outbox:
@@ -27,15 +27,15 @@ class Outbox:
         self.forgotten = 0
         """Entities that were not sent, since there was no room or the last attempt failed."""
         self._most = most
-        self._waiting: OrderedDict[Place, None] = OrderedDict()
-        self._on_the_way: Sequence[Place] = ()
+        self._waiting: OrderedDict[EntityKey, None] = OrderedDict()
+        self._on_the_way: Sequence[EntityKey] = ()
         self._not_before = -inf
         self._attempts = 0
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, place: Place) -> None:
+    def add(self, place: EntityKey) -> None:
         self._waiting[place] = None
         if len(self._waiting) > self._most:
             self._waiting.popitem(last=False)
@@ -45,7 +45,7 @@ class Outbox:
         """When to take; infinite if nothing waits, or something is on its way."""
         return inf if self._on_the_way or not self._waiting else self._not_before
 
-    def take(self) -> Sequence[Place]:
+    def take(self) -> Sequence[EntityKey]:
         """What to send now; call ``ended`` then."""
         self._on_the_way = list(self._waiting)[:MOST_AT_ONCE]
         for place in self._on_the_way:

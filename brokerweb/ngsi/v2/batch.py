@@ -9,7 +9,7 @@ from brokerweb.ngsi.answers import Answer, nothing
 from brokerweb.ngsi.problems import Kind, Problem, wrong
 from brokerweb.ngsi.requests import Request
 from brokerweb.ngsi.selection import Selection
-from brokerweb.ngsi.store import Place, Store
+from brokerweb.ngsi.store import EntityReference, Store
 from brokerweb.ngsi.together import MOST, each
 from brokerweb.ngsi.v2 import entities, listing
 from brokerweb.ngsi.v2.bodies import Given, read_entity
@@ -104,7 +104,7 @@ async def _carry_out(store: Store, given: Sequence[Given], action: str) -> None:
 
 
 async def _one(store: Store, given: Given, action: str) -> None:
-    attributes, place = dict(given.attributes), Place(given.id, given.type)
+    attributes, place = dict(given.attributes), EntityReference(given.id, given.type)
     if action == "delete":
         if attributes:
             await entities.remove(store, place, list(attributes))

@@ -11,7 +11,7 @@ from brokerweb.ngsi.entries import Entry, replaced, steps
 from brokerweb.ngsi.model import Attribute, Entity
 from brokerweb.ngsi.problems import Kind, Problem, unsupported, wrong
 from brokerweb.ngsi.requests import Request
-from brokerweb.ngsi.store import Place, Store, until_of
+from brokerweb.ngsi.store import EntityReference, Store, until_of
 from brokerweb.ngsi.v2.bodies import EXPIRES, THING, Given, read_attribute, read_attributes, read_entity
 from brokerweb.ngsi.v2.names import BUILTIN, attribute_name
 from brokerweb.ngsi.v2.rendering import FORMATS, Shape, shape_of
@@ -19,6 +19,8 @@ from brokerweb.ngsi.v2.texts import as_text, of_text
 from overlay.core.errors import shown
 
 SHORT = "keyValues"
+OVERRIDE = "overrideMetadata"
+"""An option of Orion's: the metadata that are given replace all others. They always do here."""
 
 
 async def create(request: Request, store: Store) -> Answer:
@@ -34,7 +36,7 @@ async def create(request: Request, store: Store) -> Answer:
 
 async def created(store: Store, given: Given, *, is_upsert: bool) -> None:
     type = given.type or THING
-    place, until_ms = Place(given.id, type), expiry(store, given.expires)
+    place, until_ms = EntityReference(given.id, type), expiry(store, given.expires)
     async with store.alone(place):
         entries = await store.entries(place)
         if entries and not is_upsert:
@@ -59,7 +61,7 @@ async def attributes(request: Request, store: Store, id: str) -> Answer:
 async def append(request: Request, store: Store, id: str) -> Answer:
     """POST /v2/entities/{id}/attrs: update or append; with ``append`` the attributes must be new."""
     request.check_parameters("type", "options")
-    options = request.options(SHORT, "append")
+    options = request.options(SHORT, OVERRIDE, "append")
     return await _changed_by(
         request, store, id, is_short=SHORT in options, mode="append" if "append" in options else ""
     )
@@ -68,13 +70,15 @@ async def append(request: Request, store: Store, id: str) -> Answer:
 async def update(request: Request, store: Store, id: str) -> Answer:
     """PATCH /v2/entities/{id}/attrs: the attributes must exist."""
     request.check_parameters("type", "options")
-    return await _changed_by(request, store, id, is_short=bool(request.options(SHORT)), mode="update")
+    is_short = SHORT in request.options(SHORT, OVERRIDE)
+    return await _changed_by(request, store, id, is_short=is_short, mode="update")
 
 
 async def replace(request: Request, store: Store, id: str) -> Answer:
     """PUT /v2/entities/{id}/attrs."""
     request.check_parameters("type", "options")
-    return await _changed_by(request, store, id, is_short=bool(request.options(SHORT)), mode="replace")
+    is_short = SHORT in request.options(SHORT, OVERRIDE)
+    return await _changed_by(request, store, id, is_short=is_short, mode="replace")
 
 
 async def _changed_by(request: Request, store: Store, id: str, *, is_short: bool, mode: str) -> Answer:
@@ -83,7 +87,7 @@ async def _changed_by(request: Request, store: Store, id: str, *, is_short: bool
     return nothing()
 
 
-async def change(store: Store, place: Place, given: dict[str, Attribute], expires: Any, mode: str) -> None:
+async def change(store: Store, place: EntityReference, given: dict[str, Attribute], expires: Any, mode: str) -> None:
     """``mode``: ``append`` only adds, ``update`` only changes, ``replace`` removes all others; empty: adds, changes."""
     until_ms = expiry(store, expires)
     async with store.alone(place):
@@ -123,7 +127,8 @@ async def attribute(request: Request, store: Store, id: str, name: str) -> Answe
 
 async def put_attribute(request: Request, store: Store, id: str, name: str) -> Answer:
     """PUT /v2/entities/{id}/attrs/{name}."""
-    request.check_parameters("type")
+    request.check_parameters("type", "options")
+    request.options(OVERRIDE)
     given = {_changeable(name): read_attribute(name, request.object())}
     await change(store, place_of(request, id), given, None, "update")
     return nothing()
@@ -136,7 +141,7 @@ async def delete_attribute(request: Request, store: Store, id: str, name: str) -
     return nothing()
 
 
-async def remove(store: Store, place: Place, names: list[str]) -> None:
+async def remove(store: Store, place: EntityReference, names: list[str]) -> None:
     async with store.alone(place):
         entity, entries = await store.find(place)
         for name in names:
@@ -183,9 +188,9 @@ def expiry(store: Store, value: Any) -> int | None:
     return until_of(EXPIRES, value, store.longest_valid_ms, time.time_ns() // 1_000_000)
 
 
-def place_of(request: Request, id: str) -> Place:
+def place_of(request: Request, id: str) -> EntityReference:
     """Any names: providers that do not speak NGSI use others than it allows."""
-    return Place(id, request.parameters.get("type"))
+    return EntityReference(id, request.parameters.get("type"))
 
 
 def _shape(request: Request) -> Shape:

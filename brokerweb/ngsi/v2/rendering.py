@@ -11,8 +11,8 @@ from brokerweb.ngsi.problems import wrong
 from brokerweb.ngsi.times import write_time
 from brokerweb.ngsi.v2.names import BUILTIN
 
-FORMATS = ("keyValues", "values", "unique")
 NORMALIZED = "normalized"
+FORMATS = (NORMALIZED, "keyValues", "values", "unique")
 
 
 @dataclass(frozen=True, slots=True)

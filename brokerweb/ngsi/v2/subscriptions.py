@@ -38,7 +38,7 @@ async def create(request: Request, store: Store) -> Answer:
     request.check_parameters()
     body = request.object()
     found = {**_fields(body), "scopes": request.headers.get("fiware-servicepath", "")}
-    id = await rows.in_thread(rows.create)(request.sight.network, request.who, {**found, "standard": STANDARD})
+    id = await rows.in_thread(rows.create)(request.snapshot.network, request.who, {**found, "standard": STANDARD})
     await NOTIFIER.changed()
     return nothing(201, {"Location": f"{request.base}/v2/subscriptions/{id}"})
 
@@ -48,7 +48,7 @@ async def listed(request: Request, store: Store) -> Answer:
     request.check_parameters("limit", "offset", "options")
     options = request.options("count")
     await NOTIFIER.flush()
-    found, count = await rows.in_thread(rows.page)(request.sight.network, STANDARD, *request.page())
+    found, count = await rows.in_thread(rows.page)(request.snapshot.network, STANDARD, *request.page())
     return answer(200, [render(row) for row in found], {listing.TOTAL: str(count)} if options else {})
 
 
@@ -56,17 +56,17 @@ async def retrieve(request: Request, store: Store, id: str) -> Answer:
     """GET /v2/subscriptions/{id}."""
     request.check_parameters()
     await NOTIFIER.flush()
-    return answer(200, render(await rows.in_thread(rows.get)(request.sight.network, STANDARD, id)))
+    return answer(200, render(await rows.in_thread(rows.get)(request.snapshot.network, STANDARD, id)))
 
 
 async def update(request: Request, store: Store, id: str) -> Answer:
     """PATCH /v2/subscriptions/{id}: the members that are given."""
     request.check_parameters()
     body = request.object()
-    row = await rows.in_thread(rows.get)(request.sight.network, STANDARD, id)
+    row = await rows.in_thread(rows.get)(request.snapshot.network, STANDARD, id)
     status = {} if "status" in body else {"status": "active" if row.is_active else "inactive"}
     changed = _fields({**row.body, **status, **body})
-    await rows.in_thread(rows.change)(request.sight.network, STANDARD, id, changed)
+    await rows.in_thread(rows.change)(request.snapshot.network, STANDARD, id, changed)
     await NOTIFIER.changed()
     return nothing()
 
@@ -74,7 +74,7 @@ async def update(request: Request, store: Store, id: str) -> Answer:
 async def delete(request: Request, store: Store, id: str) -> Answer:
     """DELETE /v2/subscriptions/{id}."""
     request.check_parameters()
-    await rows.in_thread(rows.delete)(request.sight.network, STANDARD, id)
+    await rows.in_thread(rows.delete)(request.snapshot.network, STANDARD, id)
     await NOTIFIER.changed()
     return nothing()
 

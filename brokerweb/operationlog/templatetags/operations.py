@@ -29,4 +29,4 @@ def _rows(rows: Any, names: Any) -> list[dict[str, Any]]:
 @register.filter
 def as_query(row: Done, about: dict[str, str]) -> str:
     """The parameters with which the form on the page asks for the same."""
-    return urlencode({**about, **({} if row.server is None else {"broker": row.server})})
+    return urlencode({**about, **({} if row.server is None else {"asked": row.server})})

@@ -80,10 +80,6 @@ class NetworkFollower:
         self._listeners[token] = listener
         return lambda: self._listeners.pop(token, None) and None
 
-    async def changed(self, after: int, timeout_s: float) -> bool:
-        """Whether there is a change with a number above ``after``, at once or within the time."""
-        return await self._until(lambda: self.view.log.last > after, timeout_s)
-
     async def has_read(self, timeout_s: float) -> bool:
         """Whether each broker has been read to the end, or found not to answer, at once or within the time."""
         return await self._until(lambda: UNREAD not in self.view.missing.values(), timeout_s)
@@ -177,9 +173,12 @@ class _Link:
         """The timestamp of a question that must be answered soon."""
 
     def refresh(self) -> int:
-        """Ask now, for an answer at once. Returns the timestamp of the question."""
+        """Ask for an answer at once: now, or when the question that is on its way is answered. Returns a timestamp that
+        the question has at least."""
         self._wanted = self._follower._last_stamp + 1
-        self.ask(time.monotonic_ns())
+        now = time.monotonic_ns()
+        if self.poll.may_hurry(now):
+            self.ask(now)
         return self._wanted
 
     def has_read(self, stamp: int) -> bool:

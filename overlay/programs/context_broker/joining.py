@@ -1,6 +1,6 @@
 """A broker in the foreground that joins a network by a bootstrap list, which it reads again and again.
 
-Counterpart: ``overlay.systems.context_broker.newcomer`` decides whom it joins.
+Counterpart: ``overlay.systems.context_broker.joining_broker`` decides whom it joins.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from overlay.core.node import SECOND
 from overlay.programs.bootstrap_lists import AGAIN_S, BadList, Listed
 from overlay.runtime.clock import wall_offset_ns
 from overlay.systems.context_broker.broker.config import BrokerConfig
-from overlay.systems.context_broker.newcomer import Newcomer
+from overlay.systems.context_broker.joining_broker import JoiningBroker
 
 LOOK_NS = SECOND // 2
 """Between two looks at whether a newer list was read."""
@@ -46,7 +46,7 @@ class Reader(threading.Thread):
             time.sleep(wait_s)
 
 
-class JoiningServer(Newcomer):
+class JoiningServer(JoiningBroker):
     """A server that looks at ``reader`` for newer lists."""
 
     def __init__(self, server: Any, config: BrokerConfig, read: Callable[[], Listed]) -> None:

@@ -1,6 +1,6 @@
 """``python -m overlay keep``: a provider that stays. Its data are stored at the best broker of a network at any time.
 
-Counterparts: ``overlay.systems.context_broker.clients.resident`` chooses the broker and moves; ``finding`` and
+Counterparts: ``overlay.systems.context_broker.clients.roaming`` chooses the broker and moves; ``finding`` and
 ``joining`` also use bootstrap lists.
 """
 
@@ -28,14 +28,14 @@ from overlay.programs.context_broker.joining import LOOK_NS, Reader
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.ports import FleetDriver
 from overlay.systems.context_broker.clients.exchange import WallClock
-from overlay.systems.context_broker.clients.resident import Provision, Resident
+from overlay.systems.context_broker.clients.roaming import Provision, RoamingClient
 from overlay.systems.context_broker.wire.messages import Key
 
 LAST_NS = 3 * SECOND
 """For the withdrawal at the end."""
 
 
-class Keeper(Resident):
+class Keeper(RoamingClient):
     """Keeps one entry stored, and tells ``say`` where it is."""
 
     def __init__(self, options: argparse.Namespace, payload: bytes, reader: Reader, say: Callable[[str], None]) -> None:

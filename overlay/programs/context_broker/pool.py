@@ -16,8 +16,8 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.fast.replies import read_response
-from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.pool import Pool
+from overlay.systems.context_broker.pool.pool_requests import PoolRequest
 from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp
 from overlay.systems.context_broker.wire.messages import Key
 
@@ -80,13 +80,13 @@ class PoolClient:
         """
         now = self._now()
         deadline = now + round(deadline_s * SECOND)
-        errand = self._pool.ask(
+        request = self._pool.ask(
             key, brokers, now, deadline, holder=holder, is_alone=is_alone, trace_one_in=trace_one_in
         )
-        await self._end_of(errand)
-        if errand.outcome != "answered" or errand.answered is None:
-            raise _unanswered(errand, deadline_s)
-        one = errand.answered
+        await self._end_of(request)
+        if request.outcome != "answered" or request.answered is None:
+            raise _unanswered(request, deadline_s)
+        one = request.answered
         timestamp, provider, begin, end, payload = read_response(one.exchange.reply_bytes)
         return Found(
             one.exchange.broker,
@@ -95,7 +95,7 @@ class PoolClient:
             timestamp,
             begin,
             end,
-            errand.strategy,
+            request.strategy,
             QueryName(one.lane.own, one.exchange.last_stamp),
         )
 
@@ -118,14 +118,14 @@ class PoolClient:
         """
         now = self._now()
         deadline = now + round(deadline_s * SECOND)
-        errand = self._pool.provide(
+        request = self._pool.provide(
             provider, key, payload, valid_ms, brokers, now, deadline, holder=holder, is_alone=is_alone, given=given
         )
-        await self._end_of(errand)
-        if errand.outcome != "answered" or errand.answered is None:
-            raise _unanswered(errand, deadline_s)
-        exchange = errand.answered.exchange
-        return Stored(exchange.broker, exchange.first_stamp, exchange.last_stamp, errand.strategy)
+        await self._end_of(request)
+        if request.outcome != "answered" or request.answered is None:
+            raise _unanswered(request, deadline_s)
+        exchange = request.answered.exchange
+        return Stored(exchange.broker, exchange.first_stamp, exchange.last_stamp, request.strategy)
 
     async def withdraw(
         self, provider: str, key: Key, until: int, stamp: int, broker: Address, deadline_s: float
@@ -137,10 +137,10 @@ class PoolClient:
         """
         now = self._now()
         deadline = now + round(deadline_s * SECOND)
-        errand = self._pool.withdraw(provider, key, until, stamp, broker, now, deadline)
-        await self._end_of(errand)
-        if errand.outcome != "answered":
-            raise _unanswered(errand, deadline_s)
+        request = self._pool.withdraw(provider, key, until, stamp, broker, now, deadline)
+        await self._end_of(request)
+        if request.outcome != "answered":
+            raise _unanswered(request, deadline_s)
 
     def stamp(self, provider: str, key: Key, least: int) -> int:
         """The timestamp of a withdrawal: later than every update of this process, and not before ``least``."""
@@ -166,13 +166,13 @@ class PoolClient:
             self._wall.offset_ns = wall_offset_ns()
         return now
 
-    async def _end_of(self, errand: Errand) -> None:
-        waiter = errand.waiter = self._loop.create_future()
+    async def _end_of(self, request: PoolRequest) -> None:
+        waiter = request.waiter = self._loop.create_future()
         self._flush()
         try:
             await waiter
         except asyncio.CancelledError:
-            self._pool.cancel(errand)
+            self._pool.cancel(request)
             self._flush()
             raise
 
@@ -186,8 +186,8 @@ class PoolClient:
             for number in pool.ports.take_closing():
                 self._close(number)
         if pool.finished:
-            for errand in pool.take_finished():
-                waiter = cast("asyncio.Future[None]", errand.waiter)
+            for request in pool.take_finished():
+                waiter = cast("asyncio.Future[None]", request.waiter)
                 if not waiter.done():
                     waiter.set_result(None)
         due = pool.next_timer()
@@ -252,13 +252,13 @@ class PoolClient:
         self._flush()
 
 
-def _unanswered(errand: Errand, deadline_s: float) -> Unanswered:
-    one = errand.answered
-    asked = list(dict.fromkeys(broker for broker, _, _ in errand.failed)) or list(errand.brokers)
+def _unanswered(request: PoolRequest, deadline_s: float) -> Unanswered:
+    one = request.answered
+    asked = list(dict.fromkeys(broker for broker, _, _ in request.failed)) or list(request.brokers)
     error: Unanswered
-    if errand.outcome == "not_found":
+    if request.outcome == "not_found":
         error = NotFound(f"{', '.join(map(format_address, asked))} found no valid data")
-    elif errand.outcome == "refused" and one is not None:
+    elif request.outcome == "refused" and one is not None:
         status = one.exchange.status
         return Refused(one.exchange.broker, status, REFUSALS.get(status, "no reason given"))
     else:

@@ -121,6 +121,7 @@ class ContextBroker(System):
         "(404 in REST) means that no broker has the data."
     )
     presentation = PRESENTATION
+    bridging = "overlay.programs.context_broker.mqtt.supervised:BRIDGING"
     strategies = (*STRATEGIES, "structured")
     measure_names = (
         *("hops", "messages_per_query", "datagrams_per_query", "messages_per_update", "success", "fresh_share"),

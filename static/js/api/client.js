@@ -282,7 +282,7 @@ export const networksDestroy = (id, options) => send("DELETE", `/api/networks/${
 /**
  * When alarms fired and were resolved, newest first; the latest 500 are kept.
  * @param {string | number} id
- * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {{ cursor?: string, page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedAlarmEventList>}
  */
@@ -340,6 +340,51 @@ export const networksBootstrapRetrieve = (id, query, options) => send("GET", `/a
  * @returns {Promise<string>}
  */
 export const networksBootstrapText = (id, query, options) => send("GET", `/api/networks/${part(id)}/bootstrap.txt`, { query, ...options });
+
+/**
+ * Processes that connect the network with MQTT servers, and their states.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge[]>}
+ */
+export const networksBridgesList = (id, options) => send("GET", `/api/networks/${part(id)}/bridges/`, options);
+
+/**
+ * Add a bridge.
+ * @param {string | number} id
+ * @param {Types.BridgeBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge>}
+ */
+export const networksBridgesCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/bridges/`, { body, ...options });
+
+/**
+ * One bridge.
+ * @param {string | number} id
+ * @param {string | number} number
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge>}
+ */
+export const networksBridgeRetrieve = (id, number, options) => send("GET", `/api/networks/${part(id)}/bridges/${part(number)}/`, options);
+
+/**
+ * Change a bridge, which restarts; or stop and start it by `desired`.
+ * @param {string | number} id
+ * @param {string | number} number
+ * @param {Types.PatchedBridgeChangeRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Bridge>}
+ */
+export const networksBridgePartialUpdate = (id, number, body, options) => send("PATCH", `/api/networks/${part(id)}/bridges/${part(number)}/`, { body, ...options });
+
+/**
+ * Delete a bridge.
+ * @param {string | number} id
+ * @param {string | number} number
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksBridgeDestroy = (id, number, options) => send("DELETE", `/api/networks/${part(id)}/bridges/${part(number)}/`, options);
 
 /**
  * State and load of each broker; memory only on the host that runs the brokers.
@@ -500,7 +545,7 @@ export const networksLinksDestroy = (id, query, options) => send("DELETE", `/api
 /**
  * The operation log, newest first: who provided, queried and withdrew what, at which broker, with what outcome.
  * @param {string | number} id
- * @param {{ broker?: number, cursor?: string, entity?: string, from?: string, op?: string, outcome?: string, page?: number, page_size?: number, provider?: string, to?: string, who?: string }} [query]
+ * @param {{ broker?: number, cursor?: string, entity?: string, from?: string, op?: string, outcome?: string, page?: number, page_size?: number, provider?: string, to?: string, who?: string, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedOperationList>}
  */
@@ -561,7 +606,7 @@ export const networksSeriesRetrieve = (id, query, options) => send("GET", `/api/
 /**
  * The 100 slowest queries through REST within the last day, slowest first; with `kind=failed` the latest 100 that found nothing or had no answer.
  * @param {string | number} id
- * @param {{ kind?: "failed" | "slow", page?: number, page_size?: number }} [query]
+ * @param {{ kind?: "failed" | "slow", page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedOperationList>}
  */
@@ -656,7 +701,7 @@ export const notificationsDestroy = (id, options) => send("DELETE", `/api/notifi
 /**
  * Deliveries of this target with their results, newest first.
  * @param {string | number} id
- * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {{ cursor?: string, page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedDeliveryList>}
  */
@@ -872,7 +917,7 @@ export const runsDifferenceRetrieve = (id, options) => send("GET", `/api/runs/${
 /**
  * Events of the run, oldest first: state changes and reports of its processes.
  * @param {string | number} id
- * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {{ cursor?: string, page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedRunEventList>}
  */
@@ -1051,7 +1096,7 @@ export const schedulesFire = (id, options) => send("POST", `/api/schedules/${par
 /**
  * The last 200 executions, newest first.
  * @param {string | number} id
- * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {{ cursor?: string, page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedFiringList>}
  */
@@ -1096,7 +1141,7 @@ export const storageApply = (options) => send("POST", `/api/storage/apply/`, opt
 export const storagePreview = (body, options) => send("POST", `/api/storage/preview/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * Published figures and questions, each with its definition, criteria and latest result.
  * @param {{ page?: number, page_size?: number, system?: string, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedStudySummaryList>}
@@ -1104,7 +1149,7 @@ export const storagePreview = (body, options) => send("POST", `/api/storage/prev
 export const studiesList = (query, options) => send("GET", `/api/studies/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * Published figures and questions, each with its definition, criteria and latest result.
  * @param {string | number} id
  * @param {{ scale?: "paper" | "quick", fields?: string }} [query]
  * @param {Options} [options]
@@ -1122,7 +1167,7 @@ export const studiesRetrieve = (id, query, options) => send("GET", `/api/studies
 export const studiesLaunchCreate = (id, body, options) => send("POST", `/api/studies/${part(id)}/launch/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * Systems, each with its settings, workload, measures and studies.
  * @param {{ name?: string, name__icontains?: string, ordering?: "-name" | "name", page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedSystemList>}
@@ -1130,7 +1175,7 @@ export const studiesLaunchCreate = (id, body, options) => send("POST", `/api/stu
 export const systemsList = (query, options) => send("GET", `/api/systems/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * Systems, each with its settings, workload, measures and studies.
  * @param {string | number} id
  * @param {{ fields?: string }} [query]
  * @param {Options} [options]
@@ -1216,7 +1261,7 @@ export const tagsDestroy = (name, options) => send("DELETE", `/api/tags/${part(n
 export const tokensList = (query, options) => send("GET", `/api/tokens/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * A new token, with user name and password.
  * @param {Types.TokenBodyRequest} body
  * @param {Options} [options]
  * @returns {Promise<Types.MadeToken>}
@@ -1224,7 +1269,7 @@ export const tokensList = (query, options) => send("GET", `/api/tokens/`, { quer
 export const tokensCreate = (body, options) => send("POST", `/api/tokens/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * Revoke a token: requests with it are refused within a second.
  * @param {string | number} id
  * @param {Options} [options]
  * @returns {Promise<null>}
@@ -1329,7 +1374,7 @@ export const topologiesMeasuresRetrieve = (id, query, options) => send("GET", `/
 /**
  * Saved versions, newest first.
  * @param {string | number} id
- * @param {{ cursor?: string, page?: number, page_size?: number }} [query]
+ * @param {{ cursor?: string, page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedVersionList>}
  */
@@ -1393,7 +1438,7 @@ export const topologiesExamine = (body, options) => send("POST", `/api/topologie
 export const viewsList = (query, options) => send("GET", `/api/views/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * A saved view of a list, of your own.
  * @param {Types.SavedViewBodyRequest} body
  * @param {Options} [options]
  * @returns {Promise<Types.SavedView>}
@@ -1401,7 +1446,7 @@ export const viewsList = (query, options) => send("GET", `/api/views/`, { query,
 export const viewsCreate = (body, options) => send("POST", `/api/views/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * A saved view of a list, of your own.
  * @param {string | number} id
  * @param {{ fields?: string }} [query]
  * @param {Options} [options]
@@ -1410,7 +1455,7 @@ export const viewsCreate = (body, options) => send("POST", `/api/views/`, { body
 export const viewsRetrieve = (id, query, options) => send("GET", `/api/views/${part(id)}/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * A saved view of a list, of your own.
  * @param {string | number} id
  * @param {Types.PatchedRenameBodyRequest} body
  * @param {Options} [options]
@@ -1419,7 +1464,7 @@ export const viewsRetrieve = (id, query, options) => send("GET", `/api/views/${p
 export const viewsPartialUpdate = (id, body, options) => send("PATCH", `/api/views/${part(id)}/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``.
+ * A saved view of a list, of your own.
  * @param {string | number} id
  * @param {Options} [options]
  * @returns {Promise<null>}

@@ -8,6 +8,8 @@
  * @property {boolean} is_active Designates whether this user should be treated as active.
  * @property {string | null} last_login
  * @property {Record<string, string>} networks Level by network id: rights beyond the role
+ * @property {number} deployed Networks that it has deployed and not deleted
+ * @property {number} most_deployed How many it may have
  */
 
 /**
@@ -62,6 +64,7 @@
  * @property {AlarmState} state
  * @property {string} since Begin of its state
  * @property {number | null} seen The measure when its state changed
+ * @property {string} unwatched Why it is not evaluated now; empty: it is, or it rests
  * @property {string} [owner]
  * @property {string} created
  */
@@ -162,6 +165,67 @@
  * @property {number | null} round_trip_us Of that ping, from the web process
  * @property {number | null} load_per_s Messages that make up its load, per second, in the latest probes; null: unknown
  * @property {number[] | null} place x and y in the topology; null: it has no places
+ */
+
+/**
+ * @typedef {Object} Bridge
+ * @property {number} number Within its network
+ * @property {string} mqtt
+ * @property {string} username
+ * @property {boolean} has_password
+ * @property {BridgeTls} tls
+ * @property {Record<string, any>} settings Further settings, by the names in docs/mqtt.md
+ * @property {DesiredEnum} desired
+ * @property {BridgeState} state
+ * @property {string} reason Why it is not connected
+ * @property {string} since Begin of its state
+ * @property {BridgeCounters} counters
+ * @property {Record<string, any>} report The status of docs/mqtt.md; up to 5 s old
+ * @property {number | null} pid
+ * @property {number} restarts
+ * @property {string} owner
+ * @property {string} created
+ * @property {string} mark Mark of the current values.
+ * @property {(string | Record<string, any>)[]} in Patterns of topics to read: texts, or objects with pattern, and names for placeholders that it has not
+ * @property {(string | Record<string, any>)[]} out Patterns of topics to publish
+ */
+
+/**
+ * @typedef {Object} BridgeBodyRequest
+ * @property {string} [username]
+ * @property {string | null} [password] Never shown; null: none
+ * @property {BridgeTlsBodyRequest} [tls] Of mqtts://; without ca the system's authorities count
+ * @property {Record<string, any>} [settings] Further settings, by the names in docs/mqtt.md; null removes one
+ * @property {DesiredEnum} [desired]
+ * @property {string} mqtt The server: mqtt://HOST:PORT, or mqtts:// for TLS
+ * @property {(string | Record<string, any>)[]} [in] Patterns of topics to read: texts, or objects with pattern, and names for placeholders that it has not
+ * @property {(string | Record<string, any>)[]} [out] Patterns of topics to publish
+ */
+
+/**
+ * @typedef {Object} BridgeCounters
+ * @property {number} messages_in Received from the server
+ * @property {number} messages_out Published
+ * @property {number} refused Messages and entries; the report has the last reason
+ * @property {number} loops_prevented Messages that said what the network knew, such as its own
+ */
+
+/**
+ * @typedef {"connected" | "connecting" | "failed" | "stopped"} BridgeState
+ */
+
+/**
+ * @typedef {Object} BridgeTls
+ * @property {string} ca
+ * @property {string} certificate
+ * @property {boolean} has_key
+ */
+
+/**
+ * @typedef {Object} BridgeTlsBodyRequest
+ * @property {string | null} [ca] Certificates of authorities
+ * @property {string | null} [certificate] The client's certificate
+ * @property {string | null} [key] Its key without a password; never shown
  */
 
 /**
@@ -382,7 +446,7 @@
  * @property {string} broker The queried broker, host:port
  * @property {number} broker_index Its index in the network
  * @property {number | null} hops 0 if the queried broker has the data; null if only a trace can tell
- * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
+ * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested; in lists view: no broker was queried * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
  * @property {string | null} walk URL of its walk and hops, available within 2 s, for traced queries
  */
 
@@ -739,6 +803,8 @@
  * @property {string} [version]
  * @property {Record<string, number>} load Load of the host; empty if unknown
  * @property {string[]} active_runs Active runs; at most three
+ * @property {number} network_brokers Brokers of its networks that run
+ * @property {number} most_network_brokers How many it may run
  */
 
 /**
@@ -875,7 +941,7 @@
  * @property {string | null} broker A broker that holds it, host:port
  * @property {number | null} broker_index Its index in the network
  * @property {number | null} hops 0 if the queried broker has the data; null if only a trace can tell
- * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
+ * @property {StrategyEnum} strategy How the broker was chosen: one known to have the data, the first of the entity's order, the next one, a second one while the first was silent, or the one requested; in lists view: no broker was queried * `holder` - holder * `walk` - walk * `next` - next * `hedged` - hedged * `chosen` - chosen * `view` - view
  * @property {string | null} walk URL of its walk and hops, available within 2 s, for traced queries
  * @property {string} type
  * @property {string} entity
@@ -1038,7 +1104,7 @@
 
 /**
  * @typedef {Object} NetworkChange
- * @property {number} version That of the network with this change
+ * @property {number} version That of the network with this change; unchanged if nothing differs
  * @property {boolean} dry_run
  * @property {Step[]} steps From the network as last observed; empty while it does not run
  * @property {string[]} remarks What to know before
@@ -1164,7 +1230,7 @@
  * @property {OperationOutcomeEnum} outcome
  * @property {number} status As in HTTP
  * @property {number | null} [hops]
- * @property {string} strategy How the broker was chosen
+ * @property {string} strategy How the broker was chosen, as in the answer
  * @property {string | null} walk URL of its walk; null if it was not traced
  * @property {string} [sentence] Why it was not done
  * @property {number} [count] Above 1: so many operations are missing here
@@ -1391,6 +1457,18 @@
  * @property {AccountBodyRoleEnum} [role]
  * @property {boolean} [is_active] Whether it may log in and use its tokens
  * @property {Record<string, "read" | "write">} [networks] Replaces the rights on single networks: level by network id
+ */
+
+/**
+ * @typedef {Object} PatchedBridgeChangeRequest
+ * @property {string} [username]
+ * @property {string | null} [password] Never shown; null: none
+ * @property {BridgeTlsBodyRequest} [tls] Of mqtts://; without ca the system's authorities count
+ * @property {Record<string, any>} [settings] Further settings, by the names in docs/mqtt.md; null removes one
+ * @property {DesiredEnum} [desired]
+ * @property {string} [mqtt] The server: mqtt://HOST:PORT, or mqtts:// for TLS
+ * @property {(string | Record<string, any>)[]} [in] Patterns of topics to read: texts, or objects with pattern, and names for placeholders that it has not
+ * @property {(string | Record<string, any>)[]} [out] Patterns of topics to publish
  */
 
 /**

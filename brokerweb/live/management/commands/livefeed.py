@@ -21,7 +21,8 @@ class Command(BaseCommand):
     help = "Sends a snapshot of each live run of this host every second, probes its networks, and checks their alarms."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        Probing(Watch().closed).start()
+        watch = Watch()
+        Probing(watch.closed, watch.rest).start()
         with _announcing(), suppress(KeyboardInterrupt):
             asyncio.run(run_for_ever())
 

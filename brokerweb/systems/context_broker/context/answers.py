@@ -8,7 +8,7 @@ from typing import Any
 
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.moments import moment
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.context_broker.context import bodies
 from brokerweb.systems.context_broker.context.holders import Holder
 from brokerweb.systems.context_broker.queries.of_networks import is_traced, trace_of
@@ -34,7 +34,7 @@ class NotThere(Absent):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryResult:
     """The result of a query."""
 
     found: Found
@@ -48,22 +48,24 @@ class Asked:
     """The id of its walk; empty if it was not traced."""
 
 
-def brokers_of(sight: Sight, chosen: int | None) -> tuple[Address, ...]:
+def brokers_of(snapshot: NetworkSnapshot, chosen: int | None) -> tuple[Address, ...]:
     """Running brokers, or the ``chosen`` one. Raises ``NotRunning``."""
-    if not sight.is_up:
-        raise NotRunning(f"This network is {sight.state} and cannot be queried. {sight.reason}".strip())
+    if not snapshot.is_up:
+        raise NotRunning(f"This network is {snapshot.state} and cannot be queried. {snapshot.reason}".strip())
     if chosen is None:
-        if not sight.addresses:
+        if not snapshot.addresses:
             raise NotRunning("No broker of this network is running.")
-        return sight.addresses
-    up = tuple(address for address, row in sight.up.items() if row["index"] == chosen)
+        return snapshot.addresses
+    up = tuple(address for address, row in snapshot.up.items() if row["index"] == chosen)
     if not up:
-        rows = [row for row in sight.rows if row["index"] == chosen]
+        rows = [row for row in snapshot.rows if row["index"] == chosen]
         raise NotRunning(f"Broker {chosen} is {rows[0]['state'] if rows else 'not started'} and cannot be queried.")
     return up
 
 
-def asked_of(sight: Sight, key: Key, found: Found, holder: Holder | None, one_in: int, is_chosen: bool) -> Asked:
+def result_of(
+    snapshot: NetworkSnapshot, key: Key, found: Found, holder: Holder | None, one_in: int, is_chosen: bool
+) -> QueryResult:
     is_held = holder is not None and found.broker == holder.broker and found.timestamp >= holder.stamp_ms
     strategy = "walk" if found.strategy == "first" else found.strategy
     if is_chosen:
@@ -71,7 +73,7 @@ def asked_of(sight: Sight, key: Key, found: Found, holder: Holder | None, one_in
     elif is_held and holder is not None:
         strategy = "holder"
     hops = 0 if is_held and holder is not None and found.provider == holder.provider else None
-    return Asked(found, sight.up[found.broker]["index"], strategy, hops, trace_id(found.query, key, one_in))
+    return QueryResult(found, snapshot.up[found.broker]["index"], strategy, hops, trace_id(found.query, key, one_in))
 
 
 def trace_id(query: QueryName | None, key: Key, one_in: int) -> str:
@@ -84,7 +86,7 @@ def walk_of(network: str, trace: str) -> str:
     return f"/api/networks/{network}/walks/{trace}/"
 
 
-def body_of(sight: Sight, asked: Asked) -> dict[str, Any]:
+def body_of(snapshot: NetworkSnapshot, asked: QueryResult) -> dict[str, Any]:
     found = asked.found
     text = found.payload.decode()
     return {
@@ -98,7 +100,7 @@ def body_of(sight: Sight, asked: Asked) -> dict[str, Any]:
         "broker_index": asked.broker_index,
         "hops": asked.hops,
         "strategy": asked.strategy,
-        "walk": walk_of(sight.network, asked.trace) if asked.trace else None,
+        "walk": walk_of(snapshot.network, asked.trace) if asked.trace else None,
     }
 
 

@@ -63,7 +63,7 @@ def payload_text(payload: Any) -> str:
         raise InvalidSetting("payload", f"has {len(payload):,} values, which take more than {MAX_PAYLOAD} bytes")
     for name, value in payload.items():
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise InvalidSetting(f"payload.{name[:60]}", "must be a string")
+            raise InvalidSetting(f"payload.{name[:60]}", f"must be a string or a number, not {shown(value)}")
     return format_pairs(payload)
 
 

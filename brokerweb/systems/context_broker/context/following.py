@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any
 
 from brokerweb.kit.errors import NotAnswered
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.context_broker.context import rows
 from brokerweb.systems.context_broker.context.holders import Holder
 from brokerweb.systems.context_broker.context.selection import Selection
-from brokerweb.systems.contract import Key
+from brokerweb.systems.contract import Key, StoredValue
 from overlay.core.addresses import Address
 from overlay.programs.context_broker.follower import NetworkFollower, TooManyBrokers, wall_ms
 from overlay.systems.context_broker.view.change_log import Kind, NetworkChange
@@ -88,30 +88,37 @@ class NetworkFollowing:
             return None
         return ("left" if change.kind is Kind.STORED else str(change.kind)), rows.gone(change.record)
 
-    def missing(self, sight: Sight) -> Sequence[Mapping[str, Any]]:
-        return rows.missing(sight, self.view.missing)
+    def values(self, key: Key) -> Sequence[StoredValue]:
+        return [rows.value(entry.record) for entry in self.view.about(key, wall_ms())]
+
+    def values_of(self, change: NetworkChange) -> tuple[StoredValue | None, StoredValue | None]:
+        before = None if change.before is None else rows.value(change.before)
+        return before, rows.value(change.record) if change.kind is Kind.STORED else None
+
+    def missing(self, snapshot: NetworkSnapshot) -> Sequence[Mapping[str, Any]]:
+        return rows.missing(snapshot, self.view.missing)
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
         remove = self.follower.listen(listener)
         self.listeners += 1
         return partial(self._stop_listening, remove)
 
-    def follow(self, sight: Sight) -> None:
+    def follow(self, snapshot: NetworkSnapshot) -> None:
         """These are its brokers now. Raises ``NotAnswered``."""
-        if sight.addresses != self._addresses:
-            self._addresses = sight.addresses
-            self._indexes = rows.indexes(sight)
+        if snapshot.addresses != self._addresses:
+            self._addresses = snapshot.addresses
+            self._indexes = rows.indexes(snapshot)
             try:
-                self.follower.follow(sight.addresses)
+                self.follower.follow(snapshot.addresses)
             except TooManyBrokers as error:
                 raise NotAnswered(f"The context of this network cannot be listed: {error}.") from None
 
-    def holder(self, sight: Sight, entry: Entry) -> Holder | None:
+    def holder(self, snapshot: NetworkSnapshot, entry: Entry) -> Holder | None:
         """A running broker that holds the entry."""
         record = entry.record
         for broker in entry.holders:
-            if broker in sight.up:
-                process = sight.up[broker].get("pid")
+            if broker in snapshot.up:
+                process = snapshot.up[broker].get("pid")
                 return Holder(broker, process, record.timestamp, record.provider, record.valid_end)
         return None
 
@@ -161,15 +168,15 @@ class Followings:
         """If it is followed."""
         return self._of.get(network)
 
-    def start(self, sight: Sight) -> NetworkFollowing:
+    def start(self, snapshot: NetworkSnapshot) -> NetworkFollowing:
         """Follow a network, or go on. Raises ``NotAnswered``."""
-        following = self._of.get(sight.network)
+        following = self._of.get(snapshot.network)
         if following is None:
             self._make_room()
-            following = self._of[sight.network] = NetworkFollowing(sight.network, lambda: self.stored)
-        self._of.move_to_end(sight.network)
+            following = self._of[snapshot.network] = NetworkFollowing(snapshot.network, lambda: self.stored)
+        self._of.move_to_end(snapshot.network)
         following.used_at = asyncio.get_running_loop().time()
-        following.follow(sight)
+        following.follow(snapshot)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(IDLE_S, self._tidy)
         return following

@@ -7,7 +7,7 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.context_broker.context import rows
 from brokerweb.systems.context_broker.context.following import NetworkFollowing
 from brokerweb.systems.context_broker.context.selection import Selection
@@ -22,10 +22,12 @@ MOST_CURSOR = 4_000
 BEGIN: Name = (("", "", ""), "")
 
 
-async def page(following: NetworkFollowing, sight: Sight, selection: Selection, cursor: str, most: int) -> Listed:
+async def page(
+    following: NetworkFollowing, snapshot: NetworkSnapshot, selection: Selection, cursor: str, most: int
+) -> Listed:
     """The next ``most`` entries in the order of type, entity, scope and provider. Raises ``InvalidSetting``."""
     place: Name | None = max(_read(cursor), ((selection.type, "", ""), ""))
-    last_id, indexes = following.id_of(following.last), rows.indexes(sight)
+    last_id, indexes = following.id_of(following.last), rows.indexes(snapshot)
     found: list[dict[str, Any]] = []
     while place is not None and len(found) <= most:
         now = wall_ms()
@@ -41,7 +43,7 @@ async def page(following: NetworkFollowing, sight: Sight, selection: Selection, 
         place = following_place
         await asyncio.sleep(0)
     more = len(found) > most
-    return Listed(found[:most], _text(found[most - 1]) if more else "", last_id, following.missing(sight))
+    return Listed(found[:most], _text(found[most - 1]) if more else "", last_id, following.missing(snapshot))
 
 
 def _text(row: dict[str, str]) -> str:

@@ -8,22 +8,26 @@ from typing import Any, NoReturn
 from urllib.parse import quote, unquote_to_bytes
 
 from django.db import close_old_connections, connection
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
-from brokerweb.front import door
+from brokerweb.front import event_loop
 from brokerweb.front.application import answered
-from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, Asked, context_of, selection_of
+from brokerweb.front.batch import operations_of
+from brokerweb.front.budgets import count_in_thread
+from brokerweb.front.principals import who_is
+from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, ContextRequest, context_of, selection_of
 from brokerweb.kit.errors import NotPossible
-from brokerweb.networks.sight import Sight, look
+from brokerweb.networks.snapshot import NetworkSnapshot, snapshot_or_404
 from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import LIST as LISTED
 from brokerweb.operationlog.entries import REST
+from brokerweb.operationlog.entries import STREAM as STREAMED
 from brokerweb.systems.context_broker.context import shapes
 from brokerweb.systems.context_broker.context.answers import brokers_of
 from brokerweb.systems.contract import Key
@@ -85,10 +89,14 @@ ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], de
 class RecordsRefusals(APIView):
     """What an account may not do is in the operation log as well."""
 
+    op = ""
+    """The operation in the log; empty: that of the method."""
+
     def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
         if request.user.is_authenticated:
             names = [str(value) for name, value in self.kwargs.items() if name != "pk"]
-            recording.forbidden(str(self.kwargs["pk"]), _who(request), REST, str(request.method), names, message or "")
+            who, op = who_is(request.user, request.auth), self.op or recording.op_of(str(request.method))
+            recording.forbidden(str(self.kwargs["pk"]), who, REST, op, names, message or "")
         super().permission_denied(request, message, code)
 
 
@@ -107,7 +115,7 @@ class ContextView(RecordsRefusals):
 
         Names are percent-encoded, a slash as `%2F`.
         """
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, snapshot_or_404(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, *WHOM, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE, ETAG],
@@ -116,7 +124,7 @@ class ContextView(RecordsRefusals):
     )
     def put(self, request: Request, pk: str, **decoded: str) -> HttpResponse:
         """Store context. Names are percent-encoded, a slash as `%2F`."""
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, snapshot_or_404(pk), ONE, _key(request))
 
     @extend_schema(
         parameters=[*KEY, PROVIDER, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED, ONCE],
@@ -126,7 +134,7 @@ class ContextView(RecordsRefusals):
         """Delete what a provider stored: no broker serves it any more, nor older data of this provider that arrive
         later. 404 if there is nothing, 504 if no broker has confirmed.
         """
-        return _answer(request, _sight(pk), ONE, _key(request))
+        return _answer(request, snapshot_or_404(pk), ONE, _key(request))
 
 
 class SlashedContextView(ContextView):
@@ -150,11 +158,13 @@ class ContextBatchView(RecordsRefusals):
         status 400, and nothing is stored. They are sent in their order. If a broker does not accept one, the batch ends
         with the status of this operation; those before it stay carried out, and those after it have status 424.
         """
-        return _answer(request, _sight(pk), BATCH)
+        return _answer(request, snapshot_or_404(pk), BATCH)
 
 
-class ContextListView(APIView):
+class ContextListView(RecordsRefusals):
     """All context of one network."""
+
+    op = LISTED
 
     network_in = "pk"
 
@@ -169,11 +179,13 @@ class ContextListView(APIView):
         The answer comes from a view that the web process keeps of the network while it is used; `complete` and
         `missing` say which brokers it lacks.
         """
-        return _answer(request, _sight(pk), LIST)
+        return _answer(request, snapshot_or_404(pk), LIST)
 
 
-class StreamView(APIView):
+class StreamView(RecordsRefusals):
     """The changes of the context of one network."""
+
+    op = STREAMED
 
     network_in = "pk"
 
@@ -189,22 +201,27 @@ class StreamView(APIView):
         The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
         between are no longer known: list again, or ask for a `snapshot`.
         """
-        sight = _sight(pk)
-        context = context_of(sight, "stream")
-        brokers_of(sight, None)
-        selection_of(context, request.query_params.dict())
-        raise NotPossible("This stream cannot begin now. Try again in a second.")
+        snapshot = snapshot_or_404(pk)
+        with recording.noted(pk, who_is(request.user, request.auth), REST, STREAMED, ()):
+            context = context_of(snapshot, "stream")
+            brokers_of(snapshot, None)
+            selection_of(context, request.query_params.dict())
+            raise NotPossible("This stream cannot begin now. Try again in a second.")
 
 
-def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -> HttpResponse:
+def _answer(request: Request, snapshot: NetworkSnapshot, kind: str, key: Key | None = None) -> HttpResponse:
     """That of the service, which also answers what did not come through Django."""
     is_read = request.method in ("GET", "HEAD")
     raw = b"" if is_read else request._request.body
     has_body = request.method in ("PUT", "POST")
-    asked = Asked(
+    who = who_is(request.user, request.auth)
+    if kind == BATCH:
+        count_in_thread(who, max(1, operations_of(request.data)))
+    asked = ContextRequest(
         method="GET" if is_read else str(request.method),
-        sight=sight,
-        who=_who(request),
+        snapshot=snapshot,
+        who=who,
+        account=str(request.user.pk),
         kind=kind,
         key=key,
         parameters=request.query_params.dict(),
@@ -215,20 +232,8 @@ def _answer(request: Request, sight: Sight, kind: str, key: Key | None = None) -
     )
     if not connection.in_atomic_block:
         close_old_connections()  # of this thread, which waits for brokers now
-    reply = door.run(answered(asked))
+    reply = event_loop.run(answered(asked))
     return HttpResponse(reply.body, "application/json", reply.status, headers=dict(reply.headers))
-
-
-def _who(request: Request) -> str:
-    token = request.auth if isinstance(request.auth, Token) else None
-    return f"user:{request.user.pk}" if token is None else f"token:{token.id}"
-
-
-def _sight(pk: str) -> Sight:
-    sight = look(pk)
-    if sight is None:
-        raise Http404
-    return sight
 
 
 def _key(request: Request) -> Key:

@@ -7,8 +7,9 @@ from hashlib import blake2b
 from typing import Any
 
 from brokerweb.kit.moments import moment
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.context_broker.context.bodies import text_of
+from brokerweb.systems.contract import StoredValue
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.systems.context_broker.clients.feed_reader import Record
 from overlay.systems.context_broker.clients.payload import parse_pairs
@@ -50,6 +51,12 @@ def row(record: Record, holders: Sequence[Address], indexes: Mapping[Address, in
     }
 
 
+def value(record: Record) -> StoredValue:
+    """An entry without all that HTTP adds."""
+    text = record.payload.decode(errors="replace")
+    return StoredValue(record.key, record.provider, parse_pairs(text), text, record.timestamp, record.valid_end)
+
+
 def gone(record: Record) -> dict[str, Any]:
     """An entry that is no longer there, or no longer selected; ``at``: when that was sent, or the entry was."""
     type, entity, scope = record.key
@@ -57,15 +64,15 @@ def gone(record: Record) -> dict[str, Any]:
     return {**names, "at": text_of(moment(record.timestamp))}
 
 
-def indexes(sight: Sight) -> dict[Address, int]:
+def indexes(snapshot: NetworkSnapshot) -> dict[Address, int]:
     """Of all brokers with an address, running or not."""
-    return {parse_address(row["address"]): row["index"] for row in sight.rows if row.get("address")}
+    return {parse_address(row["address"]): row["index"] for row in snapshot.rows if row.get("address")}
 
 
-def missing(sight: Sight, reasons: Mapping[Address, str]) -> list[dict[str, Any]]:
-    """Brokers whose data may be missing: those that do not run, and those that could not be read."""
+def missing(snapshot: NetworkSnapshot, reasons: Mapping[Address, str]) -> list[dict[str, Any]]:
+    """Brokers whose data may be missing: those that should run and do not, and those that could not be read."""
     found = []
-    for one in sight.rows:
+    for one in snapshot.present:
         is_up = one["state"] == "up"
         reason = reasons.get(parse_address(one["address"]), "") if is_up else one["state"]
         if reason:

@@ -35,7 +35,7 @@ class ContextSerializer(serializers.Serializer):
     strategy = serializers.ChoiceField(
         choices=STRATEGIES,
         help_text="How the broker was chosen: one known to have the data, the first of the entity's order, the next "
-        "one, a second one while the first was silent, or the one requested",
+        "one, a second one while the first was silent, or the one requested; in lists view: no broker was queried",
     )
     walk = serializers.CharField(
         allow_null=True, help_text="URL of its walk and hops, available within 2 s, for traced queries"

@@ -13,7 +13,7 @@ from django.conf import settings
 
 from brokerweb.kit.follower_cache import Following
 from brokerweb.networks.models import Network
-from brokerweb.networks.sight import Sight
+from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.context_broker.queries import timeline
 from brokerweb.systems.context_broker.queries.trace_files import TraceFiles
 from overlay.core.addresses import format_address
@@ -30,7 +30,7 @@ KEPT = 4
 _networks: Following[str, TraceFiles] = Following(KEPT)
 
 
-def traced_one_in(network: Network | Sight) -> int:
+def traced_one_in(network: Network | NetworkSnapshot) -> int:
     """Brokers trace one query in this many; 0: none."""
     return int(_settings(network).get("trace_one_in") or 0)
 
@@ -73,5 +73,5 @@ def _query(network: Network, trace: str) -> Query | None:
     return next(iter(gathered.queries()), None)
 
 
-def _settings(network: Network | Sight) -> dict[str, Any]:
+def _settings(network: Network | NetworkSnapshot) -> dict[str, Any]:
     return SYSTEMS[network.system].whole(network.settings)

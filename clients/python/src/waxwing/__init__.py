@@ -13,12 +13,16 @@
 ``waxwing`` does the same on a terminal.
 """
 
-from waxwing._async.client import AsyncClient
-from waxwing._sync.client import Client
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from waxwing.contexts import Change, delete, get, put
 from waxwing.errors import (
     ApiError,
     Conflict,
+    InvalidMessage,
     NoConnection,
     NotAllowed,
     NotAnswered,
@@ -27,21 +31,42 @@ from waxwing.errors import (
     NotInTime,
     PreconditionFailed,
     Problem,
+    Redirected,
     RunFailed,
     TooMany,
+    UnexpectedAnswer,
     WaxwingError,
 )
-from waxwing.records import Context, Experiment, Judged, Launch, Network, Records, Report, Result, Run, Stored, Study
+from waxwing.records import (
+    Bridge,
+    Context,
+    Experiment,
+    Judged,
+    Launch,
+    Network,
+    Records,
+    Report,
+    Result,
+    Run,
+    Stored,
+    Study,
+)
 from waxwing.retries import Retry
+
+if TYPE_CHECKING:
+    from waxwing._async.client import AsyncClient
+    from waxwing._sync.client import Client
 
 __all__ = [
     "ApiError",
     "AsyncClient",
+    "Bridge",
     "Change",
     "Client",
     "Conflict",
     "Context",
     "Experiment",
+    "InvalidMessage",
     "Judged",
     "Launch",
     "Network",
@@ -54,6 +79,7 @@ __all__ = [
     "PreconditionFailed",
     "Problem",
     "Records",
+    "Redirected",
     "Report",
     "Result",
     "Retry",
@@ -62,8 +88,22 @@ __all__ = [
     "Stored",
     "Study",
     "TooMany",
+    "UnexpectedAnswer",
     "WaxwingError",
     "delete",
     "get",
     "put",
 ]
+
+_MODULES = {"AsyncClient": "_async.client", "Client": "_sync.client"}
+"""Imported when used: ``httpx`` takes longer to import than all the rest, and ``waxwing --help`` does not need it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_MODULES]

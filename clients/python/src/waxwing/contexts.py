@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from waxwing import payloads
 from waxwing.calls import Answer, Call, Query, at, call
+from waxwing.errors import InvalidMessage
+from waxwing.payloads import Payload
 from waxwing.records import Context
 from waxwing.sse import Event
 
-Payload = Mapping[str, Any] | str
-"""Pairs (values become text), or a text."""
 Operation = Mapping[str, Any]
 """One operation of a batch."""
 CHANGES = ("snapshot", "stored", "left", "withdrawn", "expired", "dropped", "reset")
@@ -47,7 +49,12 @@ def batch_path(network: str) -> str:
 
 
 def waiting(wait_s: float | None) -> dict[str, str]:
-    return {} if wait_s is None else {"Prefer": f"wait={wait_s:.0f}"}
+    """Raises ``InvalidMessage``. The server takes whole seconds."""
+    if wait_s is None:
+        return {}
+    if not 0 <= wait_s < math.inf:
+        raise InvalidMessage(f"wait_s must be a number of seconds from 0, not {wait_s}")
+    return {"Prefer": f"wait={math.ceil(wait_s)}"}
 
 
 def patience_s(wait_s: float | None) -> float | None:
@@ -61,16 +68,8 @@ def conditions(if_match: str | None, if_none_match: str | None = None) -> dict[s
 
 def body(payload: Payload, provider: str, valid_ms: int | None) -> dict[str, Any]:
     """Of a ``put``."""
-    sent: dict[str, Any] = {"provider": provider, "payload": pairs(payload)}
+    sent: dict[str, Any] = {"provider": provider, "payload": payloads.sendable(payload)}
     return sent if valid_ms is None else {**sent, "valid_ms": valid_ms}
-
-
-def pairs(payload: Payload) -> str | dict[str, str]:
-    return payload if isinstance(payload, str) else {name: _text(value) for name, value in payload.items()}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def put(
@@ -113,4 +112,5 @@ def change(event: Event) -> Change | None:
 
 def pause_s(named_s: float | None, failures: int, chance: float) -> float:
     """The wait before a stream is opened again."""
-    return (named_s or 0.1) + min(LONGEST_PAUSE_S, 2.0**failures - 1) * (0.5 + chance / 2)
+    usual = min(LONGEST_PAUSE_S, 0.25 * 2.0**failures) if failures else 0.1
+    return max(named_s or 0.0, usual * (0.5 + chance / 2))

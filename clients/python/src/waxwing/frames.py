@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from waxwing.errors import WaxwingError
 
 if TYPE_CHECKING:
     import pandas
+
+LACKING = (
+    "Tables need pandas and pyarrow: pip install 'waxwing[pandas]'. Without them: runs.rows, runs.curves, runs.file"
+)
 
 
 def flat(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
@@ -21,11 +26,23 @@ def of_parquet(content: bytes) -> pandas.DataFrame:
     return _pandas().read_parquet(io.BytesIO(content))
 
 
-def of_series(series: Mapping[str, Any]) -> pandas.DataFrame:
-    """The time series of a run: every list that is as long as ``t``, by seconds ``t`` since the start of measuring."""
+def of_series(columns: Mapping[str, Sequence[Any]]) -> pandas.DataFrame:
+    """By seconds ``t``."""
+    curves = {name: value for name, value in columns.items() if name != "t"}
+    return _pandas().DataFrame(curves, index=_pandas().Index(columns.get("t", []), name="t"))
+
+
+def columns(series: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """Of the time series of a run: ``t``, in seconds since the start of measuring, and every list that is as long."""
     times = series.get("t") or []
-    columns = {name: value for name, value in _lists(series) if len(value) == len(times) and name != "t"}
-    return _pandas().DataFrame(columns, index=_pandas().Index(times, name="t"))
+    return {"t": times, **{name: one for name, one in _lists(series) if len(one) == len(times) and name != "t"}}
+
+
+def check() -> None:
+    """Raises ``WaxwingError`` if there can be no tables, before anything is fetched."""
+    _pandas()
+    if find_spec("pyarrow") is None:
+        raise WaxwingError(LACKING)
 
 
 def _lists(series: Mapping[str, Any], before: str = "") -> list[tuple[str, list[Any]]]:
@@ -42,5 +59,5 @@ def _pandas() -> Any:
     try:
         import pandas
     except ImportError:
-        raise WaxwingError("Tables need pandas and pyarrow: pip install 'waxwing[pandas]'") from None
+        raise WaxwingError(LACKING) from None
     return pandas

@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, get_type_hints
 
 from waxwing import frames
+from waxwing.errors import UnexpectedAnswer
 
 if TYPE_CHECKING:
     import pandas
@@ -26,6 +27,10 @@ class Record:
     @classmethod
     def of(cls, raw: Raw, **more: Any) -> Self:
         """Read the JSON of an answer; ``more`` are values from elsewhere, such as a header."""
+        if not isinstance(raw, Mapping):
+            raise UnexpectedAnswer(
+                f"Expected a {cls.__name__}, got {str(raw)[:80]!r}. Is it Waxwing that answers there?"
+            )
         hints = _hints(cls)  # type: ignore[arg-type]  # a class is hashable
         known = {one.name: _read(one, hints[one.name], raw[one.name]) for one in fields(cls) if one.name in raw}
         return cls(**{**known, **more, "raw": raw})
@@ -78,7 +83,7 @@ def _read(one: Field[Any], hint: Any, value: Any) -> Any:
         return _default(one) if type(None) not in getattr(hint, "__args__", ()) else None
     if isinstance(value, str) and (hint is datetime or datetime in getattr(hint, "__args__", ())):
         return datetime.fromisoformat(value)
-    return value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _default(one: Field[Any]) -> Any:
@@ -94,6 +99,21 @@ class Broker(Record):
     """``host:port``"""
     state: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge(Record):
+    """A process that connects a network with an MQTT server. ``raw`` has its patterns and settings."""
+
+    number: int = 0
+    mqtt: str = ""
+    """URL of the server."""
+    state: str = ""
+    """connected, connecting, failed, stopped"""
+    reason: str = ""
+    since: datetime | None = None
+    counters: Raw = field(default_factory=dict)
+    """messages_in, messages_out, refused, loops_prevented"""
 
 
 @dataclass(frozen=True, kw_only=True)

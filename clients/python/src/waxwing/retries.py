@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from waxwing.calls import Call
 
@@ -17,8 +16,8 @@ REFUSED_FOR_NOW = (429, 503)
 class Retry:
     """How persistent a client is. ``Retry(attempts=1)`` sends each request once."""
 
-    attempts: int = 5
-    """Of one request, the first included."""
+    attempts: int = 8
+    """Of one request, the first included: 11 to 23 s, in which a server starts again."""
     first_s: float = 0.2
     """The first wait; each further one is twice as long."""
     longest_s: float = 10.0
@@ -66,6 +65,8 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text)
+    from email.utils import parsedate_to_datetime  # takes 28 ms to import, and servers rarely name a date
+
     try:
         at = parsedate_to_datetime(text)
     except ValueError:

@@ -7,5 +7,6 @@ Counterpart: ``overlay.systems.context_broker.mqtt``, which decides.
 - ``process``     the bridge between a connection and a network, with reconnecting
 - ``connection``  one connection to the MQTT server, by paho in the event loop
 - ``network``     operations on the network's brokers, and its changes
+- ``supervised``  the bridge of a network, checked for the web and run by the supervisor
 - ``reports``     the status: a line, a retained message
 """

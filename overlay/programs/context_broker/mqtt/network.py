@@ -10,6 +10,7 @@ from overlay.core.errors import WireError
 from overlay.programs.context_broker.client import NoAnswer, Refused
 from overlay.programs.context_broker.follower import NetworkFollower, wall_ms
 from overlay.programs.context_broker.pool import PoolClient
+from overlay.programs.context_broker.withdrawals import Brokers, Pending, Repeater, Withdrawal, withdraw
 from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.clients.feed_reader import Name, Record
 from overlay.systems.context_broker.mqtt.inward import Operation, Outcome
@@ -20,11 +21,6 @@ from overlay.systems.context_broker.view.change_log import Kind
 
 DEADLINE_S = 10.0
 """Of a value, through any broker."""
-WITHDRAWAL_S = 1.0
-"""Of a withdrawal, at each broker."""
-AGAIN_S = 5.0
-"""Pause before those brokers are asked again that did not confirm a withdrawal."""
-MOST_PENDING = 10_000
 READ_S = 5.0
 GRACE_S = 60.0
 
@@ -49,9 +45,7 @@ class Network:
         self._follower = NetworkFollower() if follow else None
         self._read = 0
         self._known: set[Name] = set()
-        self._pending: dict[tuple[Name, Address], Operation] = {}
-        """Withdrawals that a broker has not confirmed."""
-        self._repeating: asyncio.Task[None] | None = None
+        self._repeater = Repeater(self._now)
 
     async def start(self) -> None:
         """Read the network, and follow it from then on."""
@@ -73,8 +67,7 @@ class Network:
             self._follower.follow(self.brokers)
 
     def close(self) -> None:
-        if self._repeating is not None:
-            self._repeating.cancel()
+        self._repeater.close()
         if self._follower is not None:
             self._follower.close()
         self._pool.close()
@@ -86,7 +79,7 @@ class Network:
 
     @property
     def pending_withdrawals(self) -> int:
-        return len(self._pending)
+        return len(self._repeater)
 
     # ---- operations
 
@@ -113,32 +106,18 @@ class Network:
         """At all brokers; done when one has confirmed. The others are asked again."""
         if not self.brokers:
             raise NoAnswer("no broker is known")
-        errors = await asyncio.gather(*(self._withdraw_at(broker, operation) for broker in self.brokers))
-        failed = [(broker, error) for broker, error in zip(self.brokers, errors, strict=True) if error is not None]
-        if len(failed) == len(self.brokers):
-            raise failed[0][1]
-        for broker, _ in failed:
-            if len(self._pending) < MOST_PENDING:
-                self._pending[operation.name, broker] = operation
-        if self._pending and (self._repeating is None or self._repeating.done()):
-            self._repeating = asyncio.get_running_loop().create_task(self._repeat())
-
-    async def _withdraw_at(self, broker: Address, operation: Operation) -> Exception | None:
+        if self._repeater.is_full:
+            raise NoAnswer("too many withdrawals wait for brokers that do not confirm them")
         value = operation.value
-        try:
-            await self._pool.withdraw(value.provider, value.key, value.valid_end, value.timestamp, broker, WITHDRAWAL_S)
-        except (Refused, NoAnswer, TooMany) as error:
-            return error
-        return None
+        one = Withdrawal(value.provider, value.key, value.timestamp, value.valid_end)
+        errors = await withdraw(self._pool, one, self.brokers)
+        failed = {broker: error for broker, error in errors.items() if error is not None}
+        if len(failed) == len(errors):
+            raise next(iter(failed.values()))
+        self._repeater.add(Pending(one, broker) for broker in failed)
 
-    async def _repeat(self) -> None:
-        """Until they confirm, or the data would have ended anyway."""
-        while self._pending:
-            await asyncio.sleep(AGAIN_S)
-            for (name, broker), operation in list(self._pending.items()):
-                is_over = operation.value.valid_end <= wall_ms() or broker not in self.brokers
-                if is_over or await self._withdraw_at(broker, operation) is None:
-                    self._pending.pop((name, broker), None)
+    async def _now(self) -> Brokers:
+        return Brokers(self._pool, dict.fromkeys(self.brokers), self.brokers)
 
     # ---- changes
 

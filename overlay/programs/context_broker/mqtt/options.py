@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from overlay.core.errors import InvalidSetting, WireError, shown
+from overlay.core.errors import InvalidSetting, WireError, every_error, shown
+from overlay.core.settings import build, check, describe, setting
 from overlay.core.untrusted import Unreadable
 from overlay.core.untrusted_yaml import read_yaml
 from overlay.programs.bootstrap_lists import BadList, Listed, Source, parse_addresses, source_of
-from overlay.systems.context_broker.mqtt.settings import BridgeSettings, read_settings
+from overlay.systems.context_broker.mqtt.settings import BridgeSettings, problems, read_settings
+from overlay.systems.context_broker.mqtt.topics import MOST_BYTES
 
 PORTS = {"mqtt": 1883, "mqtts": 8883}
 PROTOCOLS = ("5", "3.1.1")
 USERNAME, PASSWORD, PASSWORD_FILE = "WAXWING_MQTT_USERNAME", "WAXWING_MQTT_PASSWORD", "WAXWING_MQTT_PASSWORD_FILE"
-OWN = (
-    "mqtt",
-    "brokers",
-    "bootstrap",
-    "protocol",
-    "client_id",
-    "username",
-    "password_file",
-    "tls",
-    "status_topic",
-    "keepalive_s",
-)
 TLS = ("ca", "certificate", "key")
 MOST_FILE_BYTES = 1_000_000
+MOST_CLIENT_ID_BYTES = 200
+PEM = "-----BEGIN "
+"""In a certificate or key that is given itself, not as a file."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """Settings of the connection with the MQTT server."""
+
+    protocol: str = setting(PROTOCOLS[0], choices=PROTOCOLS, help="Version of MQTT.")
+    client_id: str = setting("", help="At the server, the same at every start; empty: one is made.")
+    keepalive_s: int = setting(30, unit="s", low=1, high=3600, help="Longest silence between bridge and server.")
+    status_topic: str = setting("", help="Topic of the retained status; empty: waxwing/bridges/CLIENT-ID.")
+
+    def __post_init__(self) -> None:
+        check(self)
+        if len(self.client_id.encode()) > MOST_CLIENT_ID_BYTES:
+            raise InvalidSetting("client_id", f"has more than {MOST_CLIENT_ID_BYTES} bytes")
+        topic = self.status_topic
+        if any(mark in topic for mark in "+#\0") or topic.startswith("$") or len(topic.encode()) > MOST_BYTES:
+            raise InvalidSetting("status_topic", "is no topic to publish at")
+
+
+SESSION = tuple(describe(Session))
+OWN = ("mqtt", "brokers", "bootstrap", "username", "password_file", "tls", *(info.name for info in SESSION))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +98,44 @@ def read_file(path: Path) -> dict[str, Any]:
 def read_options(document: Mapping[str, Any], environment: Mapping[str, str], host_name: str) -> BridgeOptions:
     """Raises ``InvalidSetting`` with the field."""
     host, port, is_secure = _url(document.get("mqtt"))
-    settings = read_settings({name: value for name, value in document.items() if name not in OWN})
-    client_id = _text(document, "client_id") or _client_id(document, host_name)
-    if len(client_id.encode()) > 200:
-        raise InvalidSetting("client_id", "has more than 200 bytes")
+    settings = read_settings(_without(document, OWN))
+    session = _session(document)
+    client_id = session.client_id or _client_id(document, host_name)
     username, password = _credentials(document, environment)
     server = ServerOptions(
         host,
         port,
         client_id,
-        _protocol(document.get("protocol", PROTOCOLS[0])),
+        session.protocol,
         username,
         password,
         _tls(document.get("tls"), is_secure=is_secure),
-        _keepalive(document.get("keepalive_s", 30)),
-        _status_topic(document, client_id),
+        session.keepalive_s,
+        session.status_topic or f"waxwing/bridges/{client_id}",
     )
     return BridgeOptions(server, _brokers(document), settings)
+
+
+def wrong_options(document: Mapping[str, Any], environment: Mapping[str, str]) -> list[InvalidSetting]:
+    """Everything that is wrong, of which ``read_options`` says the first only; nothing of the list of brokers."""
+    is_secure = str(document.get("mqtt", "")).startswith("mqtts:")
+    return [
+        *every_error(
+            lambda: _url(document.get("mqtt")),
+            lambda: _credentials(document, environment),
+            lambda: _tls(document.get("tls"), is_secure=is_secure),
+            *(partial(_session, {info.name: document[info.name]}) for info in SESSION if info.name in document),
+        ),
+        *problems(_without(document, OWN)),
+    ]
+
+
+def _without(document: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def _session(document: Mapping[str, Any]) -> Session:
+    return build(Session, {info.name: document[info.name] for info in SESSION if info.name in document})
 
 
 def _url(value: object) -> tuple[str, int, bool]:
@@ -130,7 +169,7 @@ def _credentials(document: Mapping[str, Any], environment: Mapping[str, str]) ->
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidSetting("password_file", f"{file} cannot be read: {error}") from None
     if password is not None and not username:
-        raise InvalidSetting("username", f"a password needs a user; set {USERNAME}")
+        raise InvalidSetting("username", "is required with a password")
     return username, password
 
 
@@ -144,15 +183,40 @@ def _tls(value: object, *, is_secure: bool) -> ssl.SSLContext | None:
         raise InvalidSetting("tls", f"must be an object with the files {', '.join(TLS)}")
     if "key" in files and "certificate" not in files:
         raise InvalidSetting("tls.certificate", "is required with a key")
-    context = ssl.create_default_context()
-    try:
-        if "ca" in files:
-            context = ssl.create_default_context(cafile=files["ca"])
-        if "certificate" in files:
-            context.load_cert_chain(files["certificate"], files.get("key"), password=_no_password)
-    except (OSError, ssl.SSLError) as error:
-        raise InvalidSetting("tls", f"a file cannot be used: {error}") from None
+    context = _context("tls.ca", files.get("ca"))
+    if "certificate" in files:
+        with _files(files) as (certificate, key), _usable("tls.certificate"):
+            context.load_cert_chain(certificate, key, password=_no_password)
     return context
+
+
+def _context(field: str, ca: str | None) -> ssl.SSLContext:
+    with _usable(field):
+        if ca is not None and PEM in ca:
+            return ssl.create_default_context(cadata=ca)
+        return ssl.create_default_context(cafile=ca)
+
+
+@contextmanager
+def _usable(field: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:  # also those of ssl
+        raise InvalidSetting(field, f"cannot be used: {error}") from None
+
+
+@contextmanager
+def _files(given: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
+    """Certificate and key as files, which is how ``ssl`` takes them; texts are in a folder of our own meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="waxwing-tls-") as folder:
+        names = {}
+        for name in ("certificate", "key"):
+            if (text := given.get(name)) is not None:
+                names[name] = text
+                if PEM in text:
+                    names[name] = str(Path(folder) / name)
+                    Path(names[name]).write_text(text)
+        yield names["certificate"], names.get("key")
 
 
 def _no_password() -> str:
@@ -177,27 +241,6 @@ def _brokers(document: Mapping[str, Any]) -> Source:
         return Source(listed, Listed(parse_addresses(listed)))
     except WireError as error:
         raise InvalidSetting("brokers", str(error)) from None
-
-
-def _protocol(value: object) -> str:
-    if str(value) not in PROTOCOLS:
-        raise InvalidSetting("protocol", f"must be {' or '.join(PROTOCOLS)}, not {shown(value)}")
-    return str(value)
-
-
-def _keepalive(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 3600:
-        raise InvalidSetting("keepalive_s", f"must be a whole number of seconds from 1 to 3600, not {shown(value)}")
-    return value
-
-
-def _status_topic(document: Mapping[str, Any], client_id: str) -> str:
-    topic = _text(document, "status_topic")
-    if topic is None:
-        return f"waxwing/bridges/{client_id}"
-    if any(mark in topic for mark in "+#\0") or topic.startswith("$") or len(topic.encode()) > 65_535:
-        raise InvalidSetting("status_topic", "is no topic to publish at")
-    return topic
 
 
 def _text(document: Mapping[str, Any], name: str) -> str | None:

@@ -34,10 +34,21 @@ DRAIN_S = 5.0
 
 
 class BridgeProcess:
-    """``say`` is called with sentences about the connection; ``on_ready`` once it is first connected."""
+    """``say`` is called with sentences about the connection; ``on_ready`` once it is first connected.
 
-    def __init__(self, options: BridgeOptions, say: Callable[[str], None], on_ready: Callable[[], None]) -> None:
+    ``is_persistent``: it tries again whatever the server refuses.
+    """
+
+    def __init__(
+        self,
+        options: BridgeOptions,
+        say: Callable[[str], None],
+        on_ready: Callable[[], None],
+        *,
+        is_persistent: bool = False,
+    ) -> None:
         self._options, self._say, self._on_ready = options, say, on_ready
+        self._is_persistent = is_persistent
         self._loop = asyncio.get_running_loop()
         self._wall = WallClock(wall_offset_ns())
         self.bridge = Bridge(options.settings, self._wall, [options.server.status_topic])
@@ -64,7 +75,7 @@ class BridgeProcess:
     # ---- the course
 
     async def run(self) -> None:
-        """Until ``stop``. Raises ``NotConnected`` if the server refuses for good."""
+        """Until ``stop``. Raises ``NotConnected`` if the server refuses for good, unless it is persistent."""
         keeping = [self._loop.create_task(self._keep())]
         try:
             wait_s = await self._find_brokers()
@@ -154,7 +165,7 @@ class BridgeProcess:
         """What arrived before it failed is sent again."""
         self._connection = None
         self.bridge.disconnected(time.monotonic_ns())
-        if error.is_final and not self._connections:
+        if error.is_final and not self._connections and not self._is_persistent:
             raise error
         if str(error) != self._reason:
             self._say(str(error))

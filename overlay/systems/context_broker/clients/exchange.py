@@ -71,6 +71,19 @@ class Timestamps:
         return self._last
 
 
+class SameStamp(Timestamps):
+    """One timestamp for all transmissions, to any broker."""
+
+    __slots__ = ("_stamp",)
+
+    def __init__(self, stamp: int) -> None:
+        super().__init__(WallClock())
+        self._stamp = stamp
+
+    def next(self, now: int) -> int:
+        return self._stamp
+
+
 class TracedTimestamps(Timestamps):
     """Timestamps of queries that brokers trace if they trace one in ``one_in``; for one port, used once.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, TypeVar, cast
 
-from overlay.core.errors import InvalidSetting, shown, within
+from overlay.core.errors import InvalidSetting, every_error, shown, within
 from overlay.core.settings import check, describe, setting
 from overlay.systems.context_broker.clients.questions import LONGEST_VALID_MS
 from overlay.systems.context_broker.mqtt.payloads import Payloads
@@ -16,8 +18,16 @@ T = TypeVar("T")
 
 JSON, TEXT = "json", "text"
 MOST_PATTERNS = 64
-OWN = ("in", "out", "fields", "value_name")
-"""What a document has apart from the fields of ``Limits``."""
+OWN = ("in", "out", "fields")
+"""What a document has apart from ``Names`` and the fields of ``Limits``."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Settings of a bridge that are names."""
+
+    provider: str = setting("mqtt", help="Provider of messages that do not say it.")
+    value_name: str = setting("value", help="Name of a payload that is a number or text alone.")
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,11 @@ class Limits:
         check(self)
 
 
+NUMBERS = tuple(describe(Limits))
+NAMED = tuple(describe(Names))
+KNOWN = frozenset({*OWN, *(info.name for info in (*NUMBERS, *NAMED))})
+
+
 @dataclass(frozen=True, slots=True)
 class Inlet:
     """Topics to read."""
@@ -78,28 +93,51 @@ class BridgeSettings:
 
 def read_settings(document: Mapping[str, Any]) -> BridgeSettings:
     """A bridge's settings. Raises ``InvalidSetting`` with the field's name, such as ``in.0.pattern``."""
-    known = {info.name for info in describe(Limits)} | {*OWN, "provider"}
-    _check_names(document, known)
+    _check_names(document, KNOWN)
     limits = Limits(**{field.name: document[field.name] for field in fields(Limits) if field.name in document})
-    provider = _text(document, "provider", "mqtt")
-    inlets = tuple(_each(document, "in", lambda one: _inlet(one, provider, limits)))
-    outlets = tuple(_each(document, "out", _outlet))
+    provider = _text(document, "provider", Names.provider)
+    inlets = tuple(_made(*one, partial(_inlet, provider=provider, limits=limits)) for one in _listed(document, "in"))
+    outlets = tuple(_made(*one, _outlet) for one in _listed(document, "out"))
     if not inlets and not outlets:
         raise InvalidSetting("in", "a bridge needs a pattern of topics, in or out")
     return BridgeSettings(inlets, outlets, _payloads(document), limits, provider)
 
 
-def _each(document: Mapping[str, Any], name: str, make: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
+def problems(document: Mapping[str, Any]) -> list[InvalidSetting]:
+    """Everything that is wrong with a document, of which ``read_settings`` says the first only."""
+    checks: list[Callable[[], object]] = [partial(_check_names, {name: None}, KNOWN) for name in document]
+    checks += [partial(Limits, **{info.name: document[info.name]}) for info in NUMBERS if info.name in document]
+    checks += [partial(_text, document, info.name, str(info.default)) for info in NAMED]
+    checks.append(lambda: _payloads({"fields": document.get("fields", {})}))
+    makers: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+        "in": partial(_inlet, provider=Names.provider, limits=Limits()),
+        "out": _outlet,
+    }
+    for name, make in makers.items():
+        checks.append(partial(_listed, document, name))
+        with suppress(InvalidSetting):
+            checks += [partial(_made, *one, make) for one in _listed(document, name)]
+    found = every_error(*checks)
+    return (
+        found if found or document.get("in") or document.get("out") else every_error(partial(read_settings, document))
+    )
+
+
+def _listed(document: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:
+    """Each pattern with its field."""
     listed = document.get(name, ())
     if isinstance(listed, str | Mapping):
         listed = [listed]
     if not isinstance(listed, list | tuple) or len(listed) > MOST_PATTERNS:
         raise InvalidSetting(name, f"must be a list of at most {MOST_PATTERNS} patterns")
-    for position, one in enumerate(listed):
-        with within(f"{name}.{position}" if len(listed) > 1 else name):
-            if not isinstance(one, str | Mapping):
-                raise InvalidSetting("pattern", f"must be a text or an object, not {shown(one)}")
-            yield make({"pattern": one} if isinstance(one, str) else one)
+    return [(f"{name}.{position}" if len(listed) > 1 else name, one) for position, one in enumerate(listed)]
+
+
+def _made(field: str, one: Any, make: Callable[[Mapping[str, Any]], T]) -> T:
+    with within(field):
+        if not isinstance(one, str | Mapping):
+            raise InvalidSetting("pattern", f"must be a text or an object, not {shown(one)}")
+        return make({"pattern": one} if isinstance(one, str) else one)
 
 
 def _inlet(document: Mapping[str, Any], provider: str, limits: Limits) -> Inlet:
@@ -137,7 +175,7 @@ def _payloads(document: Mapping[str, Any]) -> Payloads:
         raise InvalidSetting("fields", "must be an object of names")
     with within("fields"):
         _check_names(renamed, {"provider", "timestamp", "valid_ms", "valid_end", "text"})
-    return Payloads(cast("Mapping[str, str]", renamed), _text(document, "value_name", "value"))
+    return Payloads(cast("Mapping[str, str]", renamed), _text(document, "value_name", Names.value_name))
 
 
 def _text(document: Mapping[str, Any], name: str, default: str) -> str:
@@ -147,7 +185,7 @@ def _text(document: Mapping[str, Any], name: str, default: str) -> str:
     return value
 
 
-def _check_names(document: Mapping[str, Any], known: set[str]) -> None:
+def _check_names(document: Mapping[str, Any], known: Set[str]) -> None:
     for name in document:
         if name not in known:
             raise InvalidSetting(str(name)[:60], f"is not a setting; known are {', '.join(sorted(known))}")

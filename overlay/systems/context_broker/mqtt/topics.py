@@ -107,9 +107,9 @@ class Pattern:
         for name in NAMES:
             said = self.placeholders.count(name) + (name in self.constants)
             if said > 1:
-                raise InvalidSetting("pattern", f"{self.text} says {name} twice")
+                raise InvalidSetting("pattern", f"says {name} twice: {self.text}")
             if not said and name != "provider":
-                raise InvalidSetting("pattern", f"{self.text} needs {{{name}}}, or a constant {name}")
+                raise InvalidSetting("pattern", f"needs {{{name}}}, or a constant {name}: {self.text}")
         fixed = _PLACEHOLDER.sub("", self.text)
         if any(mark in fixed for mark in "{}+#\0"):
             raise InvalidSetting("pattern", f"{shown(self.text)} may not contain +, #, braces or a zero outside names")

@@ -6,7 +6,7 @@ for load, where each client talks to one broker.
 - ``health``    which brokers answer, how fast, and in which order they are asked
 - ``hedging``   when a second broker is asked, and how often
 - ``stamps``    header timestamps of updates that never run backwards
-- ``errands``   one request through one broker after another until it has an outcome
+- ``pool_requests``  one request through one broker after another until it has an outcome
 - ``ports``     its ports, each with one exchange at a time
-- ``pool``      all errands of a network, their tries and their timers
+- ``pool``      all requests of a network, their tries and their timers
 """

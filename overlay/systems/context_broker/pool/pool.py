@@ -1,4 +1,4 @@
-"""All errands of one network: their tries and timers. Pure; the driver opens ports and sends."""
+"""All requests of one network: their tries and timers. Pure; the driver opens ports and sends."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from heapq import heappop, heappush
 
 from overlay.core.addresses import Address
 from overlay.systems.context_broker.clients import questions
-from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, TracedTimestamps, WallClock
+from overlay.systems.context_broker.clients.exchange import (
+    Exchange,
+    Retry,
+    SameStamp,
+    Timestamps,
+    TracedTimestamps,
+    WallClock,
+)
 from overlay.systems.context_broker.clients.questions import Question
-from overlay.systems.context_broker.pool.errands import Errand
 from overlay.systems.context_broker.pool.health import Health
 from overlay.systems.context_broker.pool.hedging import ASKS_PER_HEDGE, Hedging
+from overlay.systems.context_broker.pool.pool_requests import PoolRequest
 from overlay.systems.context_broker.pool.ports import Lane, Open, Ports, Try
-from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp, SameStamp
+from overlay.systems.context_broker.pool.stamps import EntryStamps, GivenStamp
 from overlay.systems.context_broker.wire.messages import Key
 
 ASKED = Retry(give_up_s=3600)
-"""The errand's deadline ends it earlier."""
+"""The request's deadline ends it earlier."""
 PINGED = Retry(again_s=(0.2, 0.4), give_up_s=0.7)
 
 _request = lru_cache(maxsize=4096)(partial(questions.request, is_quiet=True))
@@ -41,10 +48,10 @@ class Pool:
         self.stamps = stamps or EntryStamps(wall)
         self.ports = Ports(wall, open_port)
         self._pings: dict[Address, Try] = {}
-        self._timers: list[tuple[int, int, Errand | Try]] = []
+        self._timers: list[tuple[int, int, PoolRequest | Try]] = []
         self._number = 0
         self.outgoing: list[tuple[int, bytes]] = []
-        self.finished: list[Errand] = []
+        self.finished: list[PoolRequest] = []
 
     def ask(
         self,
@@ -56,7 +63,7 @@ class Pool:
         holder: Address | None = None,
         is_alone: bool = False,
         trace_one_in: int = 0,
-    ) -> Errand:
+    ) -> PoolRequest:
         """Search for data. ``holder`` is a broker known to have it. Raises ``TooMany``, ``WireError``."""
         self._try_again(now)
         self.asked += 1
@@ -64,8 +71,10 @@ class Pool:
         order = self.health.order(key, brokers, holder)
         wait = None if is_alone else self.hedging.wait_ns
         question = _request(key)
-        errand = Errand(question, order, now, deadline, is_alone=is_alone, hedge_ns=wait, trace_one_in=trace_one_in)
-        return self._begin(errand, now)
+        request = PoolRequest(
+            question, order, now, deadline, is_alone=is_alone, hedge_ns=wait, trace_one_in=trace_one_in
+        )
+        return self._begin(request, now)
 
     def provide(
         self,
@@ -80,21 +89,21 @@ class Pool:
         holder: Address | None = None,
         is_alone: bool = False,
         given: GivenStamp | None = None,
-    ) -> Errand:
+    ) -> PoolRequest:
         """Store data at one broker, the holder of its earlier value if that answers; ``given``: with these times.
         Raises ``TooMany``, ``WireError``."""
         self._try_again(now)
         order = self.health.order(key, brokers, holder)
         timestamps = given or self.stamps.of((provider, key))
         question = questions.update("A", provider, key, valid_ms, payload, timestamps.begin_of)
-        return self._begin(Errand(question, order, now, deadline, timestamps=timestamps, is_alone=is_alone), now)
+        return self._begin(PoolRequest(question, order, now, deadline, timestamps=timestamps, is_alone=is_alone), now)
 
     def withdraw(
         self, provider: str, key: Key, until: int, stamp: int, broker: Address, now: int, deadline: int
-    ) -> Errand:
+    ) -> PoolRequest:
         """Withdraw data at one broker, as ``Withdraw``. Raises ``TooMany``, ``WireError``."""
         question, timestamps = questions.withdrawal(provider, key, until), SameStamp(stamp)
-        return self._begin(Errand(question, (broker,), now, deadline, timestamps=timestamps, is_alone=True), now)
+        return self._begin(PoolRequest(question, (broker,), now, deadline, timestamps=timestamps, is_alone=True), now)
 
     def receive_datagram(self, number: int, data: bytes, now: int) -> None:
         one = self.ports.current_on(number)
@@ -122,10 +131,10 @@ class Pool:
     def next_timer(self) -> int | None:
         return self._timers[0][0] if self._timers else None
 
-    def cancel(self, errand: Errand) -> None:
+    def cancel(self, request: PoolRequest) -> None:
         """Its caller does not wait for it any more."""
-        errand.give_up()
-        self._drop_tries(errand)
+        request.give_up()
+        self._drop_tries(request)
 
     def keep(self, brokers: Collection[Address]) -> None:
         """These are the network's brokers now: forget the others and close their unused ports."""
@@ -136,33 +145,33 @@ class Pool:
         outgoing, self.outgoing = self.outgoing, []
         return outgoing
 
-    def take_finished(self) -> Sequence[Errand]:
+    def take_finished(self) -> Sequence[PoolRequest]:
         finished, self.finished = self.finished, []
         return finished
 
-    def _begin(self, errand: Errand, now: int) -> Errand:
+    def _begin(self, request: PoolRequest, now: int) -> PoolRequest:
         if not self.ports.has_room:
             raise TooMany
-        self._start_try(errand, now)
-        if not errand.outcome:
-            self._arm(errand)
-        return errand
+        self._start_try(request, now)
+        if not request.outcome:
+            self._arm(request)
+        return request
 
-    def _start_try(self, errand: Errand, now: int, *, is_hedge: bool = False) -> None:
+    def _start_try(self, request: PoolRequest, now: int, *, is_hedge: bool = False) -> None:
         """At the next broker that there is a way to."""
-        while errand.has_more:
-            broker = errand.take_broker()
+        while request.has_more:
+            broker = request.take_broker()
             lane = self.ports.take(broker)
             if lane is None:
-                errand.failed.append((broker, "unreachable", 0))
+                request.failed.append((broker, "unreachable", 0))
                 continue
-            one = self._exchange(lane, errand.question, self._timestamps(errand, lane), ASKED, now)
-            one.errand, one.is_hedge = errand, is_hedge
-            errand.open.append(one)
+            one = self._exchange(lane, request.question, self._timestamps(request, lane), ASKED, now)
+            one.request, one.is_hedge = request, is_hedge
+            request.open.append(one)
             return
-        if not errand.open:
-            errand.give_up()
-            self.finished.append(errand)
+        if not request.open:
+            request.give_up()
+            self.finished.append(request)
 
     def _exchange(self, lane: Lane, question: Question, timestamps: Timestamps, retry: Retry, now: int) -> Try:
         exchange = Exchange(question, lane.broker, now, timestamps, retry)
@@ -170,11 +179,11 @@ class Pool:
         self._send(one)
         return one
 
-    def _timestamps(self, errand: Errand, lane: Lane) -> Timestamps:
-        if errand.timestamps is not None:
-            return errand.timestamps
-        if errand.trace_one_in:
-            return TracedTimestamps(self._wall, lane.own[1], errand.trace_one_in)
+    def _timestamps(self, request: PoolRequest, lane: Lane) -> Timestamps:
+        if request.timestamps is not None:
+            return request.timestamps
+        if request.trace_one_in:
+            return TracedTimestamps(self._wall, lane.own[1], request.trace_one_in)
         return lane.timestamps
 
     def _send(self, one: Try) -> None:
@@ -183,23 +192,23 @@ class Pool:
 
     def _settle(self, one: Try, now: int) -> None:
         """Its exchange has an outcome."""
-        exchange, errand = one.exchange, one.errand
+        exchange, request = one.exchange, one.request
         if exchange.outcome == "timed_out":
             self._fail(one, "silent", now)
             return
-        is_direct = errand is None or not errand.is_search
+        is_direct = request is None or not request.is_search
         took = exchange.ended_at - exchange.sent_at if is_direct and exchange.attempts == 1 else None
         self.health.heard(exchange.broker, took)
         self._release(one)
-        if errand is not None:
+        if request is not None:
             self._try_ended(one, exchange.outcome, exchange.status, now)
 
     def _fail(self, one: Try, why: str, now: int) -> None:
         """The broker is not there."""
         broker = one.exchange.broker
-        self.health.failed(broker, now, is_ping=one.errand is None)
+        self.health.failed(broker, now, is_ping=one.request is None)
         self._release(one)
-        if one.errand is not None:
+        if one.request is not None:
             self._try_ended(one, why, 0, now)
             return
         for waiting in self.ports.in_use():  # those that wait for the broker that its ping did not reach
@@ -207,65 +216,65 @@ class Pool:
                 self._fail_waiting(waiting, why, now)
 
     def _fail_waiting(self, one: Try, why: str, now: int) -> None:
-        """Set a silent broker aside; an errand that may ask no other one waits on."""
-        errand = one.errand
-        if errand is not None and not (errand.is_alone or (not errand.has_more and len(errand.open) == 1)):
+        """Set a silent broker aside; a request that may ask no other one waits on."""
+        request = one.request
+        if request is not None and not (request.is_alone or (not request.has_more and len(request.open) == 1)):
             self._release(one)
             self._try_ended(one, why, 0, now)
 
     def _try_ended(self, one: Try, outcome: str, status: int, now: int) -> None:
-        errand = one.errand
-        assert errand is not None
-        if errand.outcome:
+        request = one.request
+        assert request is not None
+        if request.outcome:
             return
-        if errand.try_ended(one, outcome, status, now):
-            self._start_try(errand, now)
-        self._go_on(errand, now)
+        if request.try_ended(one, outcome, status, now):
+            self._start_try(request, now)
+        self._go_on(request, now)
 
-    def _go_on(self, errand: Errand, now: int) -> None:
+    def _go_on(self, request: PoolRequest, now: int) -> None:
         """Wait for more, or end it."""
-        if not errand.outcome:
-            self._arm(errand)
-        elif errand not in self.finished:
-            self._finish(errand, now)
+        if not request.outcome:
+            self._arm(request)
+        elif request not in self.finished:
+            self._finish(request, now)
 
-    def _finish(self, errand: Errand, now: int) -> None:
-        if errand.is_search and errand.outcome == "answered":
-            self.hedging.note(now - errand.began)
-        self._drop_tries(errand)
-        self.finished.append(errand)
+    def _finish(self, request: PoolRequest, now: int) -> None:
+        if request.is_search and request.outcome == "answered":
+            self.hedging.note(now - request.began)
+        self._drop_tries(request)
+        self.finished.append(request)
 
-    def _drop_tries(self, errand: Errand) -> None:
-        for one in errand.open:
+    def _drop_tries(self, request: PoolRequest) -> None:
+        for one in request.open:
             self._release(one)
-        errand.open.clear()
+        request.open.clear()
 
-    def _heed(self, errand: Errand, now: int) -> None:
+    def _heed(self, request: PoolRequest, now: int) -> None:
         """Its timer has come."""
-        if now >= errand.deadline:
-            for one in errand.open:
-                errand.failed.append((one.exchange.broker, "silent", 0))
-            errand.give_up()
-            self._finish(errand, now)
+        if now >= request.deadline:
+            for one in request.open:
+                request.failed.append((one.exchange.broker, "silent", 0))
+            request.give_up()
+            self._finish(request, now)
             return
-        for one in errand.open:
+        for one in request.open:
             one.exchange.handle_timer(now)
             self._send(one)
-        if errand.is_restart_due(now):
-            self._start_try(errand, now)
-        if errand.is_hedge_due(now) and self.ports.has_room and self.hedging.take():
+        if request.is_restart_due(now):
+            self._start_try(request, now)
+        if request.is_hedge_due(now) and self.ports.has_room and self.hedging.take():
             self.hedged += 1
-            self._start_try(errand, now, is_hedge=True)
-        if errand.is_check_due(now):
-            for one in errand.open:
+            self._start_try(request, now, is_hedge=True)
+        if request.is_check_due(now):
+            for one in request.open:
                 self._ping(one.exchange.broker, now)
-        self._go_on(errand, now)
+        self._go_on(request, now)
 
-    def _arm(self, errand: Errand) -> None:
-        errand.timer = errand.next_timer()
-        self._push(errand.timer, errand)
+    def _arm(self, request: PoolRequest) -> None:
+        request.timer = request.next_timer()
+        self._push(request.timer, request)
 
-    def _push(self, due: int, what: Errand | Try) -> None:
+    def _push(self, due: int, what: PoolRequest | Try) -> None:
         self._number += 1
         heappush(self._timers, (due, self._number, what))
 
@@ -295,7 +304,7 @@ class Pool:
             self._push(one.exchange.next_timer() or now, one)
 
     def _release(self, one: Try) -> None:
-        if self.ports.release(one) and one.errand is None and self._pings.get(one.lane.broker) is one:
+        if self.ports.release(one) and one.request is None and self._pings.get(one.lane.broker) is one:
             del self._pings[one.lane.broker]
 
     def check_invariants(self) -> None:
@@ -305,6 +314,6 @@ class Pool:
         self.ports.check_invariants()
         assert ASKS_PER_HEDGE * self.hedged <= self.asked
         for one in self.ports.in_use():
-            if one.errand:
-                assert one in one.errand.open and not one.errand.outcome
+            if one.request:
+                assert one in one.request.open and not one.request.outcome
         assert all(one.lane.current is one for one in self._pings.values())

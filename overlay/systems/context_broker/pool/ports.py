@@ -14,7 +14,7 @@ from overlay.core.addresses import Address
 from overlay.systems.context_broker.clients.exchange import Exchange, Timestamps, WallClock
 
 if TYPE_CHECKING:
-    from overlay.systems.context_broker.pool.errands import Errand
+    from overlay.systems.context_broker.pool.pool_requests import PoolRequest
 
 MOST_LANES = 256
 """Ports of one network, each an open file. A request beyond them is refused at once, not queued."""
@@ -41,14 +41,14 @@ class Lane:
 
 
 class Try:
-    """An exchange for an errand; without one, a ping of the pool's own."""
+    """An exchange for a request; without one, a ping of the pool's own."""
 
-    __slots__ = ("errand", "exchange", "is_hedge", "lane")
+    __slots__ = ("exchange", "is_hedge", "lane", "request")
 
-    def __init__(self, lane: Lane, exchange: Exchange, errand: Errand | None, is_hedge: bool) -> None:
+    def __init__(self, lane: Lane, exchange: Exchange, request: PoolRequest | None, is_hedge: bool) -> None:
         self.lane = lane
         self.exchange = exchange
-        self.errand = errand
+        self.request = request
         self.is_hedge = is_hedge
 
 
@@ -104,7 +104,7 @@ class Ports:
             return False
         lane.current = None
         idle = self._idle.setdefault(lane.broker, [])
-        is_traced = one.errand is not None and one.errand.trace_one_in  # its timestamp may lie ahead of the clock
+        is_traced = one.request is not None and one.request.trace_one_in  # its timestamp may lie ahead of the clock
         if one.exchange.is_clean and not is_traced and len(idle) < MOST_IDLE:
             idle.append(lane)
         else:

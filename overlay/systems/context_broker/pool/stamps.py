@@ -7,7 +7,7 @@ Of two updates of one provider about the same entity the later timestamp wins, a
 from __future__ import annotations
 
 from overlay.core.node import MILLISECOND
-from overlay.systems.context_broker.clients.exchange import Timestamps, WallClock
+from overlay.systems.context_broker.clients.exchange import SameStamp, Timestamps, WallClock
 from overlay.systems.context_broker.wire.messages import Key
 
 MOST_KEPT = 4096
@@ -36,19 +36,6 @@ class EntryStamps:
     def of(self, entry: Entry) -> StampsOfEntry:
         """For one update."""
         return StampsOfEntry(self, entry, self._wall)
-
-
-class SameStamp(Timestamps):
-    """One timestamp for all transmissions, to any broker."""
-
-    __slots__ = ("_stamp",)
-
-    def __init__(self, stamp: int) -> None:
-        super().__init__(WallClock())
-        self._stamp = stamp
-
-    def next(self, now: int) -> int:
-        return self._stamp
 
 
 class GivenStamp(SameStamp):

@@ -21,6 +21,7 @@ from waxwing.retries import Retry
 class AsyncClient:
     """A server and an account. Without arguments, both come from the configuration (``waxwing.config``).
 
+    ``ca`` is a file with the certificate of the authority that vouches for the server, if it is your own.
     ``timeout_s`` is the longest silence within one attempt. Use it as a context manager, or call ``aclose``.
     """
 
@@ -29,11 +30,12 @@ class AsyncClient:
         url: str | None = None,
         token: str | None = None,
         *,
+        ca: str | None = None,
         timeout_s: float = 30.0,
         retry: Retry | None = None,
         http: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.config = config.read(url, token)
+        self.config = config.read(url, token, ca=ca)
         self._transport = AsyncTransport(self.config, timeout_s, retry or Retry(), http)
         self.networks = AsyncNetworks(self._transport)
         self.topologies = AsyncTopologies(self._transport)
@@ -61,17 +63,23 @@ class AsyncClient:
         ``key``: an idempotency key for operations that take one, or True for a new one; only then is a write sent again
         after a broken connection.
         """
-        full = path if path.startswith("/api/") else f"/api/{path.lstrip('/')}"
+        full, parameters = calls.api_path(self.config.url, path)
+        query = {**parameters, **(query or {})}
         return await self._transport.send(calls.call(method, full, query=query, body=body, key=key, headers=headers))
 
     async def rows(self, path: str, **query: Any) -> AsyncIterator[Mapping[str, Any]]:
         """All rows of any list of the API, page by page."""
-        async for row in lists.rows(self._transport, path, query, cursor=False):
+        full, parameters = calls.api_path(self.config.url, path)
+        async for row in lists.rows(self._transport, full, {**parameters, **query}, cursor=False, page_size=None):
             yield row
 
-    async def log_in(self, username: str, password: str, *, name: str = "waxwing", scope: str = "write") -> str:
-        """A new token, for ``Client(url, token)``."""
-        body = {"username": username, "password": password, "name": name, "scope": scope}
+    async def log_in(
+        self, username: str, password: str, *, name: str = "waxwing", scope: str = "write", days: int | None = None
+    ) -> str:
+        """A new token, for ``Client(url, token)``. ``scope`` is read or write, ``days`` the time until it expires."""
+        body: dict[str, Any] = {"username": username, "password": password, "name": name, "scope": scope}
+        if days is not None:
+            body["days"] = days
         return str((await self._transport.send(calls.call("POST", calls.at("tokens"), body=body))).data["token"])
 
     async def aclose(self) -> None:

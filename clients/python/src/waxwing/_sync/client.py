@@ -22,6 +22,7 @@ from waxwing.retries import Retry
 class Client:
     """A server and an account. Without arguments, both come from the configuration (``waxwing.config``).
 
+    ``ca`` is a file with the certificate of the authority that vouches for the server, if it is your own.
     ``timeout_s`` is the longest silence within one attempt. Use it as a context manager, or call ``close``.
     """
 
@@ -30,11 +31,12 @@ class Client:
         url: str | None = None,
         token: str | None = None,
         *,
+        ca: str | None = None,
         timeout_s: float = 30.0,
         retry: Retry | None = None,
         http: httpx.BaseTransport | None = None,
     ) -> None:
-        self.config = config.read(url, token)
+        self.config = config.read(url, token, ca=ca)
         self._transport = Transport(self.config, timeout_s, retry or Retry(), http)
         self.networks = Networks(self._transport)
         self.topologies = Topologies(self._transport)
@@ -62,17 +64,23 @@ class Client:
         ``key``: an idempotency key for operations that take one, or True for a new one; only then is a write sent again
         after a broken connection.
         """
-        full = path if path.startswith("/api/") else f"/api/{path.lstrip('/')}"
+        full, parameters = calls.api_path(self.config.url, path)
+        query = {**parameters, **(query or {})}
         return self._transport.send(calls.call(method, full, query=query, body=body, key=key, headers=headers))
 
     def rows(self, path: str, **query: Any) -> Iterator[Mapping[str, Any]]:
         """All rows of any list of the API, page by page."""
-        for row in lists.rows(self._transport, path, query, cursor=False):
+        full, parameters = calls.api_path(self.config.url, path)
+        for row in lists.rows(self._transport, full, {**parameters, **query}, cursor=False, page_size=None):
             yield row
 
-    def log_in(self, username: str, password: str, *, name: str = "waxwing", scope: str = "write") -> str:
-        """A new token, for ``Client(url, token)``."""
-        body = {"username": username, "password": password, "name": name, "scope": scope}
+    def log_in(
+        self, username: str, password: str, *, name: str = "waxwing", scope: str = "write", days: int | None = None
+    ) -> str:
+        """A new token, for ``Client(url, token)``. ``scope`` is read or write, ``days`` the time until it expires."""
+        body: dict[str, Any] = {"username": username, "password": password, "name": name, "scope": scope}
+        if days is not None:
+            body["days"] = days
         return str((self._transport.send(calls.call("POST", calls.at("tokens"), body=body))).data["token"])
 
     def close(self) -> None:

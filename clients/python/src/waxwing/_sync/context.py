@@ -13,8 +13,9 @@ from waxwing import contexts
 from waxwing._sync import lists
 from waxwing._sync.transport import Transport
 from waxwing.calls import Call, call
-from waxwing.contexts import Change, Operation, Payload
+from waxwing.contexts import Change, Operation
 from waxwing.errors import NoConnection, NotFound, TooMany
+from waxwing.payloads import Payload
 from waxwing.records import Context, Records, Result, Stored, all_of
 from waxwing.sse import EventReader
 
@@ -27,14 +28,25 @@ class ContextOf:
         self.network = network
 
     def get(
-        self, type: str, entity: str, scope: str, *, wait_s: float | None = None, broker: int | None = None
+        self,
+        type: str,
+        entity: str,
+        scope: str,
+        *,
+        wait_s: float | None = None,
+        broker: int | None = None,
+        trace: bool | None = None,
+        dry: bool | None = None,
     ) -> Context:
-        """Valid data. ``wait_s``: how long to wait until there is some, at most 60 s.
+        """Valid data. ``wait_s``: how long to wait until there is some, at most 60 s. ``trace``: every broker records
+        the query, and ``walk`` of the answer leads to its way; ``dry``: that, without a mark in figures and logs.
 
         Raises ``NotFound`` if no broker has any, ``NotAnswered`` if none answered in time.
         """
         path = contexts.path(self.network, type, entity, scope)
-        asked = call("GET", path, query={"broker": broker}, headers=contexts.waiting(wait_s))
+        asked = call(
+            "GET", path, query={"broker": broker, "trace": trace, "dry": dry}, headers=contexts.waiting(wait_s)
+        )
         return contexts.context(type, entity, scope, self._transport.send(asked, contexts.patience_s(wait_s)))
 
     def find(self, type: str, entity: str, scope: str, *, wait_s: float | None = None) -> Context | None:
@@ -111,8 +123,10 @@ class ContextOf:
     ) -> Iterator[Change]:
         """Changes as they come, for ever. A connection that breaks, or is silent for ``silence_s``, is replaced.
 
-        ``snapshot``: begin with what there is. ``last_id`` resumes after the change with that ``id``. After a change of
-        the kind ``reset``, list again: changes before it are lost. Raises ``ApiError`` for what the server refuses.
+        ``last_id`` resumes after the change with that ``id``. A change of the kind ``reset`` says that those before it
+        are lost, as after a restart of the server: list again. With ``snapshot`` the stream begins with what there is,
+        also after each ``reset``. Raises ``ApiError`` for what the server refuses, ``NoConnection`` after
+        ``Retry.attempts`` failures in a row.
         """
         reader, failures = EventReader(last_id), 0
         while True:
@@ -122,6 +136,9 @@ class ContextOf:
                     for change in changes:
                         failures = 0
                         yield change
+                        if snapshot and change.kind == "reset":
+                            reader.last_id = ""
+                            break
             except (NoConnection, TooMany):
                 failures += 1
                 if failures >= self._transport.retry.attempts:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 50
 """Runs that one request asks for."""
+SAMPLES = "samples"
+FILE_S = 600.0
+"""The longest silence while a file is made."""
 Definition = Mapping[str, Any] | str
 """The body of ``POST /api/experiments/``, or a YAML document."""
 
@@ -36,7 +39,10 @@ class Experiments:
     def find(self, name: str) -> Experiment:
         """By id or name; of several with one name the newest. Raises ``NotFound``."""
         named = self.list(limit=1, name=name)
-        return named[0] if named else self.get(name)
+        if named:
+            return named[0]
+        with lists.named("experiment", name):
+            return self.get(name)
 
     def create(self, definition: Definition) -> Experiment:
         """Save a definition; nothing runs yet."""
@@ -112,33 +118,64 @@ class Runs:
 
         Raises ``NotInTime``. The runs go on then.
         """
+        chosen = tuple(dict.fromkeys(runs))
         seen: dict[str, Run] = {}
 
         def looked() -> Records[Run]:
-            for run in runs:
-                if run not in seen or not seen[run].is_over:
-                    seen[run] = self.get(run)
-            return Records(seen[run] for run in runs)
+            waiting = [run for run in chosen if run not in seen or not seen[run].is_over]
+            for begin in range(0, len(waiting), AT_ONCE):
+                seen.update(self._looked(waiting[begin : begin + AT_ONCE]))
+            return Records(seen[run] for run in chosen)
 
         return waits.until(looked, lambda found: all(run.is_over for run in found), timeout_s, progress)
 
+    def _looked(self, runs: Sequence[str]) -> dict[str, Run]:
+        """What is known of these runs; of those that are over all of it."""
+        found = {}
+        ids = [run for run in runs if run.isalnum()]
+        if len(ids) > 1:
+            found = {run.id: run for run in self.list(limit=len(ids), q=f"id in ({', '.join(ids)})")}
+        return {run: found[run] if run in found and not found[run].is_over else self.get(run) for run in runs}
+
     def samples(self, run: str) -> pandas.DataFrame:
         """Every request and update as its client recorded it. Times in µs. Needs ``waxwing[pandas]``."""
-        return self._table(at("runs", run, "samples"))
+        return self.table(run, SAMPLES)
 
     def table(self, run: str, name: str) -> pandas.DataFrame:
-        """A table of ``/api/runs/{id}/tables/``."""
-        return self._table(at("runs", run, "tables", name))
+        """A table of ``tables``. Needs ``waxwing[pandas]``."""
+        frames.check()
+        return frames.of_parquet(self.file(run, name, format="parquet"))
+
+    def tables(self, run: str) -> Mapping[str, int]:
+        """The names of its tables, and the number of rows of each; empty until it is collected."""
+        told = (self._transport.send(call("GET", at("runs", run, "tables")))).data
+        return {one["name"]: one["rows"] for one in told}
+
+    def rows(self, run: str, table: str = SAMPLES) -> Iterator[Mapping[str, Any]]:
+        """The rows of a table, without pandas, page by page."""
+        for row in lists.rows(self._transport, _table(run, table), {}, cursor=False, page_size=5_000):
+            yield row
+
+    def file(self, run: str, table: str = SAMPLES, *, format: str = "csv") -> bytes:
+        """A table as a complete file: ``csv`` or ``parquet``."""
+        asked = call("GET", _table(run, table), query={"format": format}, headers={"Accept": "*/*"})
+        return (self._transport.send(asked, FILE_S)).content
 
     def series(self, run: str) -> pandas.DataFrame:
-        """The time series of its page, by seconds ``t``."""
+        """The time series of its page, by seconds ``t``. Needs ``waxwing[pandas]``."""
+        frames.check()
+        return frames.of_series(self.curves(run))
+
+    def curves(self, run: str) -> Mapping[str, Sequence[Any]]:
+        """The same as lists of equal length, without pandas; ``t`` is the first."""
         told = (self._transport.send(call("GET", at("runs", run, "series")))).data
-        return frames.of_series(told.get("series", {}))
+        return frames.columns(told.get("series", {}))
 
     def events(self, run: str) -> Iterator[Mapping[str, Any]]:
+        """What happened to it, oldest first."""
         for row in lists.rows(self._transport, at("runs", run, "events"), {}):
             yield row
 
-    def _table(self, path: str) -> pandas.DataFrame:
-        asked = call("GET", path, query={"format": "parquet"}, headers={"Accept": "*/*"})
-        return frames.of_parquet((self._transport.send(asked, 600.0)).content)
+
+def _table(run: str, name: str) -> str:
+    return at("runs", run, SAMPLES) if name == SAMPLES else at("runs", run, "tables", name)

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from waxwing._sync import lists, waits
 from waxwing._sync.context import ContextOf
 from waxwing._sync.transport import Transport
-from waxwing.calls import at, call
+from waxwing.calls import at, call, segment
 from waxwing.errors import RunFailed
-from waxwing.records import Launch, Network, Records, Report, Study, Topology
+from waxwing.records import Bridge, Launch, Network, Records, Report, Study, Topology
 from waxwing.waiting import Watcher
 
 TEXT = {"Accept": "text/plain, application/json"}
@@ -33,7 +32,8 @@ class Networks:
     def find(self, name: str) -> Network:
         """By id or name. Raises ``NotFound``."""
         named = self.list(limit=1, name=name)
-        return self.get(named[0].id if named else name)
+        with lists.named("network", name):
+            return self.get(named[0].id if named else name)
 
     def create(self, name: str, *, topology: str | None = None, **more: Any) -> Network:
         """Deploy a topology (its id). ``more``: ``system``, ``settings``, ``seed``."""
@@ -65,8 +65,32 @@ class Networks:
 
     def bootstrap(self, network: str, **place: Any) -> tuple[str, ...]:
         """``host:port`` of healthy brokers for ``waxwing.udp``, the best first. ``place``: ``by``, ``x``, ``y``."""
-        asked = call("GET", f"/api/networks/{quote(network, safe='')}/bootstrap.txt", query=place, headers=TEXT)
+        asked = call("GET", f"/api/networks/{segment(network)}/bootstrap.txt", query=place, headers=TEXT)
         return tuple((self._transport.send(asked)).text.split())
+
+    def bridges(self, network: str) -> Records[Bridge]:
+        """Its connections with MQTT servers."""
+        told = (self._transport.send(call("GET", at("networks", network, "bridges")))).data
+        return Records(map(Bridge.of, told))
+
+    def bridge(self, network: str, number: int | str) -> Bridge:
+        return self._bridge("GET", network, str(number))
+
+    def add_bridge(self, network: str, mqtt: str, **more: Any) -> Bridge:
+        """``more``: ``username``, ``password``, ``tls``, ``settings``, ``desired``, ``out``, ``**{"in": [...]}``."""
+        asked = call("POST", at("networks", network, "bridges"), body={"mqtt": mqtt, **more}, key=True)
+        return Bridge.of((self._transport.send(asked)).data)
+
+    def change_bridge(self, network: str, number: int | str, **fields: Any) -> Bridge:
+        """``desired="stopped"`` ends its process, ``"running"`` starts it again; others as in ``add_bridge``."""
+        return self._bridge("PATCH", network, str(number), fields)
+
+    def remove_bridge(self, network: str, number: int | str) -> None:
+        self._transport.send(call("DELETE", at("networks", network, "bridges", str(number))))
+
+    def _bridge(self, method: str, network: str, number: str, body: Any = None) -> Bridge:
+        asked = call(method, at("networks", network, "bridges", number), body=body)
+        return Bridge.of((self._transport.send(asked)).data)
 
     def context(self, network: str) -> ContextOf:
         return ContextOf(self._transport, network)

@@ -5,47 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from waxwing._sync.client import Client
-from waxwing._sync.context import ContextOf
 from waxwing.cli import printing
-from waxwing.cli.arguments import DONE, NO, UsageError, text_of
-from waxwing.contexts import Change
-from waxwing.udp import BrokerClient
+from waxwing.cli.arguments import DONE, NO, UsageError, positive, seconds, text_of
 
-FILTERS = ("type", "id_pattern", "scope", "provider", "attribute", "max_age_s", "q", "near", "within_km")
+if TYPE_CHECKING:
+    from waxwing._sync.client import Client
+    from waxwing._sync.context import ContextOf
+    from waxwing.contexts import Change
 
-
-def add(commands: Any, common: argparse.ArgumentParser) -> None:
-    get = _piece(commands, common, "get", "show data about a scope of an entity")
-    get.add_argument("--wait", type=float, metavar="S", help="wait for data, up to 60 s")
-    put = _piece(commands, common, "put", "store data about a scope of an entity")
-    put.add_argument("payload", nargs="?", help="usually K=V;K=V; read from standard input if omitted")
-    put.add_argument("--provider", required=True)
-    put.add_argument("--valid-ms", type=int, metavar="MS", help="validity (120000)")
-    put.add_argument("--if-match", metavar="ETAG", help="only if the stored value has this ETag")
-    put.add_argument("--if-none", action="store_true", help="only if nothing is stored")
-    delete = _piece(commands, common, "delete", "stop serving data about a scope of an entity")
-    delete.add_argument("--provider", help="whose data; needed if several have data")
-    for name, about in (("list", "list what a network has"), ("watch", "print changes as they come, until Ctrl-C")):
-        parser = commands.add_parser(name, parents=[common], help=about)
-        parser.add_argument("--network", required=True, metavar="N", help="id or name")
-        for one in FILTERS:
-            parser.add_argument(f"--{one.replace('_', '-')}", dest=one, help=HELP[one])
-        if name == "list":
-            parser.add_argument("--limit", type=int, default=1000, metavar="N", help="at most so many (1000)")
-        else:
-            parser.add_argument("--snapshot", action="store_true", help="begin with what there is")
-            parser.add_argument("--last-id", default="", metavar="ID", help="resume after this change")
-            parser.add_argument("--count", type=int, metavar="N", help="end after so many changes")
-    batch = commands.add_parser("batch", parents=[common], help="carry out a JSON list of operations")
-    batch.add_argument("file", help="the list, or - for standard input")
-    batch.add_argument("--network", required=True, metavar="N", help="id or name")
-    batch.add_argument("--atomic", action="store_true", help="check all before any is sent")
-
-
-HELP = {
+FILTERS = {
     "type": "only this type",
     "id_pattern": "only entities that match, such as 'r*'",
     "scope": "only this scope",
@@ -56,6 +26,38 @@ HELP = {
     "near": "only near this place: latitude,longitude; needs --within-km",
     "within_km": "distance from --near",
 }
+ONLY_REST = ("wait", "trace", "if_match", "if_none")
+"""Options that brokers do not know."""
+
+
+def add(commands: Any, common: argparse.ArgumentParser) -> None:
+    get = _piece(commands, common, "get", "show data about a scope of an entity")
+    get.add_argument("--wait", type=seconds, metavar="S", help="wait for data, up to 60 s")
+    get.add_argument("--trace", action="store_true", help="let every broker record the query: `walk` is its way")
+    put = _piece(commands, common, "put", "store data about a scope of an entity")
+    put.add_argument("payload", nargs="?", help="usually K=V;K=V; read from standard input if omitted")
+    put.add_argument("--provider", required=True)
+    put.add_argument("--valid-ms", type=positive, metavar="MS", help="validity (120000)")
+    put.add_argument("--if-none", action="store_true", help="only if nothing is stored")
+    delete = _piece(commands, common, "delete", "stop serving data about a scope of an entity")
+    delete.add_argument("--provider", help="whose data; needed if several have data, and with --brokers")
+    for parser in (put, delete):
+        parser.add_argument("--if-match", metavar="ETAG", help="only if the stored value has this ETag")
+    for name, about in (("list", "list what a network has"), ("watch", "print changes as they come, until Ctrl-C")):
+        parser = commands.add_parser(name, parents=[common], help=about)
+        parser.add_argument("--network", required=True, metavar="N", help="id or name")
+        for one, help in FILTERS.items():
+            parser.add_argument(f"--{one.replace('_', '-')}", dest=one, help=help)
+        if name == "list":
+            parser.add_argument("--limit", type=positive, default=1000, metavar="N", help="at most so many (1000)")
+        else:
+            parser.add_argument("--snapshot", action="store_true", help="begin with what there is")
+            parser.add_argument("--last-id", default="", metavar="ID", help="resume after this change")
+            parser.add_argument("--count", type=positive, metavar="N", help="end after so many changes")
+    batch = commands.add_parser("batch", parents=[common], help="carry out a JSON list of operations")
+    batch.add_argument("file", help="a JSON list, or one JSON object a line; - for standard input")
+    batch.add_argument("--network", required=True, metavar="N", help="id or name")
+    batch.add_argument("--atomic", action="store_true", help="check all before any is sent")
 
 
 def _piece(commands: Any, common: argparse.ArgumentParser, name: str, about: str) -> argparse.ArgumentParser:
@@ -69,12 +71,11 @@ def _piece(commands: Any, common: argparse.ArgumentParser, name: str, about: str
 
 
 def run(client: Client, options: argparse.Namespace) -> int:
-    if getattr(options, "brokers", None):
-        return _by_udp(options)
+    operations = _operations(options) if options.command == "batch" else []
     room = client.context(client.networks.find(options.network).id)
-    return {"get": _get, "put": _put, "delete": _delete, "list": _list, "watch": _watch, "batch": _batch}[
-        options.command
-    ](room, options)
+    if options.command == "batch":
+        return _batch(room, operations, options)
+    return {"get": _get, "put": _put, "delete": _delete, "list": _list, "watch": _watch}[options.command](room, options)
 
 
 def _key(options: argparse.Namespace) -> tuple[str, str, str]:
@@ -82,7 +83,8 @@ def _key(options: argparse.Namespace) -> tuple[str, str, str]:
 
 
 def _get(room: ContextOf, options: argparse.Namespace) -> int:
-    printing.show(room.get(*_key(options), wait_s=options.wait), as_json=options.json)
+    found = room.get(*_key(options), wait_s=options.wait, trace=options.trace or None)
+    printing.show(found, as_json=options.json)
     return DONE
 
 
@@ -100,11 +102,16 @@ def _put(room: ContextOf, options: argparse.Namespace) -> int:
 
 
 def _payload(options: argparse.Namespace) -> str:
-    return str(options.payload) if options.payload is not None else sys.stdin.read().rstrip("\r\n")
+    if options.payload is not None:
+        return str(options.payload)
+    if sys.stdin.isatty():
+        printing.say("The payload, then Ctrl-D:")
+    return text_of("-").rstrip("\r\n")
 
 
 def _delete(room: ContextOf, options: argparse.Namespace) -> int:
-    printing.show(room.delete(*_key(options), provider=options.provider).raw, as_json=options.json)
+    deleted = room.delete(*_key(options), provider=options.provider, if_match=options.if_match)
+    printing.show(deleted.raw, as_json=options.json)
     return DONE
 
 
@@ -132,33 +139,48 @@ def _told(change: Change, *, as_json: bool) -> str:
         told = {"id": change.id, "event": change.kind, "data": change.raw}
         return json.dumps(told, ensure_ascii=False) + "\n"
     one = change.context
-    words = (change.kind, one.type, one.entity, one.scope, one.provider, one.text)
-    return "  ".join(printing.printable(word) for word in words if word) + "\n"
+    return printing.words((change.kind, one.type, one.entity, one.scope, one.provider, one.text))
 
 
-def _batch(room: ContextOf, options: argparse.Namespace) -> int:
+def _operations(options: argparse.Namespace) -> list[Any]:
+    """A list, or an object a line, as other programs write them into a pipe."""
+    text = text_of(options.file)
     try:
-        operations = json.loads(text_of(options.file))
-    except ValueError as error:
+        found = (
+            json.loads(text) if text.lstrip()[:1] == "[" else [json.loads(line) for line in text.splitlines() if line]
+        )
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{options.file} is not JSON: {error}") from None
+    if not found:
+        raise UsageError(f"{options.file} has no operations")
+    return list(found)
+
+
+def _batch(room: ContextOf, operations: list[Any], options: argparse.Namespace) -> int:
     results = room.batch(operations, atomic=options.atomic)
     printing.show(results, as_json=options.json)
     return DONE if all(one.status < 400 for one in results) else NO
 
 
-def _by_udp(options: argparse.Namespace) -> int:
-    with BrokerClient(options.brokers.split(",")) as brokers:
+def by_udp(options: argparse.Namespace) -> int:
+    from waxwing.udp.client import BrokerClient
+
+    if wrong := [name for name in ONLY_REST if getattr(options, name, None)]:
+        raise UsageError(f"--{wrong[0].replace('_', '-')} is not for --brokers, only for --network")
+    if options.command == "delete" and options.provider is None:
+        raise UsageError("--provider is required with --brokers")
+    patience = {} if options.timeout is None else {"give_up_s": options.timeout}
+    with BrokerClient(options.brokers, **patience) as brokers:
         if options.command == "get":
             answer = brokers.ask(*_key(options))
             told = {"provider": answer.data.provider, "payload": answer.payload, "text": answer.text}
             times = {"valid_begin_ms": answer.data.valid_begin, "valid_end_ms": answer.data.valid_end}
             printing.show({**told, **times, "broker": answer.broker}, as_json=options.json)
-        elif options.command == "put":
+            return DONE
+        if options.command == "put":
             valid = {} if options.valid_ms is None else {"valid_ms": options.valid_ms}
             broker = brokers.provide(options.provider, *_key(options), _payload(options), **valid)
-            printing.show({"broker": broker}, as_json=options.json)
-        elif options.provider is None:
-            raise UsageError("--provider is required with --brokers")
         else:
-            printing.show({"broker": brokers.withdraw(options.provider, *_key(options))}, as_json=options.json)
+            broker = brokers.withdraw(options.provider, *_key(options))
+        printing.show({"broker": broker}, as_json=options.json)
     return DONE

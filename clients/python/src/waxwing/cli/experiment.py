@@ -6,13 +6,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from waxwing._sync.client import Client
 from waxwing.cli import printing
 from waxwing.cli.arguments import DONE, FAILED, INTERRUPTED, NO, sendable, text_of
 from waxwing.errors import ApiError
 from waxwing.records import Experiment, Judged, Launch, Records, Run
+
+if TYPE_CHECKING:
+    from waxwing._sync.client import Client
 
 EXITS = """exit codes: 0 all runs are done and every assertion holds; 1 an assertion failed; 2 wrong usage, or the
 server refused the definition or an assertion; 3 a run failed or was cancelled; 4 no connection; 130 interrupted"""

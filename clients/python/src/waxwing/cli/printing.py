@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -25,10 +25,32 @@ def show(found: Any, *, as_json: bool) -> None:
         sys.stdout.write(lines(found))
 
 
+def document(content: bytes, kind: str) -> None:
+    """A body as it came; JSON is indented on a terminal, which control characters never reach."""
+    sys.stdout.flush()
+    if not sys.stdout.isatty():
+        sys.stdout.buffer.write(content)
+    elif "json" in kind and content:
+        sys.stdout.write(json.dumps(json.loads(content), ensure_ascii=False, indent=2) + "\n")
+    else:
+        text = content.decode(errors="replace")
+        sys.stdout.write("".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text) + "\n")
+
+
 def raw(found: Any) -> Any:
     if isinstance(found, Record):
         return {**found.raw, **({"etag": etag} if (etag := getattr(found, "etag", "")) else {})}
     return [raw(one) for one in found] if isinstance(found, list) else found
+
+
+def line(row: Any) -> None:
+    """One JSON document."""
+    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def words(values: Iterable[Any]) -> str:
+    """A line of what is not empty."""
+    return "  ".join(filter(None, map(printable, values))) + "\n"
 
 
 def lines(found: Record | Mapping[str, Any]) -> str:
@@ -38,7 +60,10 @@ def lines(found: Record | Mapping[str, Any]) -> str:
 
 
 def _fields(found: Record) -> list[tuple[str, Any]]:
-    return [(one.name, getattr(found, one.name)) for one in fields(found) if one.repr]
+    """Without the text of a payload that is shown as pairs."""
+    has_pairs = getattr(found, "payload", None) is not None
+    shown = [(one.name, getattr(found, one.name)) for one in fields(found) if one.repr]
+    return [(name, "" if name == "text" and has_pairs else value) for name, value in shown]
 
 
 def table(found: Sequence[Record]) -> str:

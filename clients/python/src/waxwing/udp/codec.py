@@ -6,24 +6,19 @@ Reading is total: what cannot be read is ``None``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from waxwing.errors import WaxwingError
+from waxwing.errors import InvalidMessage
+from waxwing.payloads import LONGEST_PAYLOAD
 
 Address = tuple[str, int]
 LONGEST_DATAGRAM = 65_507
-LONGEST_PAYLOAD = 60_000
 LONGEST_NAME = 255
 RECEIVED, PROCESSED = 101, 102
 NOT_FOUND = 202
 UPDATE, REQUEST, WITHDRAW = "ContextUpdateAdvertisement", "ContextRequest", "Withdraw"
 
 _INTEGER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
-
-
-class InvalidMessage(WaxwingError):
-    """A name, payload or time that no datagram can contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +107,6 @@ def read(data: bytes) -> Response | Ack | Pong | None:
     ):
         return Pong(int(fields[1]), fields[3])
     return None
-
-
-def pairs(text: str) -> dict[str, str] | None:
-    """The pairs of a payload ``K=V;K=V``; ``None`` if it is none, or names a key twice."""
-    found: dict[str, str] = {}
-    for part in text.split(";"):
-        name, is_pair, value = part.partition("=")
-        if not name or not is_pair or "=" in value or name in found:
-            return None
-        found[name] = value
-    return found
-
-
-def payload_of(payload: Mapping[str, object] | str) -> bytes:
-    """The bytes of a payload. Raises ``InvalidMessage`` for names and values that pairs cannot contain."""
-    if isinstance(payload, str):
-        return payload.encode()
-    for name, value in payload.items():
-        if not name or any(character in f"{name}{value}" for character in ";="):
-            raise InvalidMessage(f"{name!r}={value!r}: names and values of pairs contain no ; and no =")
-    return ";".join(f"{name}={value}" for name, value in payload.items()).encode()
 
 
 def address(text: str) -> Address:

@@ -15,29 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from waxwing.errors import WaxwingError
+from waxwing import payloads
+from waxwing.errors import NoAnswer, NothingFound, Refused, WaxwingError
 from waxwing.udp import codec
 from waxwing.udp.codec import Ack, Address, Pong, Response
 
 AGAIN_S = (1.0, 2.0, 4.0)
 GIVE_UP_S = 10.0
-REFUSALS = {201: "it could not complete the operation", 301: "it does not accept this message"}
-
-
-class NothingFound(WaxwingError):
-    """No broker that was reached has valid data."""
-
-
-class NoAnswer(WaxwingError):
-    """No broker answered within the time of an exchange."""
-
-
-class Refused(WaxwingError):
-    """A broker answered NACK; ``status`` is 201 or 301."""
-
-    def __init__(self, broker: Address, status: int) -> None:
-        super().__init__(f"{_text(broker)} refused: {REFUSALS.get(status, 'no reason given')} (status {status})")
-        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +45,7 @@ class Answer:
     @property
     def payload(self) -> dict[str, str] | None:
         """Its pairs; ``None`` if it is not made of pairs."""
-        return codec.pairs(self.text)
+        return payloads.pairs(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +113,14 @@ class Exchange:
     ``error``.
     """
 
-    def __init__(self, question: Question, brokers: Sequence[Address], stamps: Stamps, now: float) -> None:
+    def __init__(
+        self,
+        question: Question,
+        brokers: Sequence[Address],
+        stamps: Stamps,
+        now: float,
+        give_up_s: float = GIVE_UP_S,
+    ) -> None:
         self.answer: Answer | None = None
         self.error: WaxwingError | None = None
         self._question = question
@@ -141,7 +132,8 @@ class Exchange:
         """Whether the present broker has acknowledged."""
         self._closed: set[Address] = set()
         self._began = now
-        self._instants = [*AGAIN_S, GIVE_UP_S]
+        self._give_up_s = give_up_s
+        self._instants = [*(at for at in AGAIN_S if at < give_up_s), give_up_s]
         self._is_due = True
 
     @property
@@ -166,7 +158,7 @@ class Exchange:
                 return None
             self._instants.pop(0)
             if not self._instants:
-                self.error = NoAnswer(f"no answer from {', '.join(map(_text, self._brokers))} within {GIVE_UP_S:g} s")
+                self.error = NoAnswer(self._silence())
                 return None
             if not self._is_alive:
                 self._next()
@@ -196,11 +188,16 @@ class Exchange:
         elif isinstance(reply, Ack) and reply.timestamp in self._sent:
             self._refused(reply, broker)
 
+    def _silence(self) -> str:
+        asked = ", ".join(map(_text, self._brokers))
+        closed = len(self._closed) == len(set(self._brokers))
+        return f"no answer from {asked} within {self._give_up_s:g} s{': nothing listens there' if closed else ''}"
+
     def _refused(self, reply: Ack, broker: Address) -> None:
         if reply.status == codec.NOT_FOUND:
             self.error = NothingFound(f"{_text(broker)} found no valid data")
         else:
-            self.error = Refused(broker, reply.status)
+            self.error = Refused(_text(broker), reply.status)
 
     def _next(self) -> None:
         """The next broker that is not known to be closed, if there is one."""

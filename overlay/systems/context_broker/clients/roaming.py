@@ -24,7 +24,7 @@ from overlay.journal.facts import ClientFact
 from overlay.load.choice import STAY_NS, Candidate, Wish, better, ranked
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.bootstrap import Bootstrapper
-from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Timestamps, WallClock
+from overlay.systems.context_broker.clients.exchange import Exchange, Retry, SameStamp, Timestamps, WallClock
 from overlay.systems.context_broker.clients.lanes import Lanes
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.wire.messages import Key
@@ -99,20 +99,7 @@ class Task(Exchange):
         """The broker's start, as it was known when the exchange began."""
 
 
-class OneStamp(Timestamps):
-    """The same timestamp for each transmission."""
-
-    __slots__ = ("_stamp",)
-
-    def __init__(self, wall: WallClock, stamp: int) -> None:
-        super().__init__(wall)
-        self._stamp = stamp
-
-    def next(self, now: int) -> int:
-        return self._stamp
-
-
-class Resident:
+class RoamingClient:
     """A client for drivers, as ``overlay.systems.cores.Client``. ``wish.who`` is its name."""
 
     peer = None
@@ -280,7 +267,7 @@ class Resident:
         while self._withdrawals and self._lanes.has_room:
             one, broker, stamp = self._withdrawals.popleft()
             question = questions.withdrawal(*one.name, one.valid_end)
-            self._exchange(None, question, broker, OneStamp(self._wall, stamp), now)
+            self._exchange(None, question, broker, SameStamp(stamp), now)
 
     def _exchange(
         self, subject: Provision | Request | None, question: Question, broker: Address, stamps: Timestamps, now: int

@@ -30,7 +30,7 @@ MOST_ASKED = 5
 """Brokers that may answer that they have nothing; a walk may miss what another finds. Dead ones do not count."""
 
 
-class Errand:
+class PoolRequest:
     """A request. ``outcome`` is one of ``facts.OUTCOMES``; empty while it is open."""
 
     __slots__ = (

@@ -21,7 +21,7 @@ from overlay.systems.context_broker.wire.codec import encode
 from overlay.systems.context_broker.wire.messages import BrokerJoining, StartNeighborsMonitoring
 
 
-class Newcomer:
+class JoiningBroker:
     """Wraps a broker: the same interface. ``config`` is the broker's; ``neighbours_wanted`` and ``neighbours_least``
     apply."""
 

@@ -1,4 +1,4 @@
-"""A network as those see it who use it: its row, read once for all that ask within a moment."""
+"""What is known of a network at one moment: its row, read once for all that ask within a second."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.http import Http404
+
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import UP, Network
 from overlay.core.addresses import Address, parse_address
+from overlay.deployment.rollout import RUNNING
 
 
 @dataclass(frozen=True)
-class Sight:
+class NetworkSnapshot:
     """What was true when it was read. Not a row, so that an event loop may keep it."""
 
     network: str
@@ -41,10 +44,15 @@ class Sight:
         """Theirs."""
         return tuple(self.up)
 
+    @cached_property
+    def present(self) -> Sequence[Mapping[str, Any]]:
+        """The rows without servers that were drained and have stopped: what these had is at others."""
+        return [row for row in self.rows if row.get("wanted", RUNNING) == RUNNING or row.get("pid") is not None]
 
-def sight_of(network: Network) -> Sight:
+
+def snapshot_of(network: Network) -> NetworkSnapshot:
     """From a row that was just read. May query the database."""
-    return Sight(
+    return NetworkSnapshot(
         network=str(network.pk),
         system=network.system,
         state=network.state,
@@ -55,7 +63,15 @@ def sight_of(network: Network) -> Sight:
     )
 
 
-def look(network_id: str) -> Sight | None:
+def read_snapshot(network_id: str) -> NetworkSnapshot | None:
     """From the database; ``None`` if there is no such network."""
     found = Network.objects.filter(pk=network_id).first()
-    return None if found is None else sight_of(found)
+    return None if found is None else snapshot_of(found)
+
+
+def snapshot_or_404(network_id: str) -> NetworkSnapshot:
+    """The same for a view. Raises ``Http404``."""
+    snapshot = read_snapshot(network_id)
+    if snapshot is None:
+        raise Http404("There is no such network, or you may not see it.")
+    return snapshot

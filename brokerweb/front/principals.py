@@ -20,6 +20,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from brokerweb.accounts import rights
 from brokerweb.accounts.asking import access_of
 from brokerweb.accounts.bearer import BearerAuthentication
+from brokerweb.accounts.models import Token
 from brokerweb.accounts.rights import Operation
 
 
@@ -50,7 +51,7 @@ def credentials(headers: Mapping[str, str], network: str, is_write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class Principal:
     """One who may read, or write, a network."""
 
     who: str
@@ -61,7 +62,7 @@ class Visitor:
     """A browser, whose changes need a token of the page as well."""
 
 
-def admit(shown: Credentials) -> Visitor | None:
+def authorize(shown: Credentials) -> Principal | None:
     """From the database; ``None``: not admitted."""
     found = _account(shown)
     if found is None:
@@ -70,13 +71,18 @@ def admit(shown: Credentials) -> Visitor | None:
     operation = Operation.PROVIDE if shown.is_write else Operation.READ
     if rights.refusal(access_of(user, token), operation, shown.network, is_safe=not shown.is_write):
         return None
-    who = f"user:{user.pk}" if token is None else f"token:{token.id}"
-    return Visitor(who, str(user.pk), token is None)
+    return Principal(who_is(user, token), str(user.pk), token is None)
 
 
-def is_known(shown: Credentials) -> bool:
-    """From the database: whether they are those of an account, whatever it may do."""
-    return _account(shown) is not None
+def who_shows(shown: Credentials) -> str:
+    """From the database: whose they are, whatever it may do; empty: of no account."""
+    found = _account(shown)
+    return who_is(*found) if found is not None else ""
+
+
+def who_is(user: Any, token: Any) -> str:
+    """As ``Principal.who``. ``token``: what a request is authenticated by, if that is a token."""
+    return f"token:{token.id}" if isinstance(token, Token) else f"user:{user.pk}"
 
 
 def _account(shown: Credentials) -> tuple[Any, Any] | None:

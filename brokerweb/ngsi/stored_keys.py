@@ -13,7 +13,7 @@ MOST_OF_ONE = 64
 """Keys of one id."""
 
 
-class Known:
+class StoredKeys:
     """By network and id, the latest ones."""
 
     def __init__(self, most: int = MOST, most_of_one: int = MOST_OF_ONE) -> None:

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class BridgesConfig(AppConfig):
+    name = "brokerweb.bridges"
