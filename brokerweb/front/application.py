@@ -96,7 +96,10 @@ class Front:
         if parameters is None or not is_answered_here(scope, headers):
             return None
         try:
-            principal, seen = await self._visitor(target, headers, is_write), await self.access.network(target.network)
+            principal = await self._visitor(target, headers, is_write)
+            seen = (
+                await self.access.network(target.network) if principal is not None else None
+            )  # strangers cost no look
         except DatabaseError:
             return None
         except UNKNOWN as unknown:
