@@ -28,6 +28,7 @@ SECTIONS = (
     "floods",
     "overlay",
     "radiator",
+    "federation",
     "generator",
     "simulator",
     "channel",

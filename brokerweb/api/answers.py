@@ -59,4 +59,6 @@ def as_problem(request: HttpRequest, response: HttpResponse) -> HttpResponse:
             return response
         response.content = json.dumps(problem(found, response.status_code, request.path)).encode()
         response["Content-Type"] = PROBLEM
+        if "Content-Length" in response:  # of the other form
+            response["Content-Length"] = str(len(response.content))
     return response

@@ -112,9 +112,10 @@ def as_rest(exception: Exception) -> Exception:
         sentence = f"{exception.sentence} (character {exception.position + 1})"
         exception = ValidationError({exception.field: [ErrorDetail(sentence, code="invalid")]})
     elif isinstance(exception, InvalidSettings):
-        exception = ValidationError(
-            {one.field: [ErrorDetail(one.sentence, code="invalid")] for one in exception.errors}
-        )
+        details: dict[str, list[ErrorDetail]] = {}
+        for one in exception.errors:
+            details.setdefault(one.field, []).append(ErrorDetail(one.sentence, code="invalid"))
+        exception = ValidationError(details)
     elif isinstance(exception, InvalidSetting):
         exception = ValidationError({exception.field: [ErrorDetail(exception.sentence, code="invalid")]})
     elif isinstance(exception, NotPossible):

@@ -44,6 +44,8 @@ class TagViewSet(Resource):
 
 @extend_schema_view(list=extend_schema(description="Your own views."))
 class SavedViewViewSet(SparseFields, mixins.RetrieveModelMixin, mixins.ListModelMixin, GenericViewSet):
+    """A saved view of a list, of your own."""
+
     queryset = SavedView.objects.none()
     serializer_class = shapes.SavedViewSerializer
     operations = dict.fromkeys(("get", "post", "patch", "delete"), Operation.OWN)

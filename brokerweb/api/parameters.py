@@ -1,4 +1,5 @@
-"""Unknown query parameters are refused: a misspelt filter that is silently ignored would return everything.
+"""Unknown query parameters, and conditions where there are none, are refused: a misspelt filter that is silently
+ignored would return everything.
 
 The known parameters are those in the OpenAPI document.
 """
@@ -15,10 +16,15 @@ from brokerweb.kit.error_body import body
 
 MOST_NAMED = 10
 """Unknown parameters listed in one response."""
+NO_CONDITIONS = "This operation checks no If-Match. Nothing was changed."
 
 
 class KnownParameters:
-    """Middleware: status 400 lists unknown and known parameters. Every JSON response accepts ``format=json``."""
+    """Middleware: status 400 lists unknown and known parameters. Every JSON response accepts ``format=json``.
+
+    A change under a condition that its operation does not check gets 412: what the condition names is not known to be
+    there (RFC 9110, 13.1.1), and to ignore it would change what the client did not see.
+    """
 
     def __init__(self, answer: Callable[[HttpRequest], HttpResponse]) -> None:
         self._answer = answer
@@ -27,9 +33,14 @@ class KnownParameters:
         return self._answer(request)
 
     def process_view(self, request: HttpRequest, view: Any, *_: Any) -> HttpResponse | None:
-        operation = operation_of(view, request.method or "") if request.META.get("QUERY_STRING") else None
+        has_condition = "If-Match" in request.headers and request.method in ("POST", "PUT", "PATCH", "DELETE")
+        if not has_condition and not request.META.get("QUERY_STRING"):
+            return None
+        operation = operation_of(view, request.method or "")
         if operation is None:
             return None
+        if has_condition and "If-Match" not in operation.headers:
+            return JsonResponse(body([("If-Match", "precondition_failed", NO_CONDITIONS)]), status=412)
         known = operation.query
         unknown = [name for name in request.GET if name not in known]
         if "format" in unknown and request.GET["format"] == "json":

@@ -123,6 +123,8 @@ ID = OpenApiParameter("id", str, "path")
 
 
 class StudyViewSet(SparseFields, ViewSet):
+    """Published figures and questions, each with its definition, criteria and latest result."""
+
     serializer_class = StudySerializer
     summary_serializer = StudySummarySerializer
     pagination_class = Pages

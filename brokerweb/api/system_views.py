@@ -143,6 +143,8 @@ def _chosen(query: Mapping[str, str]) -> list[System]:
 
 
 class SystemViewSet(SparseFields, ViewSet):
+    """Systems, each with its settings, workload, measures and studies."""
+
     serializer_class = SystemSerializer
     pagination_class = Pages
     lookup_value_regex = "[a-z0-9-]+"

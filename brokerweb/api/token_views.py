@@ -49,6 +49,7 @@ class TokenViewSet(SparseFields, mixins.ListModelMixin, GenericViewSet):
 
     @extend_schema(request=shapes.TokenBody, responses={201: shapes.MadeTokenSerializer}, auth=[])
     def create(self, request: Request) -> Response:
+        """A new token, with user name and password. Its text is in `token`, and never shown again."""
         body = shapes.TokenBody(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
@@ -62,5 +63,6 @@ class TokenViewSet(SparseFields, mixins.ListModelMixin, GenericViewSet):
 
     @extend_schema(request=None, responses={204: None})
     def destroy(self, request: Request, id: str) -> Response:
+        """Revoke a token: requests with it are refused within a second."""
         services.revoke(self.get_object())
         return Response(status=204)

@@ -96,9 +96,9 @@ class TopologyViewSet(Resource):
         topology = topologies.import_text(name=body["name"], text=body["text"], form=body["format"], owner=self.user)
         return self.shown(topology, 201)
 
-    @extend_schema(request=None, responses={204: None})
+    @extend_schema(request=None, responses={204: None}, parameters=[IF_MATCH])
     def destroy(self, request: Request, pk: str) -> Response:
-        topologies.delete(self.get_object())
+        topologies.delete(self.get_object(), since=_read_version(request))
         return Response(status=204)
 
     @extend_schema(request=None, responses={201: shapes.TopologySerializer})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from random import randrange
 from typing import Any
 
 from django.conf import settings as django_settings
@@ -21,6 +22,8 @@ from overlay.core.errors import InvalidSetting, InvalidSettings, shown
 from overlay.systems.bridging import Bridging, bridging_of
 from overlay.systems.registry import SYSTEMS
 
+FIRST_REVISIONS = 2**30
+"""A first revision is drawn from so many: one that takes the number of a deleted bridge is not mistaken for it."""
 OWN = ("mqtt", "username", "password", "tls", "in", "out")
 """Fields of a document that are not among ``settings`` in REST."""
 MOST_LETTERS = {"mqtt": 500, "username": 1_000, "password": 4_096, "settings": 20_000, "in": 20_000, "out": 20_000}
@@ -40,14 +43,15 @@ def create(network: Network, fields: Mapping[str, Any], owner: User | None = Non
     ``fields``: ``mqtt``, ``username``, ``password``, ``tls``, ``in``, ``out``, ``settings``, ``desired``. Raises
     ``InvalidSettings`` and ``NotPossible``.
     """
-    with transaction.atomic():  # IMMEDIATE: of two at once, the second sees the first
+    with transaction.atomic():
+        Network.objects.select_for_update().get(pk=network.pk)  # of two at once, the second sees the first
         if bridging(network) is None:
             raise NotPossible(f"Networks of {SYSTEMS[network.system].title} have no bridges.")
         if network.bridges.count() >= django_settings.MAX_BRIDGES:
             sentence = f"this network has {django_settings.MAX_BRIDGES} bridges, the limit; delete one first"
             raise InvalidSettings([InvalidSetting("mqtt", sentence)])
         number = (network.bridges.aggregate(last=Max("number"))["last"] or 0) + 1
-        bridge = Bridge(network=network, number=number, owner=owner)
+        bridge = Bridge(network=network, number=number, owner=owner, revision=randrange(1, FIRST_REVISIONS))
         _set(bridge, fields)
         bridge.save()
         _log(bridge, "add bridge", {}, told(bridge), owner)

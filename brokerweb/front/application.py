@@ -96,16 +96,16 @@ class Front:
         if parameters is None or not is_answered_here(scope, headers):
             return None
         try:
-            principal = await self._visitor(target, headers, is_write)
-            seen = (
-                await self.access.network(target.network) if principal is not None else None
-            )  # strangers cost no look
+            principal = await self._principal(target, headers, is_write)
+            if principal is None:  # whoever has no account causes no look at a network
+                return None
+            seen = await self.access.network(target.network)
         except DatabaseError:
             return None
         except UNKNOWN as unknown:
             return reply_to(self.access.refusal(unknown, scope))
         # One that was down may have been started since it was looked at: Django looks now.
-        if principal is None or seen is None or not seen.is_up or (principal.is_session and is_write):
+        if seen is None or not seen.is_up or (principal.is_session and is_write):
             return None
         if parameters and not are_known(parameters, seen.system, target.kind, method):
             return None
@@ -145,7 +145,7 @@ class Front:
         else:
             await found.run(EventStream(receive, send, list(asked.headers_to_send)))
 
-    async def _visitor(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Principal | None:
+    async def _principal(self, target: Target, headers: Mapping[str, str], is_write: bool) -> Principal | None:
         shown = credentials(headers, target.network, is_write)
         return None if shown is None else await self.access.principal(shown)
 

@@ -9,7 +9,7 @@ from brokerweb.networks.drafts import Draft
 from brokerweb.topologies import pictures
 
 ADDED, TAKEN, TOUCHED = "added", "removed", "changed"
-APART = 0.12
+APART = 0.2
 """Between a node and the one in its place, as a share of the width."""
 
 
@@ -38,7 +38,7 @@ def picture(before: Draft, after: Draft, restarted: Collection[int] = ()) -> dic
 
 
 def _part(nodes: list[dict[str, Any]]) -> None:
-    """Moves each node that is removed from the one that takes its place, so that both are seen."""
+    """Moves each removed node from the one in its place, so that both are seen."""
     placed = [node for node in nodes if node["x"] is not None]
     kept = {(node["x"], node["y"]) for node in placed if node.get("change") != TAKEN}
     apart = APART * max((abs(node["x"] - placed[0]["x"]) for node in placed), default=0.0)

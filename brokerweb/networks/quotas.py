@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from django.conf import settings
@@ -26,9 +27,17 @@ def networks_of(owner: User) -> Quota:
 
 def brokers_of(host: str) -> Quota:
     """The servers of networks that run, or are to run, on a host; of an empty name, on all together."""
-    running = Network.objects.filter(desired=Desired.RUNNING)
-    here = running.filter(host__in=(host, "")) if host else running
-    return Quota(sum(map(running_brokers, here)), settings.MAX_HOST_BROKERS)
+    by_host = running_by_host()
+    used = by_host[host] + by_host[""] if host else sum(by_host.values())
+    return Quota(used, settings.MAX_HOST_BROKERS)
+
+
+def running_by_host() -> Counter[str]:
+    """The servers of networks that run, or are to run, by host; under an empty name those that may run on any."""
+    found: Counter[str] = Counter()
+    for network in Network.objects.filter(desired=Desired.RUNNING):
+        found[network.host] += running_brokers(network)
+    return found
 
 
 def check_networks(owner: User | None) -> None:

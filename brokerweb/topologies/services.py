@@ -144,8 +144,9 @@ def free_name(name: str) -> str:
     return name
 
 
-def delete(topology: Topology) -> None:
-    """Delete a topology. Raises ``NotPossible`` while a network uses it."""
+def delete(topology: Topology, *, since: int | None = None) -> None:
+    """Delete a topology. Raises ``Outdated`` unless it is version ``since``, ``NotPossible`` while networks use it."""
+    check_newest(topology, since)
     if topology.networks.exists():
         raise NotPossible("A network uses this topology. Delete the network first.")
     with recorded(DELETE, topology):

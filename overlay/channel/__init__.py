@@ -5,8 +5,8 @@ Start with ``channel``; ``docs/channel.md`` is the manual. A peer is an id, what
 
         channel                                   the object that a node has
         handshake                                 HELLO, WELCOME, RESET: how sessions begin
-        arrivals │ packing                        datagrams of a session: in, out
-        session ── endpoint                       its state and timers
+        arrivals │ packing ── fast                datagrams of a session: in, out; the frequent cases
+        session ── asking, endpoint               its state and timers; what it asks the peer
         station                                   what the sessions of a channel share
         sender ── outbox, round_trip │ receiver   the two directions of a session
         half_open │ paths │ answers               what is not proven: sessions, addresses

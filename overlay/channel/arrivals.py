@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from overlay.channel.events import Message, Reason
-from overlay.channel.records import GOES_ON, split
-from overlay.channel.session import CONFIRM, LEAVING, ROOM, SILENT, Session
+from overlay.channel.asking import CONFIRM, LEAVING, ROOM, SILENT
+from overlay.channel.events import Reason
+from overlay.channel.records import split
+from overlay.channel.session import Session
 from overlay.channel.wire import BYE, DATA, HEAD_BYTES, LOW, PROBE, PROBED, nearest, number, read_number
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER
@@ -74,9 +75,11 @@ def _acknowledge(session: Session, ack: int, sack: int, room: int, now: int) -> 
     assert sender is not None
     if ack < sender.acked:
         return  # an older datagram
+    if room != sender.room:
+        _change_room(session, room, now)
     if ack > sender.acked or sack or sender.sacked:
         if sender.acknowledge(ack, sack, now):
-            if sender.records and sender.room:
+            if sender.records and sender.room and session.state != LEAVING:
                 session.rto_at = now + sender.trip.wait
                 session.set_timer(session.rto_at)
             else:
@@ -85,8 +88,6 @@ def _acknowledge(session: Session, ack: int, sack: int, room: int, now: int) -> 
                     session.leave_if_done()
         if not session.is_ready and sender.has_work:
             session.make_ready()
-    if room != sender.room:
-        _change_room(session, room, now)
 
 
 def _change_room(session: Session, room: int, now: int) -> None:
@@ -105,11 +106,6 @@ def _change_room(session: Session, room: int, now: int) -> None:
 
 def _take(session: Session, first: int, records: list[bytes]) -> None:
     receiver = session.receiver or session.start_receiving()
-    if len(records) == 1 and first == receiver.ack + 1 and receiver.is_plain and records[0][0] < GOES_ON:
-        receiver.ack = first  # the usual case, without the steps of the others
-        session.station.events.append(Message(session.peer, records[0][2:]))
-        session.note_records(False)
-        return
     messages: list[bytes] = []
     is_news = receiver.take(first, records, messages)
     session.deliver(messages)

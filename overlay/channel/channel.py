@@ -7,12 +7,13 @@ Rules: ``now`` is in integer monotonic nanoseconds. A driver calls ``receive`` f
 
 from __future__ import annotations
 
-from overlay.channel import wire
+from overlay.channel import fast, wire
 from overlay.channel.arrivals import accept, read
+from overlay.channel.asking import CLOSING, LEAVING, MOVED, OPENING, UP
 from overlay.channel.events import Event, Reason
 from overlay.channel.handshake import take_first, take_hello, take_reset, take_welcome
 from overlay.channel.packing import pack
-from overlay.channel.session import CLOSING, LEAVING, MOVED, OPENING, UP, Session
+from overlay.channel.session import Session
 from overlay.channel.settings import MOST_ID, MOST_MESSAGE, MOST_SESSIONS, ChannelSettings
 from overlay.channel.station import Station
 from overlay.core.addresses import Address
@@ -173,6 +174,8 @@ class Channel:
             session = self._by_ours.get(head[3])
             if session is None or session.state == OPENING:
                 take_first(station, head, data, end, source)
+                return
+            if kind <= wire.ACK and fast.take(session, head, data, end, source):
                 return
             reading = read(session, head, data, end)
             if isinstance(reading, str):

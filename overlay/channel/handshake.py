@@ -14,9 +14,10 @@ on their way, would be taken for those of its present one: a datagram names its 
 from __future__ import annotations
 
 from overlay.channel import arrivals, wire
+from overlay.channel.asking import OPENING
 from overlay.channel.events import Reason, Up
 from overlay.channel.half_open import HalfOpen
-from overlay.channel.session import OPENING, Session
+from overlay.channel.session import Session
 from overlay.channel.settings import MOST_SESSIONS
 from overlay.channel.station import Station
 from overlay.core.addresses import Address

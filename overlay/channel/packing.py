@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from overlay.channel import fast
+from overlay.channel.asking import LEAVING, ROOM, UP
 from overlay.channel.sender import Sender
-from overlay.channel.session import LEAVING, ROOM, UP, Session
+from overlay.channel.session import Session
 from overlay.channel.wire import ACK, DATA, HEAD, LOW, MAGIC, seal
 from overlay.core.node import NEVER
 
@@ -18,7 +20,9 @@ def pack(session: Session) -> None:
         if not sender.room:
             if (sender.records or sender.has_work) and not session.why & ROOM:
                 session.probe(ROOM)
-        elif sender.runs or sender.outbox.waiting or sender.outbox.rest:
+        elif sender.outbox.waiting and fast.send(session, sender):
+            return
+        elif sender.has_work:
             _pack_records(session, sender)
     if session.ack_due:
         session.send(ACK)

@@ -26,11 +26,6 @@ class Receiver:
         """The records of ``got``, by number."""
 
     @property
-    def is_plain(self) -> bool:
-        """Whether there is no gap, no pause and no message in assembly."""
-        return not (self.got or self.is_paused or self.parts)
-
-    @property
     def room(self) -> int:
         return 0 if self.is_paused else self._window
 

@@ -112,7 +112,7 @@ class Sender:
         self.acked = ack
         trip = self.trip
         trip.wait = trip.rto  # an advance ends the back-off
-        if self._recover:
+        if self._recover and self.room:
             self._recover_more(now)
         return True
 
@@ -131,7 +131,8 @@ class Sender:
             self._newest = max(self._newest, *once, 0)
         # That the first one has arrived cannot be shown; a peer that says so would stop its own records.
         self.sacked = (self.sacked | arrived) & ~(1 << covered)
-        self._find_lost(covered, now)
+        if self.room:
+            self._find_lost(covered, now)
         self.sacked >>= covered
 
     def _sample(self, flight: Flight, now: int) -> None:

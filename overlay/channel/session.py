@@ -13,25 +13,16 @@ With ``keep``, an unreachable peer makes OPENING and UP *quiet*: a PROBE (HELLO)
 from __future__ import annotations
 
 from overlay.channel import wire
-from overlay.channel.endpoint import Endpoint
-from overlay.channel.events import Back, Moved, Quiet, Reason
-from overlay.channel.paths import Paths
-from overlay.channel.round_trip import FIRST, MOST
-from overlay.channel.settings import CLOSE_AFTER, MOST_BYES, QUIET_PROBE
+from overlay.channel.asking import CLOSING, ENDED, LEAVING, OPENING, SILENT, UP, Asking
+from overlay.channel.events import Back, Quiet, Reason
+from overlay.channel.settings import CLOSE_AFTER, QUIET_PROBE
 from overlay.channel.station import Station
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER
 
-OPENING, UP, CLOSING, LEAVING, ENDED = range(5)
-CONFIRM, SILENT, ROOM, MOVED = 1, 2, 4, 8
-"""Why PROBEs are sent: the peer may not know that the session is up; silence; no room there; a new own address."""
 
-
-class Session(Endpoint):
-    __slots__ = (
-        *("_nonce", "_probe_wait", "asked_at", "close_at", "heard_at", "is_closing", "is_quiet", "is_redrawn", "keep"),
-        *("paths", "probe_at", "probe_tries", "rto_at", "state", "told", "tries", "why"),
-    )
+class Session(Asking):
+    __slots__ = ("close_at", "is_redrawn", "keep", "rto_at", "told", "tries")
 
     def __init__(self, station: Station, peer: bytes, address: Address, ours: int, *, keep: bool = False) -> None:
         super().__init__(station, peer, address, ours)
@@ -40,29 +31,11 @@ class Session(Endpoint):
         """While opening: the only incarnation of the peer that was told ours by WELCOME; 0 if there is none."""
         self.is_redrawn = False
         """Whether ours was replaced, and is told to none."""
-        self.state = OPENING
-        self.is_quiet = False
-        self.is_closing = False
-        self.paths: Paths | None = None
-        self.rto_at = self.probe_at = self.close_at = NEVER
-        self.asked_at = NEVER
-        """Of the first sending that needs an answer since the peer was heard."""
-        self.heard_at = 0
-        """Of the last authentic datagram."""
-        self.tries = self.probe_tries = 0
-        """Sendings of one record, and of HELLO, PROBE or BYE, since then."""
-        self._probe_wait = FIRST
-        self._nonce = 0
-        self.why = 0
-        """Why PROBEs are sent, bits of the constants above; 0 if none are."""
+        self.rto_at = self.close_at = NEVER
+        self.tries = 0
+        """Sendings of one record since the peer was heard."""
 
     # ---- changes of state
-
-    def begin(self) -> None:
-        """Say HELLO."""
-        self.probe_tries = 0
-        self._probe_wait = FIRST
-        self._ask()
 
     def rise(self, theirs: int, address: Address, room: int) -> None:
         """The session is up. It is in the tables already, but for the peer's incarnation."""
@@ -74,17 +47,8 @@ class Session(Endpoint):
         self.probe_tries = self.why = 0
         if self.sender is not None:
             self.sender.set_room(room)
-        self._watch()
+        self.watch()
         self.make_ready()
-
-    def _watch(self) -> None:
-        """Silence from now on leads to a PROBE."""
-        self.set_timer(self.heard_at + self.station.limits.probe)
-
-    def confirm(self) -> None:
-        """After WELCOME: let the peer know that the session is up."""
-        if self.state != LEAVING:
-            self.probe(CONFIRM)
 
     def close(self) -> None:
         if not self.is_closing:
@@ -107,6 +71,9 @@ class Session(Endpoint):
         self.state = ENDED
         return [] if self.sender is None else self.sender.outbox.undelivered(self.sender.records)
 
+    def finish(self) -> None:
+        self.station.end(self, Reason.CLOSED)
+
     def break_off(self, reason: Reason) -> None:
         """End it, and tell the peer if it was up."""
         if self.state != OPENING:
@@ -120,7 +87,7 @@ class Session(Endpoint):
         self._probe_wait = self._rto()
         self._ask()
 
-    def _give_up(self) -> None:
+    def give_up(self) -> None:
         if not self.keep:
             self.break_off(Reason.UNREACHABLE)
             return
@@ -195,9 +162,9 @@ class Session(Endpoint):
     def ring(self, now: int) -> None:
         self.station.now = now
         if self.close_at <= now:
-            self._leave() if self.theirs else self.station.end(self, Reason.CLOSED)
+            self._leave() if self.theirs else self.finish()
         elif self._is_given_up_at(now):
-            self._give_up()
+            self.give_up()
         if self.rto_at <= now and self.state != ENDED:
             self._time_out()
         if self.probe_at <= now and self.state != ENDED:
@@ -216,100 +183,18 @@ class Session(Endpoint):
     def _is_given_up_at(self, now: int) -> bool:
         return self.may_give_up and self.asked_at + self.station.limits.give_up <= now
 
-    @property
-    def may_give_up(self) -> bool:
-        """A session that is being closed has a bound of its own."""
-        return self.state <= UP and not self.is_closing and not self.is_quiet
-
     def _time_out(self) -> None:
         sender, most = self.sender, self.station.limits.tries
         assert sender is not None
         if not self.tries:
             self.tries = int(sender.was_sent_since(self.heard_at))
         if most and self.tries >= most and self.may_give_up:
-            self._give_up()
+            self.give_up()
             return
         self.tries += 1
         sender.time_out(self.station.now)
         self.rto_at = self.station.now + sender.trip.wait
         self.make_ready()
-
-    # ---- HELLO, PROBE and BYE
-
-    def probe(self, why: int) -> None:
-        """Send PROBEs by the timer, the first at once but for the peer's room."""
-        is_first = not self.why
-        self.why |= why
-        if is_first:
-            self._nonce = self.station.draw()
-            self._probe_wait = self._rto()
-            self.probe_at = NEVER
-        if why != ROOM or self.is_quiet:
-            self._ask()
-        elif is_first:
-            self.probe_at = self.station.now + self._probe_wait
-            self._probe_wait = min(2 * self._probe_wait, MOST)
-            self.set_timer(self.probe_at)
-
-    def note_probed(self, nonce: int) -> None:
-        """The peer has answered from its address."""
-        if nonce == self._nonce:
-            self.stop_probing(MOVED)
-
-    def stop_probing(self, why: int) -> None:
-        if self.why & why and not self.is_quiet:
-            self.why &= ~why
-            if not self.why:
-                self.probe_at = NEVER
-                self._watch()
-
-    def _ask(self) -> None:
-        """Send what the timer repeats, unless it was sent often enough."""
-        now, most = self.station.now, self.station.limits.tries
-        if self.state == LEAVING and self.probe_tries >= MOST_BYES:
-            self.station.end(self, Reason.CLOSED)
-            return
-        if most and self.probe_tries >= most and self.may_give_up:
-            self._give_up()
-            return
-        self.probe_tries += 1
-        self._send_question()
-        if self.is_quiet:
-            if self.paths is not None:
-                self.paths.ring(NEVER)
-            self.probe_at = now + QUIET_PROBE
-        else:
-            self.asked_at = min(self.asked_at, now)
-            self.set_timer(self.asked_at + self.station.limits.give_up)
-            self.probe_at = now + self._probe_wait
-            self._probe_wait = min(2 * self._probe_wait, MOST)
-        self.set_timer(self.probe_at)
-
-    def _send_question(self) -> None:
-        if self.state == OPENING:
-            station = self.station
-            station.send(wire.hello(self.ours, station.id, self.own_room), self.address)
-        elif self.state == LEAVING:
-            self.send(wire.BYE)
-        else:
-            self.send(wire.PROBE, wire.number(self._nonce))
-
-    def _rto(self) -> int:
-        return FIRST if self.sender is None else self.sender.trip.rto
-
-    def candidates(self) -> Paths:
-        """The addresses to which it may move."""
-        if self.paths is None:
-            self.paths = Paths(self)
-        return self.paths
-
-    def prove_path(self, address: Address, nonce: int) -> None:
-        """A PROBED came from there: it is the peer's address if it is the answer to our PROBE."""
-        if self.paths is not None and self.paths.prove(address, nonce):
-            self.address = address
-            if not self.paths:
-                self.paths = None
-            self.station.events.append(Moved(self.peer, address))
 
     def check_invariants(self) -> None:
         assert (self.theirs != 0) == (self.state != OPENING)

@@ -12,9 +12,10 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from brokerweb.accounts.services import make_token
-from brokerweb.api import run_views
+from brokerweb.api import errors, run_views
 from brokerweb.api.answers import VERSION
 from brokerweb.body_limits import BodyLimit, Limits
+from overlay.core.errors import InvalidSetting, InvalidSettings
 
 pytestmark = pytest.mark.django_db
 
@@ -203,3 +204,14 @@ def test_a_refusal_says_what_to_send(api: APIClient, client: Client) -> None:
     ]
     assert [answer.json()["sentence"] for answer, _ in refusals] == [sentence for _, sentence in refusals]
     assert refusals[0][0]["WWW-Authenticate"]
+
+
+def test_all_errors_of_one_field_are_told() -> None:
+    wrong = [InvalidSetting("in", "is too long"), InvalidSetting("out", "is empty"), InvalidSetting("in", "is odd")]
+    status, body = errors.answer(InvalidSettings(wrong))
+    assert status == 400
+    assert sorted((one["field"], one["sentence"]) for one in body["errors"]) == [
+        ("in", "is odd"),
+        ("in", "is too long"),
+        ("out", "is empty"),
+    ]

@@ -60,15 +60,16 @@ def test_a_bridge_is_added_changed_stopped_and_deleted_and_the_log_has_it_withou
     assert api.get(one).json() == made
     assert api.get(url).json() == [made]
     bridge = Bridge.objects.get()
+    first = bridge.revision
     assert services.whole(bridge)["password"] == SECRET and services.whole(bridge)["tls"]["key"] == key
 
     changed = send(api, "patch", one, {"out": [], "settings": {"valid_ms": None, "tries": 9}}, 200)
     assert (changed["out"], changed["settings"], changed["has_password"]) == ([], {"tries": 9}, True)
     assert send(api, "patch", one, {"desired": "stopped"}, 412, if_match=made["mark"])["code"]
     assert send(api, "patch", one, {"desired": "stopped"}, 200, if_match=changed["mark"])["desired"] == "stopped"
-    assert Bridge.objects.get().revision == 3
+    assert Bridge.objects.get().revision == first + 2
     send(api, "patch", one, {"desired": "stopped"}, 200)
-    assert Bridge.objects.get().revision == 3, "nothing has changed"
+    assert Bridge.objects.get().revision == first + 2, "nothing has changed"
     gone = {"mqtt": "mqtt://h", "password": None, "tls": {"certificate": None, "key": ""}, "username": ""}
     assert send(api, "patch", one, gone, 200)["has_password"] is False
     assert services.whole(Bridge.objects.get()).keys() == {"mqtt", "in", "tries"}
@@ -174,11 +175,11 @@ class Told:
         self.bridged.append(bridges)
         if bridges and "refuse" in str(bridges):
             raise SupervisorRefused("invalid", "no")
-        rows = [process(int(n), revision=one["revision"]) for n, one in bridges.items()]
+        rows = [process(int(n), one["revision"]) for n, one in bridges.items()]
         return {"phase": phases.RUNNING, "epoch": epoch, "bridges": rows}
 
 
-def process(number: int, state: str = "up", revision: int = 1, **row: Any) -> dict[str, Any]:
+def process(number: int, revision: int, state: str = "up", **row: Any) -> dict[str, Any]:
     common = {"number": number, "revision": revision, "state": state, "reason": "", "restarts": 0}
     return {**common, "pid": 7, "since_unix_ms": 1_795_400_400_000, "report": {}, **row}
 
@@ -199,12 +200,22 @@ def test_the_supervisor_is_told_once_and_again_after_a_change(network: Network) 
     assert len(told.bridged) == 1
     services.change(bridge, {"settings": {"tries": 9}})
     settle(status)
-    assert told.bridged[1]["1"]["revision"] == 2
+    assert told.bridged[1]["1"]["revision"] == bridge.revision + 1
     services.change(bridge, {"username": "refuse"})
     assert settle(status) == status, "a refusal is logged, and the next round tries again"
     services.change(bridge, {"desired": "stopped"})
     settle(status)
     assert told.bridged[-1] == {}
+
+
+def test_the_supervisor_is_told_of_a_bridge_that_took_the_number_of_a_deleted_one(network: Network) -> None:
+    told = Told()
+    former = services.create(network, GOOD)
+    running: Any = {"phase": phases.RUNNING, "epoch": network.epoch, "bridges": [process(1, former.revision)]}
+    services.delete(former)
+    assert services.create(network, {**GOOD, "mqtt": "mqtt://other"}).number == 1
+    control.settle(network, list(network.bridges.all()), told, running)  # type: ignore[arg-type]
+    assert told.bridged[0]["1"]["document"]["mqtt"] == "mqtt://other"
 
 
 @pytest.mark.parametrize(
@@ -222,7 +233,7 @@ def test_what_was_observed_becomes_a_state_with_its_reason(
     network: Network, api: APIClient, url: str, row: dict[str, Any], state: str, reason: str
 ) -> None:
     bridge = services.create(network, GOOD)
-    control.write([bridge], {"bridges": [process(1, **row)]})
+    control.write([bridge], {"bridges": [process(1, bridge.revision, **row)]})
     shown = api.get(f"{url}1/").json()
     assert (shown["state"], shown["reason"]) == (state, reason)
     control.write([Bridge.objects.get()], None)
@@ -233,7 +244,7 @@ def test_counters_are_written_now_and_then_another_state_at_once(network: Networ
     bridge = services.create(network, GOOD)
 
     def write(**report: Any) -> dict[str, int]:
-        status = {"bridges": [process(1, report={"state": "connected", **report})]}
+        status = {"bridges": [process(1, bridge.revision, report={"state": "connected", **report})]}
         control.write([Bridge.objects.get()], status)
         return services.counters(Bridge.objects.get())
 
@@ -246,7 +257,7 @@ def test_counters_are_written_now_and_then_another_state_at_once(network: Networ
     assert write(counters={"messages_in": 2})["messages_in"] == 1, "soon"
     monkeypatch.setattr(control, "REPORT_EVERY", control.REPORT_EVERY * 0)
     assert write(counters={"messages_in": 3})["messages_in"] == 3
-    assert bridge.revision == 1
+    assert Bridge.objects.get().revision == bridge.revision
 
 
 def test_a_stored_password_goes_to_no_other_server(api: APIClient, network: Network, operator: User, url: str) -> None:
@@ -273,7 +284,7 @@ def test_pages_add_change_switch_and_delete_a_bridge(
     browser.force_login(operator)
     looker.force_login(viewer)
     page = f"/networks/{network.pk}/"
-    assert "Add a bridge" in browser.get(page).content.decode()
+    assert all(words in browser.get(page).content.decode() for words in ("Add a bridge", "#bridges"))
     assert "Add a bridge" not in looker.get(page).content.decode()
     new, edit = reverse("bridges:new", args=[network.pk]), reverse("bridges:edit", args=[network.pk, 1])
     shown = browser.get(new).context["form"]
@@ -311,7 +322,7 @@ def test_pages_add_change_switch_and_delete_a_bridge(
     assert browser.get(edit).status_code == 404
     Network.objects.update(system="radiator")
     assert browser.get(new).status_code == 404
-    assert 'id="bridges"' not in browser.get(page).content.decode()
+    assert "#bridges" not in (other := browser.get(page).content.decode()) and 'id="bridges"' not in other
 
 
 def test_a_bridge_that_is_not_connected_for_a_minute_is_seen_in_the_list_of_networks(

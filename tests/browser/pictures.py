@@ -49,6 +49,8 @@ class Picture:
     scheme: Literal["light", "dark"] = "light"
     press: str = ""
     """A key to press before."""
+    click: str = ""
+    """A selector to click before."""
     until: str = ""
     """A selector to wait for."""
     brings: str = ""
@@ -58,10 +60,12 @@ class Picture:
 
 PICTURES: dict[str, Picture] = {
     "account": Picture("account"),
+    "accounts": Picture("accounts"),
     "admin": Picture("/admin/"),
     "admin-runs": Picture("/admin/experiments/run/"),
     "broker": Picture("run-measuring", "?broker=2#brokers", until="#broker-rows button"),
     "calibration": Picture("calibration"),
+    "changes": Picture("changes"),
     "columns": Picture("runs:columns"),
     "experiment": Picture("experiment", until="[data-experiment-chart] svg"),
     "experiment-new": Picture("experiments:new", "?preset=rare-data"),
@@ -71,8 +75,10 @@ PICTURES: dict[str, Picture] = {
     "home-narrow": Picture("home", width=NARROW),
     "keys": Picture("runs:list", press="?"),
     "labels": Picture("runs:labels"),
+    "network-change": Picture("network", "change/", click="[aria-label^='Move Broker 3']", brings="#preview canvas"),
     "network-new": Picture("networks:new"),
     "networks": Picture("networks:list"),
+    "operations": Picture("network", "operations/"),
     "notifications": Picture("notifications"),
     "palette": Picture("home", press="Control+k", brings="[role=option]"),
     "password": Picture("password"),
@@ -125,7 +131,7 @@ RUNNING = {
     "hosts": Picture("/hosts/"),
     "storage": Picture("/storage/"),
     "report": Picture("report", until="[data-plot] svg", form="png"),
-    "network": Picture("network", until="[data-chart=probes] [data-plot]:not([data-empty])"),
+    "network": Picture("network", height=1400, until="[data-chart=probes] [data-plot]:not([data-empty])"),
     "run-live": Picture("run", until=AFTER_THE_FAULT, brings=".uplot"),
     "live-page": Picture("run", height=1530, until=AFTER_THE_FAULT, brings=".uplot", form="png"),
 }
@@ -232,6 +238,8 @@ def take(page: Page, shown: Shown, picture: Picture, file: Path) -> None:
         page.wait_for_selector(picture.until)
     if picture.press:
         page.keyboard.press(picture.press)
+    if picture.click:
+        page.locator(picture.click).click()
     if picture.brings:
         page.wait_for_selector(picture.brings)
     form = {"format": "png"} if picture.form == "png" else {"format": "webp", "quality": QUALITY}
@@ -244,5 +252,5 @@ if __name__ == "__main__":
     parser.add_argument("directory", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
     parser.add_argument("--running", nargs=3, metavar=("URL", "USER", "PASSWORD"), help="an installation to show")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     main(given.directory, given.names, given.running)

@@ -84,6 +84,8 @@ class World:
         self.datagrams = 0
         self.events = []
         self.loose = []
+        self.trace = []
+        """All datagrams, as (time, bytes, source, to)."""
         for id in ids:
             self.start(id)
 
@@ -195,6 +197,7 @@ class World:
     def _transmit(self, data, source, to):
         self.datagrams += 1
         self.sent = [*self.sent[-200:], (data, source, to)]
+        self.trace.append((self.now, data, source, to))
         shaper = self.shapers.get((source, to))
         if shaper is None:
             chance = Stream(derive_seed(self.seed, "link", len(self.shapers), self.now))

@@ -136,7 +136,7 @@ def as_records(parts):
     return b"".join(len(part).to_bytes(2, "big") + part for part in parts)
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(240), deadline=None)
 @given(st.lists(mutations(as_records), max_size=6), st.sampled_from([B0, STRANGER]), st.booleans())
 def test_no_bytes_raise(datagrams, source, is_sealed):
     pair = busy_pair(b"key" if is_sealed else None)

@@ -103,6 +103,16 @@ def test_the_outbox_drops_by_its_rules(bound, steps):
         assert outbox.dropped == dropped
 
 
+def test_a_drop_after_a_take_takes_the_oldest_that_waits():
+    outbox = Outbox(2, 8)
+    outbox.push(b"sent", 0)
+    outbox.push(b"waits", 0)
+    taken = outbox.take(1, 100)
+    outbox.push(b"new", 0)
+    outbox.check_invariants(taken)
+    assert outbox.undelivered(taken) == [b"sent", b"new"]
+
+
 def test_dropped_messages_take_no_room_for_ever():
     outbox = Outbox(2, 100)
     outbox.push(b"firm", None)

@@ -312,6 +312,29 @@ def test_a_welcome_begins_the_time_of_the_verdict_again():
     assert list(until_silent(pair.b0, 4 * SECOND))[-1][0] == 9 * SECOND
 
 
+@pytest.mark.parametrize("is_data", [True, False])
+def test_any_datagram_of_a_silent_peer_ends_the_probing(is_data):
+    pair = Pair(ChannelSettings(probe_s=1))
+    for number in range(2):
+        pair.b1.send(b"b0", b"%d" % number, pair.now)
+        pair.exchange()
+        pair.wait(30)
+    pair.b0.send(b"b1", b"m", pair.now)
+    pair.wait(30)
+    pair.b0.handle_timer(pair.now + SECOND)
+    assert kinds(pair.drain(pair.b0)) == [wire.PROBE]
+    pair.now += SECOND
+    if is_data:
+        pair.b1.send(b"b0", b"n", pair.now)
+    else:
+        session_of(pair.b1, b"b0").send(wire.ACK)
+    pair.give(pair.b1.datagrams_to_send()[-1:], pair.b0)
+    pair.now += 20 * MS
+    pair.b0.handle_timer(pair.now)
+    pair.drain(pair.b0)
+    assert pair.b0.next_timer() == pair.now - 20 * MS + SECOND
+
+
 def test_peers_that_answer_stay_up_for_ever():
     pair = Pair(ChannelSettings(give_up_s=0.5, probe_s=1))
     pair.wait(60_000)
@@ -406,8 +429,14 @@ def test_an_unknown_bye_is_ignored():
 # ---- addresses
 
 
-def test_a_peer_moves_once_the_new_address_is_proven():
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_peer_moves_once_the_new_address_is_proven(before):
     pair = Pair()
+    for _ in range(before):
+        pair.b0.send(b"b1", b"before", pair.now)
+        pair.exchange()
+        pair.wait(30)
+    pair.log[B1].clear()
     pair.b0.send(b"b1", b"m", pair.now)
     pair.give(pair.drain(pair.b0), pair.b1, source=OTHER)
     assert pair.messages(pair.b1) == [b"m"], "it is taken in"
@@ -418,7 +447,9 @@ def test_a_peer_moves_once_the_new_address_is_proven():
     pair.give([(probe, B0)], pair.b0)
     ((answer, _),) = pair.drain(pair.b0)
     pair.give([(answer, B1)], pair.b1, source=B0)
-    assert pair.log[B1][-1] == Message(b"b0", b"m"), "from the old address it proves nothing"
+    pair.give([(answer, B1)], pair.b1, source=("203.0.113.8", 9))
+    assert pair.log[B1][-1] == Message(b"b0", b"m"), "from another address it proves nothing"
+    pair.drain(pair.b1)  # a PROBE to that address, too
     pair.give([(answer, B1)], pair.b1, source=OTHER)
     assert pair.log[B1][-1] == Moved(b"b0", OTHER)
     pair.b1.send(b"b0", b"o", pair.now)
@@ -481,3 +512,8 @@ def test_a_quiet_session_probes_its_candidates():
     pair.drain(pair.b0)
     probes = [sorted(to for _, to in out) for _, out, _ in until_silent(pair.b0, pair.now, most=9 * SECOND)]
     assert probes and all(to == [B1, OTHER] for to in probes)
+    pair.now = 8 * SECOND + 500 * MS
+    session_of(pair.b1, b"b0").send(wire.ACK)
+    pair.give(pair.b1.datagrams_to_send()[-1:], pair.b0)
+    assert pair.log[B0][-1] == Back(b"b1")
+    assert pair.b0.next_timer() <= pair.now + SECOND, "the candidate's turn comes by its own timer again"

@@ -49,7 +49,7 @@ def stored_by_udp(payload: Any) -> bytes:
     return datagram.split(b"|", 10)[10]
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(120))
 @given(anything)
 @example({"on": True, "off": False, "none": None, "n": 1, "x": 21.5, "s": "true"})
 @example({"a": float("nan")})

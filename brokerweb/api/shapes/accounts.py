@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from rest_framework import serializers
 
@@ -19,7 +20,6 @@ class AccountSerializer(serializers.ModelSerializer):
     id = serializers.CharField(source="pk", read_only=True)
     role = serializers.SerializerMethodField()
     networks = serializers.SerializerMethodField(help_text="Level by network id: rights beyond the role")
-
     deployed = serializers.SerializerMethodField(help_text="Networks that it has deployed and not deleted")
     most_deployed = serializers.SerializerMethodField(help_text="How many it may have")
 
@@ -38,7 +38,7 @@ class AccountSerializer(serializers.ModelSerializer):
         return quotas.networks_of(user).used
 
     def get_most_deployed(self, user: User) -> int:
-        return quotas.networks_of(user).most
+        return settings.MAX_NETWORKS
 
 
 class AccountBody(Body):

@@ -51,9 +51,17 @@ class Body(serializers.Serializer):
     )
 
     def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, Mapping) and (wrong := dict(self._wrong(data))):
-            raise serializers.ValidationError(wrong)
-        return super().to_internal_value(data)
+        wrong: dict[str, Any] = dict(self._wrong(data)) if isinstance(data, Mapping) else {}
+        try:
+            found = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            if not isinstance(error.detail, dict):
+                raise
+            wrong = {**wrong, **{name: told for name, told in error.detail.items() if name not in wrong}}  # all at once
+        else:
+            if not wrong:
+                return found
+        raise serializers.ValidationError(wrong)
 
     def _wrong(self, data: Mapping[str, Any]) -> Iterator[tuple[str, ErrorDetail]]:
         for name, value in data.items():

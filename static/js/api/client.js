@@ -1141,7 +1141,7 @@ export const storageApply = (options) => send("POST", `/api/storage/apply/`, opt
 export const storagePreview = (body, options) => send("POST", `/api/storage/preview/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * Published figures and questions, each with its definition, criteria and latest result.
  * @param {{ page?: number, page_size?: number, system?: string, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedStudySummaryList>}
@@ -1149,7 +1149,7 @@ export const storagePreview = (body, options) => send("POST", `/api/storage/prev
 export const studiesList = (query, options) => send("GET", `/api/studies/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * Published figures and questions, each with its definition, criteria and latest result.
  * @param {string | number} id
  * @param {{ scale?: "paper" | "quick", fields?: string }} [query]
  * @param {Options} [options]
@@ -1167,7 +1167,7 @@ export const studiesRetrieve = (id, query, options) => send("GET", `/api/studies
 export const studiesLaunchCreate = (id, body, options) => send("POST", `/api/studies/${part(id)}/launch/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * Systems, each with its settings, workload, measures and studies.
  * @param {{ name?: string, name__icontains?: string, ordering?: "-name" | "name", page?: number, page_size?: number, fields?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.PaginatedSystemList>}
@@ -1175,7 +1175,7 @@ export const studiesLaunchCreate = (id, body, options) => send("POST", `/api/stu
 export const systemsList = (query, options) => send("GET", `/api/systems/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * Systems, each with its settings, workload, measures and studies.
  * @param {string | number} id
  * @param {{ fields?: string }} [query]
  * @param {Options} [options]
@@ -1261,7 +1261,7 @@ export const tagsDestroy = (name, options) => send("DELETE", `/api/tags/${part(n
 export const tokensList = (query, options) => send("GET", `/api/tokens/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * A new token, with user name and password.
  * @param {Types.TokenBodyRequest} body
  * @param {Options} [options]
  * @returns {Promise<Types.MadeToken>}
@@ -1269,7 +1269,7 @@ export const tokensList = (query, options) => send("GET", `/api/tokens/`, { quer
 export const tokensCreate = (body, options) => send("POST", `/api/tokens/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * Revoke a token: requests with it are refused within a second.
  * @param {string | number} id
  * @param {Options} [options]
  * @returns {Promise<null>}
@@ -1438,7 +1438,7 @@ export const topologiesExamine = (body, options) => send("POST", `/api/topologie
 export const viewsList = (query, options) => send("GET", `/api/views/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * A saved view of a list, of your own.
  * @param {Types.SavedViewBodyRequest} body
  * @param {Options} [options]
  * @returns {Promise<Types.SavedView>}
@@ -1446,7 +1446,7 @@ export const viewsList = (query, options) => send("GET", `/api/views/`, { query,
 export const viewsCreate = (body, options) => send("POST", `/api/views/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * A saved view of a list, of your own.
  * @param {string | number} id
  * @param {{ fields?: string }} [query]
  * @param {Options} [options]
@@ -1455,7 +1455,7 @@ export const viewsCreate = (body, options) => send("POST", `/api/views/`, { body
 export const viewsRetrieve = (id, query, options) => send("GET", `/api/views/${part(id)}/`, { query, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * A saved view of a list, of your own.
  * @param {string | number} id
  * @param {Types.PatchedRenameBodyRequest} body
  * @param {Options} [options]
@@ -1464,7 +1464,7 @@ export const viewsRetrieve = (id, query, options) => send("GET", `/api/views/${p
 export const viewsPartialUpdate = (id, body, options) => send("PATCH", `/api/views/${part(id)}/`, { body, ...options });
 
 /**
- * For view sets: their actions ``list`` and ``retrieve``, and other lists.
+ * A saved view of a list, of your own.
  * @param {string | number} id
  * @param {Options} [options]
  * @returns {Promise<null>}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from overlay.systems.federation.covering.ranges import is_within
 from overlay.systems.federation.language.canonical import canonical, identity
-from overlay.systems.federation.language.conjunctions import terms
+from overlay.systems.federation.language.conjunctions import fixed_entity, terms
 from overlay.systems.federation.language.tree import RESERVED, Expression, Predicate
 
 
@@ -17,12 +17,16 @@ class Conjunction:
     predicates: tuple[Predicate, ...]
     others: frozenset[str]
     """``identity`` of each term that is no predicate."""
+    entity: str | None
+    """The id that it fixes."""
 
     @classmethod
     def of(cls, expression: Expression) -> Conjunction:
         parts = terms(canonical(expression))
         predicates = tuple(part for part in parts if isinstance(part, Predicate))
-        return cls(predicates, frozenset(identity(part) for part in parts if not isinstance(part, Predicate)))
+        others = frozenset(identity(part) for part in parts if not isinstance(part, Predicate))
+        fixed = fixed_entity(parts)
+        return cls(predicates, others, fixed[0] if fixed else None)
 
     def implies(self, other: Conjunction) -> bool:
         """Whether each notification that satisfies this one satisfies ``other``. False if that is not seen."""

@@ -89,8 +89,10 @@ def formatted(expression: Expression) -> str:
 
 
 def _inside(part: Expression, *looser: type) -> str:
+    while isinstance(part, And | Or) and len(part.parts) == 1:
+        part = part.parts[0]
     text = formatted(part)
-    return f"({text})" if isinstance(part, looser) and len(part.parts) > 1 else text  # type: ignore[union-attr]
+    return f"({text})" if isinstance(part, And | Or) and part.parts and isinstance(part, looser) else text
 
 
 def _formatted_predicate(one: Predicate) -> str:

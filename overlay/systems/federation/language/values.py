@@ -23,6 +23,7 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_NUMBERS = (int, float)
 _EQUALITIES = ("=", "!=")
 _PARTS: Mapping[str, Callable[[str, str], bool]] = {"prefix": str.startswith, "contains": str.__contains__}
 
@@ -48,14 +49,7 @@ def _compared(compare: Callable[[Any, Any], bool], constant: Constant, *, has_or
         return _never if has_order else _of_kind(bool, lambda value: compare(value, constant))
     if isinstance(constant, str):
         return _of_kind(str, lambda value: compare(value, constant))
-
-    def number(value: Any) -> bool:
-        kind = type(value)
-        if kind is float or kind is int:
-            return compare(value, constant)
-        return kind is list and any(map(number, value))
-
-    return number
+    return _of_numbers(lambda value: compare(value, constant))
 
 
 def _of_kind(wanted: type, test: Accepts) -> Accepts:
@@ -63,9 +57,29 @@ def _of_kind(wanted: type, test: Accepts) -> Accepts:
         kind = type(value)
         if kind is wanted:
             return test(value)
-        return kind is list and any(map(accepted, value))
+        return kind is list and _has(value, (wanted,), test)
 
     return accepted
+
+
+def _of_numbers(test: Accepts) -> Accepts:
+    def accepted(value: Any) -> bool:
+        kind = type(value)
+        if kind is float or kind is int:
+            return test(value)
+        return kind is list and _has(value, _NUMBERS, test)
+
+    return accepted
+
+
+def _has(values: list[Any], wanted: tuple[type, ...], test: Accepts) -> bool:
+    """Whether ``test`` is true of an element of one of these types.
+
+    A function that called itself would be a cycle, which only the garbage collector frees, for every subscription.
+    """
+    return any(
+        _has(value, wanted, test) if type(value) is list else type(value) in wanted and test(value) for value in values
+    )
 
 
 def _one_of(constants: tuple[Constant, ...]) -> Accepts:
@@ -76,12 +90,16 @@ def _one_of(constants: tuple[Constant, ...]) -> Accepts:
         int: numbers,
         float: numbers,
     }
+    scalars = tuple(allowed)
+
+    def is_allowed(value: Any) -> bool:
+        return value in allowed[type(value)]
 
     def member(value: Any) -> bool:
         kind = type(value)
         if kind in allowed:
             return value in allowed[kind]
-        return kind is list and any(map(member, value))
+        return kind is list and _has(value, scalars, is_allowed)
 
     return member
 
@@ -92,14 +110,7 @@ def _between(low: Constant, high: Constant) -> Accepts:
         return _of_kind(str, lambda value: low <= value <= high)
     if isinstance(low, bool | str) or isinstance(high, bool | str):
         return _never
-
-    def number(value: Any) -> bool:
-        kind = type(value)
-        if kind is float or kind is int:
-            return bool(low <= value <= high)
-        return kind is list and any(map(number, value))
-
-    return number
+    return _of_numbers(lambda value: bool(low <= value <= high))
 
 
 def _part(has: Callable[[str, str], bool], constant: Constant) -> Accepts:

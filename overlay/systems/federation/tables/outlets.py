@@ -74,11 +74,6 @@ class Outlet:
         self._changed.clear()
         return Change(self.destination, tuple(added), tuple(removed))
 
-    def forget(self) -> None:
-        """It knows nothing any more: all that is desired is a difference."""
-        for sid in list(self._sent):
-            self.take_off(sid)
-
     def take_off(self, sid: SubscriptionId) -> None:
         """It has dropped this one by itself."""
         if self._sent.pop(sid, None) is not None:

@@ -22,6 +22,8 @@ class SubscriptionTable:
         """The outlets by scope, those that want all under the empty one."""
         self._silent: set[Destination] = set()
         """Destinations whose subscriptions are told to no one: over edges of an earlier tree."""
+        self._unsettled: dict[Destination, Outlet] = {}
+        """The outlets that may have to be told something."""
 
     def __len__(self) -> int:
         return len(self._index)
@@ -94,6 +96,7 @@ class SubscriptionTable:
 
     def remove_outlet(self, destination: Destination) -> None:
         outlet = self._outlets.pop(destination)
+        self._unsettled.pop(destination, None)
         for scope in ("", *outlet.served):
             self._stop_serving(scope, destination)
 
@@ -113,7 +116,23 @@ class SubscriptionTable:
 
     def changes(self) -> list[Change]:
         """What is to be told now; each is given once."""
-        return [outlet.difference() for outlet in self._outlets.values() if not outlet.is_settled]
+        found = [outlet.difference() for outlet in self._unsettled.values() if not outlet.is_settled]
+        self._unsettled.clear()
+        return found
+
+    def take_off(self, destination: Destination, sids: Iterable[SubscriptionId]) -> None:
+        """An outlet has dropped these by itself. Nothing changes without such an outlet."""
+        outlet = self._outlets.get(destination)
+        if outlet is not None:
+            self._unsettled[destination] = outlet
+            for sid in sids:
+                outlet.take_off(sid)
+
+    def forget_sent(self, destination: Destination) -> None:
+        """It has dropped all."""
+        outlet = self._outlets.get(destination)
+        if outlet is not None:
+            self.take_off(destination, [one.id for one in outlet.sent])
 
     # ---- inner
 
@@ -143,6 +162,7 @@ class SubscriptionTable:
         if row is not None and not (outlet.wants(row.subscription) and self._comes_from_others(row, outlet)):
             row = None
         outlet.candidate(subscription.id, None if row is None else row.subscription)
+        self._unsettled[outlet.destination] = outlet
 
     def _comes_from_others(self, row: Row[Destination], outlet: Outlet) -> bool:
         own, silent = outlet.destination, self._silent
@@ -161,6 +181,7 @@ class SubscriptionTable:
         assert held == {(row.subscription.id, where) for row in self._index for where in row.destinations}
         for outlet in self._outlets.values():
             outlet.check_invariants()
+            assert outlet.is_settled or outlet.destination in self._unsettled
             for row in self._index:
                 self._check_candidate(outlet, row)
 

@@ -79,9 +79,7 @@ class Tables:
 
     def forget_sent(self, broker: str) -> None:
         """It has lost what it was told: both tables go again, complete."""
-        outlet = self.subscriptions.outlet(neighbour(broker))
-        if outlet is not None:
-            outlet.forget()
+        self.subscriptions.forget_sent(neighbour(broker))
         self.registrations.connect(broker)
 
     def _disconnect(self, broker: str) -> None:
@@ -100,7 +98,7 @@ class Tables:
         if is_asked and outlet is None:
             self.subscriptions.add_outlet(Outlet(client(name)))
         elif outlet is not None and before and before.advertisement.registration != entry.advertisement.registration:
-            outlet.forget()
+            self.subscriptions.forget_sent(client(name))
         self._served([self.registrations.put(entry)])
 
     def unregister(self, name: str) -> None:
@@ -122,7 +120,7 @@ class Tables:
         Returns the queries that were not satisfied. They are not offered to it again.
         """
         rows = [(sid, self.subscriptions.get(sid)) for sid in satisfied]
-        self._take_off(client(name), [sid for sid, row in rows if row is None])
+        self.subscriptions.take_off(client(name), [sid for sid, row in rows if row is None])
         return [sid for sid, row in rows if row is not None and row.subscription.once]
 
     # ---- messages of neighbours
@@ -156,7 +154,7 @@ class Tables:
 
     def ended(self, broker: str, sids: Iterable[SubscriptionId]) -> None:
         """A neighbour sent a notification that ended these queries there."""
-        self._take_off(neighbour(broker), sids)
+        self.subscriptions.take_off(neighbour(broker), sids)
 
     # ---- notifications
 
@@ -214,12 +212,6 @@ class Tables:
             self.subscriptions.add(one, source)
         for sid in removed:
             self.subscriptions.remove(sid, source)
-
-    def _take_off(self, destination: Destination, sids: Iterable[SubscriptionId]) -> None:
-        outlet = self.subscriptions.outlet(destination)
-        if outlet is not None:
-            for sid in sids:
-                outlet.take_off(sid)
 
     def _served(self, changes: Iterable[Served]) -> None:
         for one in changes:

@@ -15,7 +15,7 @@ import msgpack
 from overlay.core.errors import shown
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.errors import BadMessage, Reason, refuse
-from overlay.systems.federation.wire.kinds import MOST, elements
+from overlay.systems.federation.wire.kinds import MOST, Read, elements
 from overlay.systems.federation.wire.layouts import REQ, Layout, Values
 from overlay.systems.federation.wire.notes import MAX_BYTES, NOTIFICATION, encoded, pack
 from overlay.systems.federation.wire.table import layouts
@@ -94,31 +94,41 @@ class _Coder:
 
     def __init__(self, layout: Layout, check: Layout) -> None:
         self.layout = layout
-        self._check = check
-        self._count = len(layout.fields)
         self._reads = [field.kind.read for field in layout.fields]
+        self._checks = [field.kind.read for field in check.fields]
+        self._count = len(layout.fields)
         self._kept = [bool(field.name) for field in layout.fields]
         self._has_padding = not all(self._kept)
         self._writes = [(field.name, field.kind.write) for field in layout.fields]
+        self._others = self._reads[1:]
         self._has_req = layout.fields[0] is REQ
         self._attributes = attrgetter(*(field.name for field in layout.fields if field.name))
 
     def read(self, array: Sequence[Any]) -> m.Message:
         """From all elements of a message, its code included."""
-        values = self._values(array[1:], self.layout)
+        values = self._values(array[1:], self._reads)
         if self._has_padding:
             values = [value for value, is_kept in zip(values, self._kept, strict=True) if is_kept]
         message: m.Message = self.layout.message(*values)
         return message
 
-    def _values(self, array: Sequence[Any], layout: Layout) -> list[Any]:
-        """The fields as ``layout`` reads them."""
+    def _values(self, array: Sequence[Any], reads: Sequence[Read]) -> list[Any]:
+        """The fields as ``reads`` give them."""
         try:
             if len(array) != self._count:
                 elements(array, self._count, self._count)
-            return [field.kind.read(value) for field, value in zip(layout.fields, array, strict=True)]
+            return [read(value) for read, value in zip(reads, array)]  # noqa: B905 (equal lengths; a hot path)
         except BadMessage as error:
-            raise self._error(error, _wrong_field(array, layout), array) from None
+            raise self._error(error, self._wrong_field(array, reads), array) from None
+
+    def _wrong_field(self, array: Sequence[Any], reads: Sequence[Read]) -> str:
+        """The name of the first one that cannot be read."""
+        for field, read, value in zip(self.layout.fields, reads, array, strict=False):
+            try:
+                read(value)
+            except BadMessage:
+                return field.name or "padding"
+        return "its fields"
 
     def write(self, message: m.Message) -> list[Any]:
         """All elements of the message, which can be read back."""
@@ -126,7 +136,7 @@ class _Coder:
             fields = [write(getattr(message, name, None)) for name, write in self._writes]
         except BadMessage as error:
             raise self._error(error, "its fields", ()) from None
-        self._values(fields, self._check)
+        self._values(fields, self._checks)
         return [self.layout.code, *fields]
 
     def routed(self, head: bytes, message: Any) -> bytes:
@@ -134,7 +144,7 @@ class _Coder:
         _, *fields = self._attributes(message)
         try:
             notification = encoded(message.notification)
-            for read, field in zip(self._reads[1:], fields, strict=True):
+            for read, field in zip(self._others, fields):  # noqa: B905 (a hot path)
                 read(field)
         except BadMessage as error:
             raise self._error(error, "its fields", ()) from None
@@ -149,16 +159,6 @@ class _Coder:
         is_known = type(req) is int and 0 <= req < 1 << 64
         sentence = f"{self.layout.name.upper()}, {where}: {error.sentence}"
         return BadMessage(error.reason, sentence, self.layout.code, req if is_known else 0)
-
-
-def _wrong_field(array: Sequence[Any], layout: Layout) -> str:
-    """The name of the first one that cannot be read."""
-    for field, value in zip(layout.fields, array, strict=False):
-        try:
-            field.kind.read(value)
-        except BadMessage:
-            return field.name or "padding"
-    return "its fields"
 
 
 CODEC = Codec()

@@ -16,12 +16,14 @@ from overlay.systems.federation.wire.kinds import (
     Kind,
     U,
     choice,
+    elements,
     listed,
     optional,
     pair,
     record,
     short,
     text,
+    unsigned,
 )
 from overlay.systems.federation.wire.notes import NOTIFICATION
 
@@ -30,6 +32,11 @@ MAX_SCOPES = 16
 MAX_SERVED = 64
 """Scopes of a client, and of a query."""
 URL = text(512)
+
+
+def _sid(value: Any) -> v.SubscriptionId:
+    client, number = elements(value, 2, 2)
+    return v.SubscriptionId(short(client), unsigned(number))
 
 
 def _expression(value: Any) -> Expression:
@@ -48,9 +55,9 @@ def _needs(value: Any) -> dict[str, tuple[str, ...]]:
 
 
 SERVED = listed(SHORT_TEXT, 0, MAX_SERVED)
-SID = record("*sid*", v.SubscriptionId, (SHORT_TEXT, U), ("client", "number"))
-SIDS = listed(Kind(SID.words, SID.read))
-"""Written as they are: an id is a tuple."""
+SID = Kind("*sid*", _sid)
+"""Written as it is: an id is a tuple."""
+SIDS = listed(SID)
 EXPRESSION = Kind("*expr*", _expression, written)
 SUBSCRIPTION = record(
     "*sub*",

@@ -123,9 +123,10 @@ def listed(inner: Kind, least: int = 0, most: int = MOST) -> Kind:
     read_one, write_one = inner.read, inner.write
 
     def read(value: Any) -> tuple[Any, ...]:
-        if type(value) is not list or not least <= len(value) <= most:
+        kind = type(value)
+        if (kind is not list and kind is not tuple) or not least <= len(value) <= most:
             value = elements(value, least, most)
-        return tuple([read_one(one) for one in value])
+        return tuple([read_one(one) for one in value]) if value else ()
 
     bounds = f", {least} to {most}" if most < MOST else ""
     write = tuple if write_one is _same else lambda value: [write_one(one) for one in value]

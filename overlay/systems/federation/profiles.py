@@ -1,0 +1,40 @@
+"""The two profiles of a federation: the paper's, and the defaults, which improve on it. They differ in nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from overlay.core.settings import SettingInfo, Value
+
+PUBLISHED, IMPROVED = "published", "improved"
+
+PROFILES: Mapping[str, Mapping[str, Value]] = {
+    IMPROVED: {},
+    PUBLISHED: {
+        "keepalive_share": 0.9,
+        "implicit_keepalive": False,
+        "covering": "off",
+        "encoding": "contextml",
+        "cache_cap": 0.15,
+        "bulk_deadline": "postponed",
+    },
+}
+"""The values of each; other settings have their defaults. The corrections of the paper's equations are in both."""
+
+SUMMARIES: Mapping[str, str] = {
+    IMPROVED: "binary messages, covering, a cache without a cap, and keep-alives that tolerate a lost message",
+    PUBLISHED: "as in the paper: ContextML, a cache for 15 % of subscriptions, late keep-alives",
+}
+
+PROFILE = SettingInfo(
+    name="profile",
+    kind="text",
+    default=IMPROVED,
+    unit="",
+    help="A named set of settings. Settings given explicitly override it. "
+    + "; ".join(f"{name}: {summary}" for name, summary in SUMMARIES.items())
+    + ".",
+    low=None,
+    high=None,
+    choices=tuple(PROFILES),
+)
