@@ -96,16 +96,16 @@ class Front:
         if parameters is None or not is_answered_here(scope, headers):
             return None
         try:
-            principal, seen = (
-                await self._principal(target, headers, is_write),
-                await self.access.network(target.network),
-            )
+            principal = await self._principal(target, headers, is_write)
+            if principal is None:  # whoever has no account causes no look at a network
+                return None
+            seen = await self.access.network(target.network)
         except DatabaseError:
             return None
         except UNKNOWN as unknown:
             return reply_to(self.access.refusal(unknown, scope))
         # One that was down may have been started since it was looked at: Django looks now.
-        if principal is None or seen is None or not seen.is_up or (principal.is_session and is_write):
+        if seen is None or not seen.is_up or (principal.is_session and is_write):
             return None
         if parameters and not are_known(parameters, seen.system, target.kind, method):
             return None

@@ -168,6 +168,13 @@ async def test_an_unknown_token_is_refused_without_django_and_counts_for_its_add
     assert (await site.get("r1")).status_code == 404, "others of this address go on"
 
 
+async def test_no_network_is_looked_for_without_an_account(site: Site) -> None:
+    async with httpx.AsyncClient(transport=site.client._transport, base_url="http://localhost") as stranger:
+        for id in ("one", "two", site.network):
+            assert (await stranger.get(f"/api/networks/{id}/context/room/r1/temp/")).status_code == 401
+    assert not site.front.access._networks._known
+
+
 async def test_an_unknown_session_is_refused_as_django_does(site: Site) -> None:
     async with httpx.AsyncClient(
         transport=site.client._transport, headers={"Cookie": "sessionid=nonsense"}
