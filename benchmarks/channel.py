@@ -1,8 +1,8 @@
 """The channel: one message there and back, batches, one message over three hops, and memory of idle sessions.
 
-The servers are processes (``benchmarks.channel_echo``) on one core, the clients are here, with blocking sockets. The
-reference is a bare datagram echo: what a Python program needs to receive and send a datagram. A burst on each other
-server is between two bursts on it.
+The servers are processes (``benchmarks.channel_echo``); the clients are here, with blocking sockets. All are on one
+core, since waking another one takes longer than the exchange. The reference is a bare datagram echo: what a Python
+program needs to receive and send a datagram. A burst on each other server is between two bursts on it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ SINGLE, BATCHES, BATCH = 2_000, 40, 100
 PAYLOAD = 200
 SESSIONS = 20_000
 HOPS = 3
-GOAL_US = 150
-"""Of a system of brokers that rides on the channel, acknowledged by each hop; the channel is a part of it."""
 WAIT_S = 10.0
 LOOK_S = 0.02
 """A client of a channel that receives nothing looks at its timers so often."""
@@ -206,8 +204,7 @@ def _chains(rounds: int, stack: ExitStack) -> Iterator[Figure]:
     channel.exchange([bytes(PAYLOAD)] * BATCH)
     bursts = [(_single(bare, last), _single(channel, last)) for _ in range(rounds)]
     yield figure("channel", f"{HOPS} hops: {REFERENCE}, p50", "us", [one.p50_us for one, _ in bursts], "lower")
-    times = [one.p50_us for _, one in bursts]
-    yield figure("channel", f"{HOPS} hops: channel, p50", "us", times, "lower", at_most=GOAL_US)
+    yield figure("channel", f"{HOPS} hops: channel, p50", "us", [one.p50_us for _, one in bursts], "lower")
 
 
 def _chain(stack: ExitStack, kind: str, sock: socket.socket, id: bytes) -> tuple[Server, Server]:

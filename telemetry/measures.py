@@ -158,11 +158,11 @@ COMMON: dict[str, Measure] = {
             definition="99th percentile of the time from a request's intended sending to its actual one.",
             short="Lateness, p99",
         ),
-        _memory("rss", "Memory of {a_server}, RSS", "RoamingClient memory of a server's process", "RSS per {server}"),
+        _memory("rss", "Memory of {a_server}, RSS", "Resident memory of a server's process", "RSS per {server}"),
         _memory(
             "pss",
             "Memory of {a_server}, PSS",
-            "RoamingClient memory, with shared pages divided among their processes",
+            "Resident memory, with shared pages divided among their processes",
             "PSS per {server}",
         ),
         _memory("uss", "Memory of {a_server}, USS", "Private memory of a server's process", "USS per {server}"),

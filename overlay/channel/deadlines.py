@@ -62,6 +62,8 @@ class Deadlines:
             if due == at:
                 return at
             self._move(owner, due)
+            if heap and heap[0][0] == due:  # still the first one, which need not be asked again
+                return due
         return None
 
     def ring(self, now: int) -> None:

@@ -16,8 +16,9 @@ from brokerweb.systems.context_broker.context import following
 from brokerweb.systems.context_broker.context.plane import PLANE
 from brokerweb.systems.context_broker.context.withdrawing import FULL
 from brokerweb.systems.context_broker.models import PendingWithdrawal
-from overlay.programs.context_broker import withdrawals
+from overlay.programs.context_broker import follower, withdrawals
 from tests.brokerweb.front_site import Site, network_site
+from tests.waiting import BOUND_S
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -121,6 +122,18 @@ async def test_what_is_deleted_is_served_by_no_broker_and_older_data_do_not_retu
     assert site.passed_on == []
 
 
+async def test_a_network_of_too_many_brokers_is_never_a_complete_list(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "MOST_BROKERS", 1)
+    await site.put("r1")
+    for _ in range(2):
+        refused = await site.client.get(site.url)
+        assert (refused.status_code, "the limit is 1" in refused.json()["sentence"]) == (504, True)
+    deleted = await site.delete("r1")
+    assert (deleted.status_code, deleted.json()["provider"]) == (200, "p"), "as a query finds it"
+
+
 async def test_the_provider_is_named_if_there_are_several(site: Site) -> None:
     await site.put("r1", provider="p", broker=0)
     await site.put("r1", provider="q", broker=1)
@@ -179,6 +192,17 @@ async def test_deletions_that_a_broker_did_not_confirm_survive_a_restart_of_the_
     assert PLANE._withdrawing.pending == 0
     assert site.brokers[1].broker.statistics(0)["withdrawn"] == 2
     assert not await PendingWithdrawal.objects.aexists()
+
+
+async def test_a_deletion_that_django_passes_on_is_stored_while_its_thread_waits(site: Site) -> None:
+    await site.put("r1", broker=0)
+    await site.mark(1, state="lost")
+    twice = [("Accept", "application/json"), ("Accept", "*/*")]  # which Django combines
+    async with asyncio.timeout(BOUND_S):
+        answer = await site.delete("r1", twice, provider="p")
+    assert (answer.status_code, answer.json()["pending"]) == (200, [1])
+    assert len(site.passed_on) == 1
+    assert await PendingWithdrawal.objects.acount() == 1
 
 
 async def test_a_later_deletion_of_an_entry_takes_the_place_of_an_earlier_one(site: Site) -> None:

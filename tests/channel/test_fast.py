@@ -21,7 +21,8 @@ def course(seed):
     Node.lives = count()
     chance = Random(seed)
     shape = chance.choice([*SHAPES, LinkShape(delay_ms=3)])
-    world = World(IDS, ChannelSettings(chance.choice([2, 256]), 30, 200), shape, seed, is_sealed=chance.random() < 0.5)
+    is_sealed = bool(shape.corruption) or chance.random() < 0.5
+    world = World(IDS, ChannelSettings(chance.choice([2, 256]), 30, 200), shape, seed, is_sealed=is_sealed)
     world.open(b"b0", b"b1")
     world.open(b"b1", b"b2", keep=True)
     world.run(100)

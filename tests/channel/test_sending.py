@@ -6,11 +6,12 @@ import pytest
 
 from overlay.channel import ChannelSettings, Down, Message, wire
 from overlay.channel.settings import MIB
-from overlay.core.links import LinkShape
+from overlay.core.links import PROFILES, LinkShape
 from overlay.core.node import SECOND
 from tests.channel.lossy import World, numbers_after
 from tests.channel.scripted import B0, B1, MS, B, Pair, session_of
 from tests.channel.test_sessions import kinds, until_silent
+from tests.thorough import examples
 
 SMALL = ChannelSettings(frame=200, probe_s=0)
 
@@ -138,6 +139,15 @@ def test_a_lost_datagram_goes_again_when_three_later_ones_arrived():
     assert not sender(pair).records and sender(pair).trip.srtt == before, "what was sent twice is no sample"
 
 
+def test_what_goes_again_goes_first_with_what_is_new():
+    pair = Pair(SMALL)
+    out = send(pair, 1)
+    pair.b0.handle_timer(pair.now + 200 * MS)
+    pair.b0.send(b"b1", b"new", pair.now + 200 * MS)
+    again, fresh = pair.drain(pair.b0)
+    assert again == out[0] and fresh[0].endswith(b"\0\3new")
+
+
 def test_a_record_is_not_sent_again_within_a_round_trip_of_its_last_sending():
     pair = Pair(SMALL)
     out = send(pair, 6)
@@ -162,16 +172,27 @@ def test_reordering_alone_costs_at_most_two_datagrams_a_record(seed):
     assert world.nodes[b"b0"].channel._station.sessions[b"b1"].sender.repeated <= 100
 
 
-@pytest.mark.parametrize("loss", [0.02, 0.3])
-def test_with_losses_all_is_delivered_soon(loss):
-    shape = LinkShape(delay_ms=15, loss=loss, loss_burst_limit=3, rate_bytes_per_s=1_250_000)
-    world = World(shape=shape)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_over_each_link_profile_all_is_delivered_both_ways(profile):
+    world = World(shape=PROFILES[profile])
     world.open(b"b0", b"b1", keep=True)
-    for _ in range(300):
+    world.run(8_000)
+    world.open(b"b1", b"b0", keep=True)
+    for _ in range(150):
         world.send(b"b0", b"b1", 100)
+        world.send(b"b1", b"b0", 1_500)
         world.run(2)
-    world.run(10_000)
-    assert len(world.messages(b"b1")) == 300
+    world.run(20_000)
+    assert len(world.messages(b"b0")) == len(world.messages(b"b1")) == 150
+
+
+@pytest.mark.parametrize("seed", range(examples(48)))
+def test_a_session_opens_over_a_link_that_loses_three_in_ten(seed):
+    world = World(shape=PROFILES["L1"], seed=seed)
+    world.open(b"b0", b"b1")
+    world.send(b"b0", b"b1")
+    world.run(5_000)
+    assert len(world.messages(b"b1")) == 1
 
 
 def test_what_a_time_out_or_a_pause_delayed_is_no_sample():

@@ -447,7 +447,9 @@ def test_a_peer_moves_once_the_new_address_is_proven(before):
     pair.give([(probe, B0)], pair.b0)
     ((answer, _),) = pair.drain(pair.b0)
     pair.give([(answer, B1)], pair.b1, source=B0)
-    assert pair.log[B1][-1] == Message(b"b0", b"m"), "from the old address it proves nothing"
+    pair.give([(answer, B1)], pair.b1, source=("203.0.113.8", 9))
+    assert pair.log[B1][-1] == Message(b"b0", b"m"), "from another address it proves nothing"
+    pair.drain(pair.b1)  # a PROBE to that address, too
     pair.give([(answer, B1)], pair.b1, source=OTHER)
     assert pair.log[B1][-1] == Moved(b"b0", OTHER)
     pair.b1.send(b"b0", b"o", pair.now)
@@ -510,3 +512,8 @@ def test_a_quiet_session_probes_its_candidates():
     pair.drain(pair.b0)
     probes = [sorted(to for _, to in out) for _, out, _ in until_silent(pair.b0, pair.now, most=9 * SECOND)]
     assert probes and all(to == [B1, OTHER] for to in probes)
+    pair.now = 8 * SECOND + 500 * MS
+    session_of(pair.b1, b"b0").send(wire.ACK)
+    pair.give(pair.b1.datagrams_to_send()[-1:], pair.b0)
+    assert pair.log[B0][-1] == Back(b"b1")
+    assert pair.b0.next_timer() <= pair.now + SECOND, "the candidate's turn comes by its own timer again"

@@ -13,10 +13,13 @@ import httpx
 import pytest
 
 from waxwing import Client, Retry
-from waxwing.cli import arguments, main
+from waxwing.cli import arguments, main, printing
+from waxwing.records import Network
 
 REFUSED = {"field": "seed", "code": "invalid", "sentence": "must be a whole number"}
 NETWORK = {"id": "n", "name": "campus", "state": "running"}
+EVIL = "\x1b]0;title\x07\x9b2J\ud800"
+"""Escape sequences of terminals, and what UTF-8 cannot have."""
 Typed = Callable[..., tuple[int, str, str]]
 
 
@@ -43,6 +46,10 @@ def answered(request: httpx.Request) -> httpx.Response:
         return httpx.Response(
             401, json={"field": "", "code": "not_authenticated", "sentence": "The token has expired."}
         )
+    if path == "/api/evil/":
+        told = {"field": "", "code": "invalid", "sentence": EVIL}
+        status, body = (400, told) if request.method == "POST" else (200, {"a": EVIL})
+        return httpx.Response(status, content=json.dumps(body), headers={"Content-Type": "application/json"})
     if path == "/api/wrong/":
         return httpx.Response(400, json={**REFUSED, "errors": [REFUSED, {**REFUSED, "field": "name"}]})
     if path == "/api/hosts/":
@@ -158,6 +165,20 @@ def test_parameters_are_sent_as_they_were_typed_and_bodies_as_json(typed: Typed,
     assert asked[-1].headers["Content-Type"] == "application/yaml"
     echo("POST", "echo/", "-H", "If-Match: 5", "--key", "k")
     assert (asked[-1].headers["If-Match"], asked[-1].headers["Idempotency-Key"]) == ("5", '"k"')
+
+
+def test_what_a_server_says_moves_no_cursor(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _, told = typed("api", "POST", "evil/")
+    assert code == 2 and told.strip().isprintable() and "title" in told
+    printing.show([Network.of({**NETWORK, "name": EVIL})], as_json=True)
+    printing.line({"a": EVIL})
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    printing.show(f"{EVIL}\n", as_json=False)
+    code, shown, _ = typed("api", "GET", "evil/")
+    assert code == 0
+    assert all(line.isprintable() for line in shown.splitlines()) and "\x9b" not in shown
+    rows = shown.splitlines()
+    assert json.loads(rows[0])[0]["name"] == json.loads(rows[1])["a"] == EVIL
 
 
 def test_any_list_is_read_to_its_end_and_headers_can_be_seen(typed: Typed) -> None:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from waxwing import (
+    ApiError,
     AsyncClient,
     Client,
     InvalidMessage,
@@ -120,6 +121,8 @@ def test_retry_after_is_a_number_or_a_date() -> None:
         (later, 90.0),
         ("Fri, 01 Jan 1999 00:00:00 GMT", 0.0),
         ("soon", None),
+        ("1 Jan 99999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2001 00:00:00 +99999999999999", None),
         ("", None),
     ):
         assert retry_after({"retry-after": text}, NOW) == seconds, text
@@ -200,6 +203,15 @@ def test_a_redirect_to_another_server_is_an_error_that_names_it_and_sends_nothin
     assert {one.url.host for one in seen} == {"there"} and len(seen) == 2
 
 
+def test_a_redirect_to_no_address_and_a_deeply_nested_refusal_are_errors() -> None:
+    for answered, error in (
+        (httpx.Response(302, headers={"Location": "http://[x/"}), Redirected),
+        (httpx.Response(400, content=b"[" * 100_000), ApiError),
+    ):
+        with pytest.raises(error):
+            client(served(answered)[1]).runs.get("r")
+
+
 def test_a_change_does_not_follow_redirects_and_a_circle_ends() -> None:
     seen, answer = served(httpx.Response(307, headers={"Location": "/api/networks/m/"}))
     with pytest.raises(Redirected, match=r"POST http://there/api/networks/ .* only what reads"):
@@ -223,6 +235,7 @@ def test_what_is_not_this_api_is_an_error_not_a_traceback() -> None:
         (httpx.Response(200, json=[]), lambda one: one.runs.get("r")),
         (httpx.Response(200, json={"data": []}), lambda one: one.runs.list()),
         (httpx.Response(304), lambda one: one.runs.get("r")),
+        (httpx.Response(200, content=b"[" * 100_000), lambda one: one.runs.get("r")),
         (httpx.Response(200, stream=httpx.ByteStream(b"no"), headers=ZIPPED), lambda one: one.runs.get("r")),
     ):
         with pytest.raises(UnexpectedAnswer):

@@ -10,9 +10,12 @@ import pytest
 from overlay.core.errors import InvalidSetting
 from overlay.core.node import SECOND
 from overlay.systems.context_broker.clients.exchange import WallClock
+from overlay.systems.context_broker.mqtt import known
 from overlay.systems.context_broker.mqtt.bridge import Bridge
 from overlay.systems.context_broker.mqtt.inward import Outcome
+from overlay.systems.context_broker.mqtt.outward import SPARE_TIMERS
 from overlay.systems.context_broker.mqtt.settings import read_settings
+from overlay.systems.context_broker.mqtt.topic import MOST_WITHDRAWN
 from overlay.systems.context_broker.mqtt.values import Value
 from tests.mqtt.world import BEGIN_MS, PATTERN, Net, Server, Side, World
 
@@ -258,3 +261,57 @@ def test_a_server_and_a_network_that_lose_everything_get_it_back() -> None:
     net.lose_everything()
     world.run(20)
     assert server.shows() == net.shows() and len(net.shows()) == 2
+
+
+FAR_MS = 4_000_000_000_000
+
+
+def heard(one: Bridge, number: int, message: dict[str, Any] | None, outcome: Outcome = Outcome.STORED) -> None:
+    """A message at one topic, and all that follows from it."""
+    now = BEGIN + number * SECOND // 1_000
+    told = {} if message is None else {"timestamp": BEGIN_MS + now // 1_000_000, **message}
+    one.message("c/t/a/s", json.dumps(told).encode() if told else b"", now)
+    for operation in one.take_operations(now):
+        one.ended(operation, outcome, now)
+    for published in one.take_messages(now):
+        one.received(published.topic, now)
+
+
+def test_one_topic_keeps_little_whatever_is_said_there() -> None:
+    one = bridge()
+    for number in range(0, 600, 2):
+        heard(one, number, {"v": 1, "provider": f"p{number}", "valid_end": FAR_MS})
+        heard(one, number + 1, None)
+    (topic,) = one._known.topics
+    assert len(topic._buried) == MOST_WITHDRAWN
+    for number in range(600, 1_200):
+        heard(one, number, {"v": number, "provider": "p", "valid_end": FAR_MS - number})
+    assert len(one._known.outward._timers) <= 2 + SPARE_TIMERS
+    one.check_invariants()
+
+
+def test_what_a_server_sends_after_each_connection_is_bounded() -> None:
+    one = bridge(waiting=10, receive_maximum=5)
+    for number in range(20):
+        for mid in range(5):
+            one.message("c/t/a/s", json.dumps({"v": 1, "provider": f"{number}-{mid}"}).encode(), BEGIN, mid=mid)
+        for operation in one.take_operations(BEGIN):
+            one.ended(operation, Outcome.UNANSWERED, BEGIN)
+        one.disconnected(BEGIN)
+        one.connected(BEGIN)
+    assert one.sizes()["waiting_in"] == 15 and one.counts["dropped"] == 85
+    one.check_invariants()
+
+
+def test_payloads_have_a_bound_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "MOST_KEPT_BYTES", 1_000)
+    one = bridge()
+    for number in range(9):
+        one.message(f"c/t/{number}/s", json.dumps({"v": "x" * 98}).encode(), BEGIN, mid=number)
+    assert one.counts["refused_payload"] == 4, "each of the others is shown, and waits"
+    assert "kept" in one.last_refusal
+    for operation in one.take_operations(BEGIN):
+        one.ended(operation, Outcome.STORED, BEGIN)
+    one.check_invariants()
+    one.message("c/t/8/s", json.dumps({"v": "x" * 98}).encode(), BEGIN)
+    assert one.counts["refused_payload"] == 4, "there is room again"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from brokerweb.comparison.axes import axis_of
@@ -9,7 +11,7 @@ from telemetry import thresholds
 from telemetry.charts.points import text
 from telemetry.filters import InvalidFilter
 from telemetry.filters.values import quantity, written
-from telemetry.measures import Measure, with_unit
+from telemetry.measures import COMMON, Measure, with_unit
 
 ENERGY = Measure("energy_per_query", "Energy per query", "J", ("energy",), "lower")
 SETTLE = Measure("settle", "Time to settle", "s", ("settle",), "lower")
@@ -35,6 +37,12 @@ KNOWN = {one.name: one for one in (ENERGY, SETTLE, SENT)}
 )
 def test_a_value_is_written_with_its_unit(measure: Measure, value: float | None, told: str) -> None:
     assert measure.text(value).replace("\u202f", " ") == told
+
+
+def test_definitions_name_nothing_of_the_code() -> None:
+    found = [one.definition for one in COMMON.values() if re.search("[a-z][A-Z]", one.definition)]
+    assert found == []
+    assert "Resident memory" in COMMON["rss"].definition
 
 
 def test_a_difference_has_sign_and_unit() -> None:

@@ -106,12 +106,12 @@ class NetworkFollowing:
     def follow(self, snapshot: NetworkSnapshot) -> None:
         """These are its brokers now. Raises ``NotAnswered``."""
         if snapshot.addresses != self._addresses:
-            self._addresses = snapshot.addresses
-            self._indexes = rows.indexes(snapshot)
             try:
                 self.follower.follow(snapshot.addresses)
             except TooManyBrokers as error:
                 raise NotAnswered(f"The context of this network cannot be listed: {error}.") from None
+            self._addresses = snapshot.addresses
+            self._indexes = rows.indexes(snapshot)
 
     def holder(self, snapshot: NetworkSnapshot, entry: Entry) -> Holder | None:
         """A running broker that holds the entry."""

@@ -228,7 +228,10 @@ class ContextPlane:
             if provider in found:  # one query instead of reading all tables
                 return found
         self._enter()
-        following = self._followings.start(snapshot)
+        try:
+            following = self._followings.start(snapshot)
+        except NotAnswered:  # too many brokers to follow
+            return await self._any(snapshot, key, how)
         following.note(*snapshot.addresses)
         await following.refresh()
         entries = following.view.about(key, time.time_ns() // 1_000_000)

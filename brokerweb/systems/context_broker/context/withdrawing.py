@@ -24,6 +24,8 @@ FULL = "Too many deletions wait for brokers of this network that do not confirm 
 AGAIN_S = 5.0
 
 log = logging.getLogger(__name__)
+# Not in the thread of a request: if Django passed that on, its thread waits for this.
+_in_thread = partial(database_sync_to_async, thread_sensitive=False)
 Client = Callable[[NetworkSnapshot], PoolClient]
 Look = Callable[[str], Awaitable[NetworkSnapshot | None]]
 
@@ -55,7 +57,7 @@ class Withdrawing:
 
     async def resume(self) -> None:
         """The same now. Raises ``DatabaseError``."""
-        for network, found in (await database_sync_to_async(_load)()).items():
+        for network, found in (await _in_thread(_load)()).items():
             self._rows |= {(network, one): row for row, one in found}
             await self._add(network, [one for _, one in found])
 
@@ -71,7 +73,7 @@ class Withdrawing:
         told = {broker: broker in errors and errors[broker] is None for broker in brokers.processes}
         left = [Pending(one, broker, brokers.processes[broker]) for broker, is_done in told.items() if not is_done]
         if left and any(told.values()):
-            rows = await database_sync_to_async(_store)(snapshot.network, left)
+            rows = await _in_thread(_store)(snapshot.network, left)
             self._rows |= {(snapshot.network, one): row for one, row in zip(left, rows, strict=True)}
             await self._add(snapshot.network, left)
         return told
@@ -109,7 +111,7 @@ class Withdrawing:
 
     async def _ended(self, network: str, over: Sequence[Pending]) -> None:
         rows = [self._rows.pop((network, one), 0) for one in over]
-        await database_sync_to_async(_delete)(rows)
+        await _in_thread(_delete)(rows)
         if not self._repeaters.get(network):
             self._repeaters.pop(network, None)
 

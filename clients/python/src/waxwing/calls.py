@@ -52,7 +52,7 @@ class Answer:
         """The JSON of the body; ``None`` without a body. Raises ``UnexpectedAnswer`` for anything else."""
         try:
             return json.loads(self.content) if self.content else None
-        except ValueError:
+        except (ValueError, RecursionError):
             kind = self.headers.get("content-type", "nothing that is named").partition(";")[0]
             raise UnexpectedAnswer(f"The answer is {kind} and not JSON. Is it Waxwing that answers there?") from None
 
@@ -150,7 +150,10 @@ def moved(call: Call, url: str, status: int, location: str) -> Call:
 
     Raises ``Redirected`` if that would send the token elsewhere, or carry out a change twice.
     """
-    there = urljoin(url, location)
+    try:
+        there = urljoin(url, location)
+    except ValueError:
+        raise Redirected(f"{call.method} {url} was redirected to {location!r:.200}, which is no address") from None
     told = f"{call.method} {url} was redirected to {there} (status {status}), which was not followed: "
     if origin(there) != origin(url):
         raise Redirected(f"{told}the token is for this server only. If both are one, use the other address")
@@ -182,6 +185,6 @@ def error_of(status: int, headers: Mapping[str, str], content: bytes, request: s
         return None
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         body = content.decode(errors="replace")
     return api_error(status, body, headers, request)

@@ -69,6 +69,6 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
 
     try:
         at = parsedate_to_datetime(text)
-    except ValueError:
+        return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - now.timestamp())
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - now.timestamp())

@@ -1,7 +1,7 @@
 """One connection to an MQTT server, by paho in the event loop. It ends once; the next one is another object.
 
-paho parses and writes; this waits for the socket, without a thread. Messages of quality of service 1 are acknowledged
-by ``acknowledge`` only.
+paho parses and writes (``bounded_client``); this waits for the socket, without a thread. Messages of quality of
+service 1 are acknowledged by ``acknowledge`` only.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from overlay.core.errors import WaxwingError
+from overlay.programs.context_broker.mqtt.bounded_client import MOST_PACKET_BYTES, BoundedClient
 from overlay.programs.context_broker.mqtt.options import ServerOptions
 
 CONNECT_S = 10.0
@@ -102,6 +103,10 @@ class Connection:
         info = self._client.publish(topic, payload, qos=1, retain=True, properties=properties)
         self._topics[info.mid] = topic
 
+    def is_on_its_way(self, topic: str) -> bool:
+        """Whether something that was published there is not yet received."""
+        return topic in self._topics.values()
+
     def acknowledge(self, mid: int) -> None:
         self._client.ack(mid, 1)
 
@@ -130,7 +135,7 @@ class Connection:
 
     def _make_client(self) -> Client:
         options = self._options
-        client = Client(
+        client = BoundedClient(
             CallbackAPIVersion.VERSION2,
             options.client_id,
             clean_session=None if self._is_v5 else False,
@@ -161,6 +166,7 @@ class Connection:
         properties = _properties(PacketTypes.CONNECT)
         properties.SessionExpiryInterval = SESSION_S
         properties.ReceiveMaximum = self._receive_maximum
+        properties.MaximumPacketSize = MOST_PACKET_BYTES
         connect(clean_start=False, properties=properties)
 
     def _heard_connected(
@@ -255,7 +261,7 @@ class Connection:
             if self._socket is None or self._is_paused:
                 return
             before = self._packets
-            if not self._did(self._client.loop_read()) or self._packets == before:
+            if not self._did(self._client.loop_read) or self._packets == before:
                 break
         if isinstance(sock, ssl.SSLSocket) and self._socket is sock and sock.pending():
             self._loop.call_soon(self._read)
@@ -267,7 +273,7 @@ class Connection:
 
     def _write(self) -> None:
         self._is_writing = False
-        if self._socket is None or not self._did(self._client.loop_write()) or self._socket is None:
+        if self._socket is None or not self._did(self._client.loop_write) or self._socket is None:
             return
         if self._client.want_write():
             self._loop.add_writer(self._socket, self._write)
@@ -276,10 +282,18 @@ class Connection:
 
     def _tick(self) -> None:
         """Keep alive."""
-        if self._socket is not None and self._did(self._client.loop_misc()):
+        if self._socket is not None and self._did(self._client.loop_misc):
             self._timer = self._loop.call_later(1.0, self._tick)
 
-    def _did(self, code: MQTTErrorCode) -> bool:
+    def _did(self, step: Callable[[], MQTTErrorCode]) -> bool:
+        sock = self._socket
+        try:
+            code = step()
+        except Exception as error:  # noqa: BLE001  what paho's parser raises for a malformed packet, which it keeps
+            self._end(f"a packet cannot be read: {type(error).__name__}: {error}")
+            if sock is not None:
+                sock.close()
+            return False
         if code == MQTTErrorCode.MQTT_ERR_SUCCESS:
             return True
         self._end(str(code.name).removeprefix("MQTT_ERR_").lower().replace("_", " "))

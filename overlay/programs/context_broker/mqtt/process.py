@@ -66,6 +66,7 @@ class BridgeProcess:
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._pause_s = FIRST_PAUSE_S
+        self._opened_at = 0.0
         self._connections = 0
         self._reason = "starting"
         self._told_refusal = ""
@@ -145,7 +146,7 @@ class BridgeProcess:
             self._closed(connection.lost.result())
 
     def _opened(self, connection: Connection) -> None:
-        self._is_open, self._reason, self._pause_s = True, "", FIRST_PAUSE_S
+        self._is_open, self._reason, self._opened_at = True, "", self._loop.time()
         self._connections += 1
         self.bridge.set_window(connection.window)
         self.bridge.connected(time.monotonic_ns())
@@ -158,6 +159,8 @@ class BridgeProcess:
 
     def _closed(self, reason: str) -> None:
         self._is_open, self._connection, self._reason = False, None, reason
+        if self._loop.time() - self._opened_at > self._pause_s:  # else the server ends each connection soon
+            self._pause_s = FIRST_PAUSE_S
         self.bridge.disconnected(time.monotonic_ns())
         self._say(f"the connection to {self._options.server.url} has ended: {reason}")
 
@@ -203,10 +206,11 @@ class BridgeProcess:
                 self._say(f"refused: {self._told_refusal}")
 
     def _publish_status(self) -> None:
-        report = json.dumps(self.status()).encode()
-        if self._connection is not None and report != self._last_status:
+        report, topic = json.dumps(self.status()).encode(), self._options.server.status_topic
+        connection = self._connection
+        if connection is not None and report != self._last_status and not connection.is_on_its_way(topic):
             self._last_status = report
-            self._connection.publish(self._options.server.status_topic, report)
+            connection.publish(topic, report)
 
     # ---- events
 

@@ -69,6 +69,7 @@ class Hearing:
         try:
             said = self._settings.payloads.read(data, is_text=topic.inlet is not None and topic.inlet.is_text)
             value = self._value(topic, said, expiry_s, now_ms)
+            self._known.check_room(value)
         except Unfit as error:
             topic.show_unreadable(now_ms)
             self._known.refuse("refused_payload", topic.name, str(error), token)
@@ -136,12 +137,17 @@ class Hearing:
             return
         elif pending is None and self._is_known(topic, value):
             known.counts["unchanged"] += 1
-        elif token is None and len(known.inward) >= self._settings.limits.waiting:
+        elif len(known.inward) >= self._most_waiting(token):
             known.counts["dropped"] += 1
         else:
             self._add(Operation(self._untied(value), topic=topic.name, arrived=now), token)
             return
         settle(token)
+
+    def _most_waiting(self, token: Token | None) -> int:
+        """A server that sends others after each connection, instead of those that were not acknowledged, has no end."""
+        limits = self._settings.limits
+        return limits.waiting if token is None else limits.waiting + limits.receive_maximum
 
     def _untied(self, value: Value) -> Value:
         """Of two values of a provider with one timestamp, brokers keep the first; all bridges prefer the same one."""

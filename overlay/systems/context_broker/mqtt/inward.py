@@ -61,6 +61,10 @@ class Operation:
     def name(self) -> Name:
         return self.value.name
 
+    @property
+    def size(self) -> int:
+        return len(self.value.payload)
+
 
 class Inward:
     """``at_once`` operations fly; one that is refused ``most_refusals`` times is given up."""
@@ -76,6 +80,8 @@ class Inward:
         self._pauses = 0
         self._unacknowledged: deque[Token] = deque()
         self.superseded = 0
+        self.bytes = 0
+        """Of the payloads that wait or fly."""
 
     def __len__(self) -> int:
         return len(self._waiting) + len(self._flying)
@@ -101,6 +107,7 @@ class Inward:
         name = operation.name
         older = self._waiting.get(name)
         self._waiting[name] = operation
+        self.bytes += operation.size - (older.size if older is not None else 0)
         if older is not None:
             operation.tokens = older.tokens + operation.tokens
             self.superseded += 1
@@ -125,6 +132,7 @@ class Inward:
         operation.refusals += outcome is Outcome.REFUSED
         is_over = outcome in (Outcome.STORED, Outcome.UNFIT) or operation.refusals >= self._most_refusals
         if is_over:
+            self.bytes -= operation.size
             for token in operation.tokens:
                 token.is_done = True
             if name in self._waiting:
@@ -149,6 +157,7 @@ class Inward:
         if newer is not None:
             newer.tokens = operation.tokens + newer.tokens
             newer.tries = operation.tries
+            self.bytes -= operation.size
             self.superseded += 1
         else:
             self._waiting[name] = operation
@@ -170,4 +179,5 @@ class Inward:
         assert self._paused == {name for _, _, name in self._pausing}
         assert not self._paused & self._flying.keys()
         assert self._waiting.keys() == (set(self._ready) | self._paused | (self._waiting.keys() & self._flying.keys()))
+        assert self.bytes == sum(one.size for one in [*self._waiting.values(), *self._flying.values()])
         assert all(operation.name == name for name, operation in [*self._waiting.items(), *self._flying.items()])

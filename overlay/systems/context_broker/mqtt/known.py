@@ -11,11 +11,15 @@ from overlay.systems.context_broker.clients.exchange import WallClock
 from overlay.systems.context_broker.clients.feed_reader import Name
 from overlay.systems.context_broker.mqtt.inward import Inward, Token
 from overlay.systems.context_broker.mqtt.outward import Outward
+from overlay.systems.context_broker.mqtt.payloads import Unfit
 from overlay.systems.context_broker.mqtt.settings import BridgeSettings, Inlet
-from overlay.systems.context_broker.mqtt.topic import Topic
+from overlay.systems.context_broker.mqtt.topic import Kept, Topic
 from overlay.systems.context_broker.mqtt.topics import NoTopic, Place
 from overlay.systems.context_broker.mqtt.values import Value
 from overlay.systems.context_broker.wire.messages import Key
+
+MOST_KEPT_BYTES = 256_000_000
+"""Of payloads that topics show or that wait for the network: 100,000 topics with 60 kB each would be 6 GB."""
 
 
 class Known:
@@ -28,6 +32,7 @@ class Known:
         self.inward = Inward(limits.at_once, limits.tries)
         self.outward = Outward(limits.publishing)
         self.entries = Entries()
+        self.kept = Kept()
         self._wall = wall
         self._own_topics = frozenset(own_topics)
         self._topics: dict[str, Topic] = {}
@@ -69,6 +74,12 @@ class Known:
 
     def forget(self, topic: Topic) -> None:
         self._topics.pop(topic.name, None)
+        self.outward.forget(topic.name)
+
+    def check_room(self, value: Value) -> None:
+        """For one more payload. Raises ``Unfit``."""
+        if self.kept.bytes + self.inward.bytes + len(value.payload) > MOST_KEPT_BYTES:
+            raise Unfit(f"the payloads that are kept have {MOST_KEPT_BYTES:,} bytes already")
 
     def topics_of(self, key: Key, provider: str) -> Iterator[Topic]:
         """Those that show an entry."""
@@ -89,10 +100,10 @@ class Known:
         inlet, inner = self._inlet_of(name)
         outer = self._outer(name)
         if outer is None:
-            return None if inner is None else Topic(name, inner, inlet, is_out=False)
+            return None if inner is None else Topic(name, inner, inlet, self.kept, is_out=False)
         if inner is None or inner.key == outer.key:
-            return Topic(name, outer, inlet, is_out=True)
-        return Topic(name, inner, inlet, is_out=False)
+            return Topic(name, outer, inlet, self.kept, is_out=True)
+        return Topic(name, inner, inlet, self.kept, is_out=False)
 
     def _outer(self, name: str) -> Place | None:
         """What is published at a topic, if anything is."""
@@ -115,6 +126,7 @@ class Known:
         self.outward.check_invariants()
         self.entries.check_invariants()
         assert len(self._topics) <= self.settings.limits.topics
+        assert self.kept.bytes == sum(len(one.shown.payload) for one in self._topics.values() if one.shown is not None)
 
 
 class Entries:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from overlay.systems.context_broker.mqtt.topic import Publication, Topic
+
+SPARE_TIMERS = 64
+"""Timers that were replaced by earlier ones stay in the heap, up to these and as many as count."""
 
 
 class Outward:
@@ -18,6 +21,8 @@ class Outward:
         self._changed: dict[str, Topic] = {}
         self._flying: dict[str, Topic] = {}
         self._timers: list[tuple[int, str]] = []
+        self._due: dict[str, int] = {}
+        """Of these timers, those that count."""
         self._began: dict[str, int] = {}
 
     def __len__(self) -> int:
@@ -64,12 +69,22 @@ class Outward:
         """Look at it again at this time, Unix ms; 0: no longer."""
         if due and (not topic.due or due < topic.due):
             heappush(self._timers, (due, topic.name))
-            topic.due = due
+            topic.due = self._due[topic.name] = due
+            if len(self._timers) > 2 * len(self._due) + SPARE_TIMERS:
+                self._timers = [(due, name) for name, due in self._due.items()]
+                heapify(self._timers)
 
     def due(self, now_ms: int) -> Iterator[str]:
         """The topics to look at again."""
         while self._timers and self._timers[0][0] <= now_ms:
-            yield heappop(self._timers)[1]
+            due, name = heappop(self._timers)
+            if self._due.get(name) == due:
+                del self._due[name]
+                yield name
+
+    def forget(self, name: str) -> None:
+        """There is no such topic any more."""
+        self._due.pop(name, None)
 
     def next_due(self) -> int | None:
         """Unix ms."""
@@ -78,4 +93,5 @@ class Outward:
     def check_invariants(self) -> None:
         """Raise ``AssertionError`` if the state contradicts itself."""
         assert self.is_open or not self._flying
+        assert set(self._due.items()) <= {(name, due) for due, name in self._timers}
         assert all(topic.flying is not None for topic in self._flying.values())

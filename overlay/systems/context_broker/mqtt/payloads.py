@@ -87,7 +87,7 @@ class Payloads:
     def read(self, data: bytes, *, is_text: bool = False) -> Said:
         """What a message says; ``is_text``: its payload is that of the entry. Raises ``Unfit``."""
         if len(data) > MOST_BYTES:
-            raise Unfit(f"has {len(data):,} bytes, more than {MOST_BYTES:,}")
+            raise Unfit(f"has more than {MOST_BYTES:,} bytes")
         try:
             text = data.decode()
         except UnicodeDecodeError:

@@ -22,9 +22,22 @@ CLEAR = Clear()
 Publication = Value | Clear
 
 
+MOST_WITHDRAWN = 16
+"""Providers whose withdrawals a topic remembers."""
+
+
+class Kept:
+    """What all topics of a bridge keep together."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        """Of the payloads that they show."""
+
+
 class Topic:
     __slots__ = (
         "_buried",
+        "_kept",
         "due",
         "flying",
         "heard",
@@ -37,8 +50,9 @@ class Topic:
         "shown",
     )
 
-    def __init__(self, name: str, place: Place, inlet: Inlet | None, *, is_out: bool) -> None:
+    def __init__(self, name: str, place: Place, inlet: Inlet | None, kept: Kept, *, is_out: bool) -> None:
         self.name = name
+        self._kept = kept
         self.place = place
         self.inlet = inlet
         """``None``: messages of others are not taken to the network."""
@@ -59,6 +73,7 @@ class Topic:
 
     def show(self, value: Value | None) -> None:
         """What a message said, or an accepted publication."""
+        self._kept.bytes += _size(value) - _size(self.shown)
         self.shown, self.is_sure, self.heard = value, True, 0
 
     def show_unreadable(self, now_ms: int) -> None:
@@ -69,6 +84,8 @@ class Topic:
         """A provider's values up to this timestamp are gone here, until they would have ended anyway."""
         known, known_until = self._buried.get(provider, (0, 0))
         self._buried[provider] = max(known, timestamp), max(known_until, until)
+        if len(self._buried) > MOST_WITHDRAWN:
+            del self._buried[min(self._buried, key=lambda name: self._buried[name][1])]
 
     def is_buried(self, value: Value) -> bool:
         return value.timestamp <= self.buried_to(value.provider)
@@ -103,3 +120,7 @@ class Topic:
         if wanted is not None and (wanted.is_news_to(shown, slack_ms) or wanted.says_the_same(shown, slack_ms)):
             return wanted if wanted.is_news_to(shown, slack_ms) else None
         return CLEAR if self.is_buried(shown) or shown.valid_end <= now_ms else None
+
+
+def _size(value: Value | None) -> int:
+    return 0 if value is None else len(value.payload)

@@ -137,7 +137,7 @@ def _watch(room: ContextOf, options: argparse.Namespace) -> int:
 def _told(change: Change, *, as_json: bool) -> str:
     if as_json:
         told = {"id": change.id, "event": change.kind, "data": change.raw}
-        return json.dumps(told, ensure_ascii=False) + "\n"
+        return printing.json_of(told) + "\n"
     one = change.context
     return printing.words((change.kind, one.type, one.entity, one.scope, one.provider, one.text))
 

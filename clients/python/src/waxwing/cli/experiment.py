@@ -101,11 +101,14 @@ def _told(experiment: Experiment, runs: Records[Run], judged: Records[Judged], *
         return code
     for run in runs:
         doubts = f", {run.verdict}: {'; '.join(run.raw.get('verdict_reasons', []))}" if run.verdict == "suspect" else ""
-        sys.stdout.write(f"{run.id}  {run.state}{f': {run.reason}' if run.reason else ''}{doubts}\n")
+        sys.stdout.write(
+            printing.printable(f"{run.id}  {run.state}{f': {run.reason}' if run.reason else ''}{doubts}") + "\n"
+        )
         for one in (*run.raw.get("thresholds", []), *(verdicts[run.id].thresholds if run.id in verdicts else ())):
             value = "" if one["value"] is None else f" ({one['value']:.6g} {one.get('unit', '')}".rstrip() + ")"
             why = f" {one['why']}" if one.get("why") else ""
-            sys.stdout.write(f"  {'holds ' if one['held'] else 'FAILED'}  {one['text']}{value}{why}\n")
+            held = "holds " if one["held"] else "FAILED"
+            sys.stdout.write(printing.printable(f"  {held}  {one['text']}{value}{why}") + "\n")
     return code
 
 

@@ -191,7 +191,7 @@ def _api(client: Client, options: argparse.Namespace) -> int:
     headers = {"Accept": "*/*", **dict(_header(one) for one in options.header)}
     answer = client.api(options.method, options.path, query=query, body=body, key=options.key or False, headers=headers)
     if options.include:
-        lines = "".join(f"{name}: {value}\n" for name, value in answer.headers.items())
+        lines = "".join(f"{name}: {printing.printable(value)}\n" for name, value in answer.headers.items())
         sys.stdout.write(f"{answer.status}\n{lines}\n")
     printing.document(answer.content, answer.headers.get("content-type", ""))
     return DONE

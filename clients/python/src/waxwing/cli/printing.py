@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -12,15 +13,25 @@ from typing import Any
 from waxwing.records import Record, Records, Run
 from waxwing.waiting import left_s, progress_of
 
+_UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
+"""What JSON may have as it is, but terminals obey, or UTF-8 cannot have."""
+
+
+def json_of(value: Any, indent: int | None = None) -> str:
+    """On a terminal it is only text, too."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
 
 def show(found: Any, *, as_json: bool) -> None:
     """A record, several, or text. As JSON, everything that the server answered."""
     if as_json:
-        sys.stdout.write(json.dumps(raw(found), ensure_ascii=False) + "\n")
+        sys.stdout.write(json_of(raw(found)) + "\n")
     elif isinstance(found, list):
         sys.stdout.write(table(found))
     elif isinstance(found, str):
-        sys.stdout.write(found if found.endswith("\n") else found + "\n")
+        found = found if found.endswith("\n") else found + "\n"
+        sys.stdout.write(text_of(found) if sys.stdout.isatty() else found)
     elif found is not None:
         sys.stdout.write(lines(found))
 
@@ -31,10 +42,9 @@ def document(content: bytes, kind: str) -> None:
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(content)
     elif "json" in kind and content:
-        sys.stdout.write(json.dumps(json.loads(content), ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(json_of(json.loads(content), indent=2) + "\n")
     else:
-        text = content.decode(errors="replace")
-        sys.stdout.write("".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text) + "\n")
+        sys.stdout.write(text_of(content.decode(errors="replace")) + "\n")
 
 
 def raw(found: Any) -> Any:
@@ -45,7 +55,7 @@ def raw(found: Any) -> Any:
 
 def line(row: Any) -> None:
     """One JSON document."""
-    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_of(row) + "\n")
 
 
 def words(values: Iterable[Any]) -> str:
@@ -93,8 +103,13 @@ def printable(value: Any) -> str:
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
+def text_of(text: str) -> str:
+    """The same for several lines."""
+    return "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text)
+
+
 def say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{text_of(text)}\n")
 
 
 class Progress:
@@ -107,7 +122,7 @@ class Progress:
     def __call__(self, runs: Records[Run]) -> None:
         text, over = told(runs), sum(run.is_over for run in runs)
         if self._is_terminal:
-            sys.stderr.write(f"\r\033[K{text}")
+            sys.stderr.write(f"\r\033[K{printable(text)}")
             sys.stderr.flush()
         elif over != self._over:
             say(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -201,9 +202,11 @@ def _series(client: Client, options: argparse.Namespace) -> None:
     if options.json:
         printing.line(columns)
         return
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
+    printing.show(text.getvalue(), as_json=False)
 
 
 def _events(client: Client, options: argparse.Namespace) -> None:
