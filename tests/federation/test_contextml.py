@@ -91,6 +91,12 @@ def of_this_age(one):
     return replace(one, **times)
 
 
+def test_white_space_and_marks_are_kept_in_texts_and_attributes():
+    text = " \r\n\t<>&\"' ]]>\n"
+    note = replace(NOTE, entity_id=text, scope=text, data={text: text, "empty": "", "none": {}, "no": []})
+    assert read_document(write_document(Document(notifications=(note,)))).notifications == (note,)
+
+
 def served(one):
     """Without needs of scopes that it does not serve."""
     return replace(one, needs={scope: needed for scope, needed in one.needs.items() if scope in one.scopes})
