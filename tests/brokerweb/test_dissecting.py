@@ -56,6 +56,7 @@ def check(data: bytes) -> Dissection:
 @example(b"22|5|1|22|5|1|22|5|1|22|5|1|22|5|1|1|5")
 @example(b"4|5|1|p|t|i|s|1|2|x|10.0.0.1|*|80")
 @example(b"9" * 40)
+@example(b"36|0|0|0|0|0|0|E|1||0|E|1|0")
 @example("2|5|1|A|p|t|i|s|1|2|é".encode())
 def test_any_bytes_are_taken_apart_without_a_gap(data: bytes) -> None:
     check(data)

@@ -182,8 +182,11 @@ class _Reader:
                 Field("Surplus", Kind.SURPLUS), self._at, self._next_bar(self._at), "not a field of this message"
             )
         if self._at < len(self._data):
-            rest = Field("Rest", Kind.UNKNOWN, meaning=f"Beyond {MOST_SEGMENTS} fields are not separated.")
-            self._segment(rest, self._at, len(self._data))
+            # Nothing but a message that is longer than its size leaves bytes without a separator before them.
+            is_cut, meaning = not self._is_more(), f"Beyond {MOST_SEGMENTS} fields are not separated."
+            rest = Field("Rest", Kind.UNKNOWN, meaning=meaning if is_cut else "")
+            problem = "" if is_cut else "the message before it is longer than its size"
+            self._segment(rest, self._at, len(self._data), problem)
 
     def _is_more(self) -> bool:
         return len(self.segments) < MOST_SEGMENTS
