@@ -17,7 +17,7 @@ be in a language of the system, such as expressions or JSON, which a function ch
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from math import isfinite
@@ -129,6 +129,21 @@ class SettingInfo:
 
     def _with_unit(self, bound: float) -> str:
         return f"{bound:g} {self.unit}" if self.unit and abs(bound) < 1e6 else f"{bound} {self.unit}".strip()
+
+
+def profile_setting(default: str, profiles: Iterable[str], summaries: Mapping[str, str]) -> SettingInfo:
+    """The setting that names one of ``profiles``; ``summaries`` describes them in its help."""
+    described = "; ".join(f"{name}: {summary}" for name, summary in summaries.items())
+    return SettingInfo(
+        name="profile",
+        kind="text",
+        default=default,
+        unit="",
+        help=f"A named set of settings. Settings given explicitly override it. {described}.",
+        low=None,
+        high=None,
+        choices=tuple(profiles),
+    )
 
 
 def setting(

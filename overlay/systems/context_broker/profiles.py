@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from overlay.core.settings import SettingInfo, Value
+from overlay.core.settings import Value, profile_setting
 
 PLAIN = "plain"
 
@@ -56,18 +56,7 @@ SUMMARIES: dict[str, str] = {
 }
 """A description of each profile, for help texts and the documentation."""
 
-PROFILE = SettingInfo(
-    name="profile",
-    kind="text",
-    default=PLAIN,
-    unit="",
-    help="A named set of settings. Settings given explicitly override it. "
-    + "; ".join(f"{name}: {summary}" for name, summary in SUMMARIES.items())
-    + ".",
-    low=None,
-    high=None,
-    choices=tuple(PROFILES),
-)
+PROFILE = profile_setting(PLAIN, PROFILES, SUMMARIES)
 
 
 def of_profile(settings: Mapping[str, Any]) -> Mapping[str, Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from overlay.core.settings import SettingInfo, Value
+from overlay.core.settings import Value, profile_setting
 
 PUBLISHED, IMPROVED = "published", "improved"
 
@@ -26,15 +26,4 @@ SUMMARIES: Mapping[str, str] = {
     PUBLISHED: "as in the paper: ContextML, a cache for 15 % of subscriptions, late keep-alives",
 }
 
-PROFILE = SettingInfo(
-    name="profile",
-    kind="text",
-    default=IMPROVED,
-    unit="",
-    help="A named set of settings. Settings given explicitly override it. "
-    + "; ".join(f"{name}: {summary}" for name, summary in SUMMARIES.items())
-    + ".",
-    low=None,
-    high=None,
-    choices=tuple(PROFILES),
-)
+PROFILE = profile_setting(IMPROVED, PROFILES, SUMMARIES)
