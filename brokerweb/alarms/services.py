@@ -99,8 +99,10 @@ def rule_of(alarm: Alarm) -> str:
 
 def unwatched(network: Network) -> str:
     """Why its alarms are not evaluated now, as a sentence; empty if they are, or if the network is stopped."""
+    if network.state not in UP:
+        return ""
     host = Host.objects.filter(pk=network.host).first()
-    if network.state not in UP or host is None or host.alive:
+    if host is None or host.alive:
         return ""
     servers = range(len(broker_index.servers_of(network)))
     is_probed = bool(probe_file(network).newest(WATCHED, servers, time.time()))  # its live feed outlives its worker

@@ -1,7 +1,7 @@
 """The entities of a network: which entries each has, kept up to date from the changes that the system reports.
 
 The entries themselves are those of the system's own view. A list of the network is read once; then only changes are.
-``EntityIndexes`` keeps those that were used lately.
+``EntityIndexes`` keeps those that were used recently.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def key_of(entry: Entry) -> Key:
 
 
 class EntityIndexes:
-    """Of the networks that were used lately, in one event loop."""
+    """Of the networks that were used recently, in one event loop."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
