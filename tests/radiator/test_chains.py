@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from overlay.core.chance import Stream
 from overlay.core.errors import WireError
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.timers import Timers
 from overlay.systems.radiator.accounting import exchange_bytes, other_bytes, push_bytes
 from overlay.systems.radiator.chains.arrivals import MAX_HALVES, Arrivals
 from overlay.systems.radiator.chains.blobs import Place, chain_blob, open_blob
@@ -24,7 +25,6 @@ from overlay.systems.radiator.chains.transfers import Transfers
 from overlay.systems.radiator.chains.uplink import Uplink
 from overlay.systems.radiator.clients.table import Clients
 from overlay.systems.radiator.config import Transport
-from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.codec import parse
 from overlay.systems.radiator.wire.compression import deflate

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
+from overlay.core.timers import earliest
 from overlay.systems.radiator.accounting import ack_bytes, push_bytes
 from overlay.systems.radiator.chains.arrivals import Arrivals, ack_of
 from overlay.systems.radiator.chains.blobs import Opened, Place, open_blob
 from overlay.systems.radiator.chains.reports import Reports
 from overlay.systems.radiator.chains.transfers import Transfer, Transfers
 from overlay.systems.radiator.config import Transport, ns
-from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.proofs import is_authentic

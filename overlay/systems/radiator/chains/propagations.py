@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.node import NodeEvent
+from overlay.core.timers import earliest
 from overlay.systems.radiator.chains.chain import Chain
 from overlay.systems.radiator.chains.cutting import Chainability
 from overlay.systems.radiator.chains.forming import Former
@@ -16,7 +17,6 @@ from overlay.systems.radiator.chains.repair import Repair, Silent, State
 from overlay.systems.radiator.chains.transfers import Send, Transfer, Transfers
 from overlay.systems.radiator.clients.table import Entry
 from overlay.systems.radiator.config import Transport
-from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.tracing import Tracer
 from overlay.systems.radiator.wire import messages as m
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from overlay.core.addresses import Address
 from overlay.core.errors import WireError
 from overlay.core.node import SECOND
+from overlay.core.timers import earliest
 from overlay.systems.radiator.chains.blobs import Opened
 from overlay.systems.radiator.chains.hop import Hop
-from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 
 MOST_HELD = 64

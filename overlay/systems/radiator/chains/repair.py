@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from overlay.core.timers import Timers
 from overlay.systems.radiator.chains.chain import Chain, Member
 from overlay.systems.radiator.chains.propagation import Outcome, Propagation, Target
 from overlay.systems.radiator.chains.transfers import Transfers
 from overlay.systems.radiator.config import Transport
-from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.tracing import Tracer
 from overlay.systems.radiator.wire import messages as m
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from overlay.core.addresses import Address
+from overlay.core.timers import Timers
 from overlay.systems.radiator.config import Transport
-from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire.messages import Noted, Report, noted
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 from overlay.core.addresses import Address
+from overlay.core.timers import Timers
 from overlay.systems.radiator.config import Transport, ns
-from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire.codec import encode
 from overlay.systems.radiator.wire.messages import WINDOW, Ack, Push
 from overlay.systems.radiator.wire.table import BITMAP_BYTES

@@ -14,6 +14,7 @@ from typing import Any
 from overlay.core.addresses import Address
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
+from overlay.core.timers import earliest
 from overlay.faults.churn import CRASH, LEAVE, Change
 from overlay.journal.facts import ClientFact, Delivery, Row, Sample
 from overlay.systems.radiator.chains.hop import Delivery as Received
@@ -25,7 +26,6 @@ from overlay.systems.radiator.middleware.calls import Result
 from overlay.systems.radiator.middleware.membership import State
 from overlay.systems.radiator.middleware.middleware import Middleware, RegistrationEnded
 from overlay.systems.radiator.names import call_name, propagation_name
-from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.tracing import repeated
 from overlay.systems.radiator.wire.messages import Push, Registration
 

@@ -14,8 +14,8 @@ from typing import Any
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND
+from overlay.core.timers import earliest
 from overlay.systems.radiator.faults import EVERY, islands_of
-from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire.messages import Ack, Push
 from overlay.systems.radiator.wire.table import KINDS, MAGIC
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from overlay.core.node import MILLISECOND
+from overlay.core.timers import Timers
 from overlay.systems.radiator.config import Transport
-from overlay.systems.radiator.timers import Timers
 from overlay.systems.radiator.wire.messages import Acceptance, Accepted, Context
 
 

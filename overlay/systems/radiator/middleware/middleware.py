@@ -9,12 +9,12 @@ from typing import Any
 from overlay.core.addresses import Address
 from overlay.core.errors import WaxwingError, WireError
 from overlay.core.node import NodeEvent
+from overlay.core.timers import earliest
 from overlay.systems.radiator.chains.hop import Delivery, Hop
 from overlay.systems.radiator.config import Transport, ns
 from overlay.systems.radiator.context import MAX_BYTES, parse_body
 from overlay.systems.radiator.middleware.calls import Call, Calls, Result
 from overlay.systems.radiator.middleware.membership import Membership, State
-from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import deflate

@@ -10,6 +10,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.errors import WireError
 from overlay.core.node import NodeEvent
+from overlay.core.timers import earliest
 from overlay.systems.radiator.accounting import HEADERS, other_bytes, push_bytes, spared_bytes
 from overlay.systems.radiator.chains.chain import Member
 from overlay.systems.radiator.chains.cutting import Chainability
@@ -25,7 +26,6 @@ from overlay.systems.radiator.server.backoff import Backoff
 from overlay.systems.radiator.server.facts import Identity, MessageAccepted, PendingDropped
 from overlay.systems.radiator.server.registrar import Registrar
 from overlay.systems.radiator.server.shares import Shares
-from overlay.systems.radiator.timers import earliest
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.codec import beginning, encode, parse
 from overlay.systems.radiator.wire.compression import TooLarge, inflate

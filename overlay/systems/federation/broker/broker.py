@@ -1,0 +1,189 @@
+"""A broker (CxB): a ``Server`` that joins its rooms. Mobile brokers (MCxB) are the same object with ``is_mobile``.
+
+::
+
+    datagrams ─> Peers ─> Processor ─> a room for each kind of message ─> Tables ─> settle ─> Peers ─> datagrams
+                          (queue of a modelled processor)                          SUBTABLE, OFFER: differences
+
+Order at one instant: deadlines of the broker, of the channel, ends of service, datagrams (section 8: timers come before
+datagrams of that instant).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from overlay.core.addresses import Address, format_address
+from overlay.core.chance import Chances
+from overlay.core.node import MILLISECOND, NodeEvent
+from overlay.core.timers import earliest
+from overlay.systems.federation.broker.clients import Clients
+from overlay.systems.federation.broker.membership import Membership
+from overlay.systems.federation.broker.neighbours import Neighbours
+from overlay.systems.federation.broker.notifying import Notifying
+from overlay.systems.federation.broker.station import Clock, Station
+from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.names import broker_name
+from overlay.systems.federation.peers import Heard, HeardLoose, Peers
+from overlay.systems.federation.processor.processor import Processor
+from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire.values import BrokerAdvertisement
+from overlay.systems.roles import Place
+
+LEAVE_NS = 1_500 * MILLISECOND
+"""Of driving after ``leave``: the channel closes sessions within 1 s, and repeats BYE."""
+
+
+class Broker:
+    def __init__(
+        self, config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int, key: bytes | None = None
+    ) -> None:
+        self.address = place.address
+        settings, name = config.settings, broker_name(place.number)
+        self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
+        self.station = station = Station(settings, self.peers)
+        self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
+        advertisement = BrokerAdvertisement(
+            name,
+            format_address(place.address),
+            config.is_mobile(place.number),
+            config.position(place.number),
+            settings.domain,
+            config.candidates(place.number),
+        )
+        self.neighbours = Neighbours(station, advertisement)
+        self.clients = Clients(station, self.neighbours)
+        self.notifying = Notifying(station, self.clients, self.neighbours)
+        self.membership = Membership(station, self.neighbours, place.servers[-1])
+        self._handlers: Mapping[type, Callable[[str, Any], None]] = {
+            m.Register: self.clients.register,
+            m.KeepAlive: self.clients.keep_alive,
+            m.Unregister: self.clients.unregister,
+            m.Subscribe: self.notifying.subscribe,
+            m.Publish: self.notifying.publish,
+            m.Forward: self.notifying.forward,
+            m.Hello: self.neighbours.hello,
+            m.SubTable: self.neighbours.subscriptions,
+            m.RegTable: self.neighbours.registrations,
+            m.Tables: self.neighbours.tables,
+            m.Brokers: self.membership.brokers,
+            m.Ack: self.membership.accepted,
+            m.Nack: self.membership.refused,
+        }
+        self._rings: Mapping[Clock, Callable[[Any], None]] = {
+            Clock.CLIENT: self.clients.ring,
+            Clock.EXCHANGE: self.neighbours.ring_exchange,
+            Clock.EDGE: self.neighbours.ring_edge,
+            Clock.SERVICE: self.membership.ring,
+            Clock.LINK: self.membership.ring_link,
+        }
+
+    # ---- a Node
+
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        self._begin(now)
+        for data, source in datagrams:
+            self.peers.receive(data, source)
+        self._take_events()
+
+    def handle_timer(self, now: int) -> None:
+        self._begin(now)
+        self._take_events()
+
+    def next_timer(self) -> int | None:
+        station, expiry = self.station, self.station.tables.subscriptions.next_expiry()
+        expires = None if expiry is None else self.peers.at_wall_ms(expiry)
+        others = station.timers.next_timer(), self.processor.next_timer(), self.peers.channel.next_timer()
+        return earliest(expires, *others)
+
+    def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
+        return self.peers.channel.datagrams_to_send()
+
+    def events(self) -> Sequence[NodeEvent]:
+        log, self.station.log = self.station.log, []
+        return log
+
+    def set_wall_clock(self, offset_ns: int) -> None:
+        """Validity follows the wall clock; no time-out does."""
+        self.peers.wall_offset_ns = offset_ns
+
+    def leave(self, now: int) -> int:
+        """Unregister, and close all sessions."""
+        self._begin(now)
+        self.membership.leave()
+        return LEAVE_NS
+
+    @property
+    def knows(self) -> Callable[[Address], bool]:
+        """Sessions count, not addresses: the channel tells strangers apart."""
+        return lambda address: True
+
+    def traces(self) -> Sequence[Any]:
+        return ()
+
+    def statistics(self, now: int) -> dict[str, int]:
+        tables = self.station.tables
+        return {
+            **self.peers.counters,
+            **self.station.counters,
+            "subscriptions": len(tables.subscriptions),
+            "registrations": len(tables.registrations),
+            "clients": len(self.clients),
+            "neighbours": len(self.neighbours),
+            "queued": len(self.processor),
+        }
+
+    def check_invariants(self) -> None:
+        """Section 12, as far as it is about one broker. Raises ``AssertionError``."""
+        self.peers.check_invariants()
+        self.station.tables.check_invariants()
+        for room in (self.clients, self.neighbours, self.notifying, self.membership, self.processor):
+            room.check_invariants()
+        due = self.station.timers.next_timer()
+        assert due is None or due > self.peers.now, "(I10) a deadline has passed"
+
+    # ---- inner
+
+    def _begin(self, now: int) -> None:
+        """Everything that is due by ``now``."""
+        self.peers.now = now
+        for clock, key in self.station.timers.due(now):
+            self._rings[clock](key)
+        self.station.tables.expire(self.peers.wall_ms)
+        self.peers.channel.handle_timer(now)
+        for peer, message in self.processor.served(now):
+            self._handle(peer, message)
+        self._settle()
+
+    def _take_events(self) -> None:
+        for event in self.peers.events():
+            match event:
+                case Heard(peer, message) if self.processor.is_instant:
+                    self._handle(peer, message)
+                case Heard(peer, message):
+                    self.processor.arrive(peer, message, self.peers.now)
+                case HeardLoose(_, m.Discover(nonce), source):
+                    self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
+                case HeardLoose():
+                    pass  # HERE: a broker looks for none
+                case _:
+                    for room in (self.membership, self.neighbours, self.clients):
+                        room.session(event)
+            self._settle()
+
+    def _handle(self, peer: str, message: m.Message) -> None:
+        """At the end of its service."""
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            self.peers.refuse(peer, message, m.Code.BAD, "A broker does not take this message.")
+        else:
+            handler(peer, message)
+        self._settle()
+
+    def _settle(self) -> None:
+        """What this step has changed goes to neighbours and providers, with the step (section 6)."""
+        for change in self.station.tables.subscription_changes():
+            room = self.neighbours if change.destination.is_neighbour else self.clients
+            room.tell(change)
+        self.neighbours.exchange()

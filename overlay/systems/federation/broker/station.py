@@ -1,0 +1,56 @@
+"""What the rooms of a broker share: its messages, its tables, one heap of deadlines, and what it reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+
+from overlay.core.node import NodeEvent
+from overlay.core.timers import Timers
+from overlay.systems.federation.peers import Peers
+from overlay.systems.federation.settings import OFF, Settings
+from overlay.systems.federation.tables.tables import Routing, Tables
+
+
+class Clock(IntEnum):
+    """Of which room a deadline is: the first part of its key in ``Station.timers``. Smaller ones ring first."""
+
+    CLIENT = 0
+    """A registration becomes invalid, or ends: ``(CLIENT, name)``."""
+    EXCHANGE = 1
+    """Registrations are told to a neighbour: ``(EXCHANGE, name)``; of all, periodically: ``(EXCHANGE, "")``."""
+    EDGE = 2
+    """An edge of an earlier tree is dropped at the latest: ``(EDGE, name)``."""
+    SERVICE = 3
+    """The registration service: a keep-alive, or a new session, is due."""
+    LINK = 4
+    """A candidate link that is down is tried again: ``(LINK, name)``."""
+    STORE = 5
+    """What is stored for a mobile neighbour is given up: ``(STORE, name)``."""
+    BULK = 6
+    """Collected subscriptions are sent."""
+    ASKED = 7
+    """A query has no answer yet: ``(ASKED, number)``."""
+
+
+class Station:
+    """``now`` of the call being answered is ``peers.now``."""
+
+    def __init__(self, settings: Settings, peers: Peers) -> None:
+        self.name, self.settings, self.peers = peers.name, settings, peers
+        self.tables = Tables(Routing(settings.routing), has_covering=settings.covering != OFF)
+        self.timers = Timers()
+        """By ``(Clock, key)``."""
+        self.counters: Counter[str] = Counter()
+        """What is no message: those of messages are ``peers.counters``."""
+        self.log: list[NodeEvent] = []
+
+    @property
+    def now(self) -> int:
+        return self.peers.now
+
+    def set_timer(self, clock: Clock, key: str | int, at: int) -> None:
+        self.timers.set((clock, key), at)
+
+    def cancel(self, clock: Clock, key: str | int) -> None:
+        self.timers.cancel((clock, key))

@@ -1,0 +1,32 @@
+"""The configuration of a network's servers: what all have in common, and the place of one of them. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlay.systems.federation.names import broker_name
+from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.wire.values import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """Of every server, without its place."""
+
+    settings: Settings
+    brokers: int
+    """Servers 0 to ``brokers - 1`` are brokers, the one after them is the registration service."""
+    links: tuple[tuple[int, int, int], ...] = ()
+    """The candidates for edges of the tree: two brokers, and the one-way delay, µs."""
+    positions: tuple[tuple[float, float], ...] | None = None
+
+    def candidates(self, broker: int) -> tuple[Candidate, ...]:
+        """The links of a broker, all up."""
+        ends = {a if b == broker else b: delay for a, b, delay in self.links if broker in (a, b)}
+        return tuple(Candidate(broker_name(other), delay, True) for other, delay in sorted(ends.items()))
+
+    def position(self, broker: int) -> tuple[float, float] | None:
+        return self.positions[broker] if self.positions else None
+
+    def is_mobile(self, broker: int) -> bool:
+        return broker in self.settings.mobile_indices

@@ -1,0 +1,183 @@
+"""The messages of a node to and from others, by name, over the channel. Brokers, clients and the registration service
+have one each.
+
+What cannot be read is counted, refused at most once a second for each sender, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
+from overlay.channel import Message as Carried
+from overlay.core.addresses import Address
+from overlay.core.chance import Chance
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.federation.contextml.encoding import CONTEXTML
+from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire.codec import CODEC
+from overlay.systems.federation.wire.errors import BadMessage, Reason
+
+REFUSAL_EVERY = SECOND
+"""Between refusals of malformed messages to one sender."""
+MOST_REFUSED = 4_096
+"""Senders whose last refusal is remembered."""
+_WORDS = 200
+"""Bytes of the reason in a refusal."""
+
+
+class Heard(NamedTuple):
+    """A message of a peer, in order."""
+
+    peer: str
+    message: m.Message
+    size: int
+    """Bytes of the message."""
+
+
+class HeardLoose(NamedTuple):
+    """A message outside sessions. ``name`` is what the sender says."""
+
+    name: str
+    message: m.Discover | m.Here
+    source: Address
+
+
+SessionEvent = Up | Moved | Quiet | Back | Down
+"""Of the channel; ``peer`` is the name as bytes."""
+PeerEvent = Heard | HeardLoose | SessionEvent
+
+
+class Peers:
+    """``now`` is that of the call that the node is answering; the node sets it first."""
+
+    def __init__(
+        self, name: str, settings: Settings, chance: Chance, wall_offset_ns: int, key: bytes | None = None
+    ) -> None:
+        self.name = name
+        self.now = 0
+        self.wall_offset_ns = wall_offset_ns
+        """Unix nanoseconds minus ``now``."""
+        self.channel = Channel(name.encode(), ChannelSettings(give_up_s=settings.give_up_s), chance, key)
+        self.codec = CONTEXTML if settings.encoding == "contextml" else CODEC
+        self.counters: Counter[str] = Counter()
+        """``in_KIND`` and ``out_KIND`` messages, ``out_KIND_bytes``, ``refused_CODE`` by this node,
+        ``malformed_REASON``, ``too_large``."""
+        self._refused: dict[bytes, int] = {}
+        """When a malformed message of a peer was last refused."""
+
+    @property
+    def wall_ms(self) -> int:
+        """Unix milliseconds."""
+        return (self.now + self.wall_offset_ns) // MILLISECOND
+
+    def at_wall_ms(self, wall_ms: int) -> int:
+        """The first ``now`` at which ``wall_ms`` has come."""
+        return wall_ms * MILLISECOND - self.wall_offset_ns
+
+    # ---- sending
+
+    def open(self, peer: str, address: Address, *, keep: bool = False) -> bool:
+        """As ``Channel.open``."""
+        return self.channel.open(peer.encode(), address, self.now, keep)
+
+    def close(self, peer: str) -> None:
+        self.channel.close(peer.encode(), self.now)
+
+    def send(self, peer: str, message: m.Message, drop: int | None = None) -> bool:
+        """``drop`` is the priority with which a full outbox may drop it; ``None``: never. Returns ``False`` without a
+        session, and for a message that is too large, which is counted."""
+        try:
+            data = self.codec.encode(message)
+        except BadMessage:
+            self.counters["too_large"] += 1
+            return False
+        if not self.channel.send(peer.encode(), data, self.now, drop):
+            return False
+        kind = _NAMES[type(message)]
+        self.counters[f"out_{kind}"] += 1
+        self.counters[f"out_{kind}_bytes"] += len(data)
+        return True
+
+    def send_loose(self, address: Address, message: m.Discover | m.Here) -> bool:
+        return self.channel.send_loose(address, self.codec.encode(message))
+
+    def accept(self, peer: str, req: int) -> None:
+        """Acknowledge a request that wants an answer."""
+        if req:
+            self.send(peer, m.Ack(req))
+
+    def refuse(self, peer: str, message: m.Message, code: m.Code, words: str = "") -> None:
+        """``words`` of more than 200 bytes are cut."""
+        self._refuse(peer, CODES[type(message)], getattr(message, "req", 0), code, words)
+
+    def _refuse(self, peer: str, kind: int, req: int, code: m.Code, words: str) -> None:
+        cut = words.encode()[:_WORDS].decode(errors="ignore")
+        self.counters[f"refused_{code.name.lower()}"] += 1
+        self.send(peer, m.Nack(kind, req, code, cut))
+
+    # ---- receiving
+
+    def receive(self, data: bytes, source: Address) -> None:
+        self.channel.receive(data, source, self.now)
+
+    def events(self) -> list[PeerEvent]:
+        """What the channel reports, with messages read."""
+        found: list[PeerEvent] = []
+        for event in self.channel.events():
+            if type(event) is Carried:
+                self._read(event, found)
+            elif type(event) is Loose:
+                self._read_loose(event, found)
+            else:
+                found.append(event)  # type: ignore[arg-type]
+        return found
+
+    def _read(self, event: Carried, found: list[PeerEvent]) -> None:
+        try:
+            name = event.peer.decode()
+            message = self.codec.parse(event.message)
+        except UnicodeDecodeError:
+            self.counters["malformed_name"] += 1
+        except BadMessage as error:
+            self._refuse_malformed(event.peer, error)
+        else:
+            self.counters[f"in_{_NAMES[type(message)]}"] += 1
+            found.append(Heard(name, message, len(event.message)))
+
+    def _refuse_malformed(self, peer: bytes, error: BadMessage) -> None:
+        self.counters[f"malformed_{error.reason}"] += 1
+        last = self._refused.get(peer)
+        if last is not None and self.now < last + REFUSAL_EVERY:
+            return
+        self._refused.pop(peer, None)
+        self._refused[peer] = self.now
+        if len(self._refused) > MOST_REFUSED:
+            del self._refused[next(iter(self._refused))]
+        code = m.Code.LIMIT if error.reason is Reason.LIMIT else m.Code.BAD
+        self._refuse(peer.decode(), error.kind, error.req, code, error.sentence)
+
+    def _read_loose(self, event: Loose, found: list[PeerEvent]) -> None:
+        try:
+            name = event.id.decode()
+            message = self.codec.parse(event.message)
+        except (UnicodeDecodeError, BadMessage):
+            self.counters["malformed_loose"] += 1
+            return
+        if isinstance(message, m.Discover | m.Here):
+            self.counters[f"in_{_NAMES[type(message)]}"] += 1
+            found.append(HeardLoose(name, message, event.source))
+        else:
+            self.counters["malformed_loose"] += 1
+
+    def check_invariants(self) -> None:
+        """(I5). Raises ``AssertionError``."""
+        self.channel.check_invariants()
+        assert len(self._refused) <= MOST_REFUSED
+
+
+_NAMES = {layout.message: layout.name.lower() for layout in CODEC.layouts}
+CODES = {layout.message: layout.code for layout in CODEC.layouts}
+"""The number of each kind of message."""

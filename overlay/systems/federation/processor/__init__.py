@@ -1,0 +1,1 @@
+"""A modelled processor: messages wait in one queue and take effect at the end of their service (details, 2)."""
