@@ -131,7 +131,7 @@ class Broker:
             "registrations": len(tables.registrations),
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
-            "queued": len(self.processor),
+            **self.processor.statistics(),
         }
 
     def check_invariants(self) -> None:
@@ -154,15 +154,18 @@ class Broker:
         self.peers.channel.handle_timer(now)
         for peer, message in self.processor.served(now):
             self._handle(peer, message)
+        for peer in self.processor.take_resumed():
+            self.peers.resume(peer)
         self._settle()
 
     def _take_events(self) -> None:
         for event in self.peers.events():
             match event:
                 case Heard(peer, message) if self.processor.is_instant:
+                    self.processor.count(message)
                     self._handle(peer, message)
                 case Heard(peer, message):
-                    self.processor.arrive(peer, message, self.peers.now)
+                    self._queue(peer, message)
                 case HeardLoose(_, m.Discover(nonce), source):
                     self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
                 case HeardLoose():
@@ -171,6 +174,12 @@ class Broker:
                     for room in (self.membership, self.neighbours, self.clients):
                         room.session(event)
             self._settle()
+
+    def _queue(self, peer: str, message: m.Message) -> None:
+        if not self.processor.arrive(peer, message, self.peers.now):
+            self.peers.close(peer)  # after the next session, both sides tell all they know
+        elif self.processor.must_pause(peer):
+            self.peers.pause(peer)
 
     def _handle(self, peer: str, message: m.Message) -> None:
         """At the end of its service."""
