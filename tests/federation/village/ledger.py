@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.federation.clients.events import Verdict
+from overlay.systems.federation.wire.values import SubscriptionId
 from tests.federation.naive import satisfies
 
 
@@ -112,21 +114,29 @@ class Ledger:
             one.sent[note.id] = self.now
         self.counts["cached"] += message.is_cached
 
-    def receive(self, life, message):
-        """A client is notified."""
-        note, name = message.notification, life.name
+    def receive(self, life, note, verdicts, is_cached):
+        """A client is notified. ``verdicts``: what it makes of that, by the number of the subscription."""
+        name = life.name
         self.counts["notifies"] += 1
         accepted = self.accepted.get(note.id)
         assert accepted is not None and accepted.note == note, f"{note.id} was published by no one"
-        for sid in message.satisfied:
-            one = self.subscribed[sid]
-            if note.id in one.received:
-                self._excuse(f"{name} gets {note.id} for {sid} twice", one.received[note.id], [name])
-            elif one.subscription.once and one.received:
-                self._excuse(f"{name} gets a second answer to {sid}", min(one.received.values()), [name])
-            one.received.setdefault(note.id, self.now)
-        if not message.is_cached:
+        for number, verdict in verdicts:
+            self._receive_for(life, note, self.subscribed[SubscriptionId(name, number)], verdict)
+        if not is_cached:
             self._receive_in_order(name, accepted)
+
+    def _receive_for(self, life, note, one, verdict):
+        name, sid = life.name, one.subscription.id
+        if note.id in one.received:
+            self._excuse(f"{name} gets {note.id} for {sid} twice", one.received[note.id], [name])
+            assert verdict is not Verdict.FIRST, "a copy is not noticed"
+        elif one.subscription.once and one.received:
+            self._excuse(f"{name} gets a second answer to {sid}", min(one.received.values()), [name])
+            assert verdict is not Verdict.FIRST, "a second answer is not noticed"
+        elif verdict is Verdict.SPURIOUS:
+            self._excuse(f"{name} gets {note.id} for {sid} in vain", self.now, [name])
+        if verdict is Verdict.FIRST:
+            one.received[note.id] = self.now
 
     def _receive_in_order(self, name, accepted):
         pair = accepted.note.id.provider, name

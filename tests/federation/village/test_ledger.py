@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from overlay.core.node import SECOND
+from overlay.systems.federation.clients.events import Verdict
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
@@ -34,8 +35,8 @@ class Scene:
     def send(self, number, x=2):
         self.ledger.send("b0", "c0", m.Notify(note(number, x), (SID,)))
 
-    def receive(self, number, is_cached=False):
-        self.ledger.receive(self.life, m.Notify(note(number), (SID,), is_cached))
+    def receive(self, number, is_cached=False, verdict=Verdict.FIRST):
+        self.ledger.receive(self.life, note(number), ((SID.number, verdict),), is_cached)
 
     def pass_s(self, seconds):
         self.ledger.now += round(seconds * SECOND)
@@ -117,8 +118,10 @@ def test_a_second_one_needs_a_cause(once):
     with pytest.raises(AssertionError, match="twice|second"):
         scene.receive(again)
     scene.ledger.disturb("c0", "registered again")
-    scene.receive(again)
+    scene.receive(again, verdict=Verdict.DUPLICATE)
     assert scene.ledger.counts["excused"] == 1
+    with pytest.raises(AssertionError, match="not noticed"):
+        scene.receive(again)
 
 
 def test_an_order_that_is_not_that_of_acceptance_needs_a_cause(scene):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from overlay.core.addresses import format_address
 from overlay.core.chance import Chances, Stream, derive_seed
 from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND
@@ -11,6 +10,7 @@ from overlay.sim.network import Network
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.systems.federation.bdrs.bdrs import RegistrationService
 from overlay.systems.federation.broker.broker import Broker
+from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import SERVICE, broker_name
 from overlay.systems.federation.settings import OFF
@@ -42,6 +42,9 @@ class Village:
         """Where servers start, and start again."""
         self.ledger = Ledger(settings.give_up_s, settings.keepalive_s)
         self.ledger.wall_offset_ns = WALL_OFFSET_NS
+        self.numbers = {}
+        """By client, the next number of its next life."""
+        self.terms = Terms(settings, WALL_OFFSET_NS, self.addresses[-1])
         self.brokers, self.witnesses, self.villagers = {}, {}, {}
         """By name, those that are there."""
         self.actors = {}
@@ -135,13 +138,9 @@ class Village:
         life = self._life()
         address = f"10.0.1.{1 + life % 250}", 1000 + life // 250
         chance = Stream(derive_seed(self.seed, name, life))
-        where = broker_name(number), self.addresses[number]
-        villager = Villager(
-            name, scopes, where, self.addresses[-1], self.settings, chance, WALL_OFFSET_NS + life * 1000, **more
-        )
-        villager.on_notified = lambda message: self.ledger.receive(villager, message)
-        villager.on_withdrawn = self.ledger.withdrawn
-        villager.on_disturbed = lambda cause: self.ledger.disturb(name, cause)
+        site = Site(broker_name(number), self.addresses[number])
+        first = self.numbers.get(name, 0)
+        villager = Villager(name, scopes, site, self.terms, chance, self.now, self.ledger, first=first, **more)
         self.villagers[name] = villager
         villager.start(self.now)
         self._listen(name, address, villager)
@@ -157,7 +156,8 @@ class Village:
     def crash(self, name):
         villager = self.villagers.pop(name, None)
         if villager is not None:
-            villager.state = State.GONE
+            villager.crash()
+            self.numbers[name] = villager.core.next_number
             self._remove(name)
             self._happened(name, "it crashed")
 
@@ -283,8 +283,8 @@ class Village:
 
     def _bury(self, name, node):
         """A client that has left."""
-        if self.villagers.get(name) is node and node.peers.channel.next_timer() is None:
-            del self.villagers[name]
+        if self.villagers.get(name) is node:
+            self.numbers[name] = self.villagers.pop(name).core.next_number
             self._remove(name)
 
     def see_tree(self, epoch, edges):
@@ -420,7 +420,3 @@ def _slower(shape, delay_ms):
         **{name: getattr(shape, name) for name in LinkShape.__slots__ if name != "delay_ms"},
         delay_ms=shape.delay_ms + delay_ms,
     )
-
-
-def at(village, number):
-    return format_address(village.addresses[number])

@@ -1,284 +1,132 @@
-"""A client that does what it is told: the client's side of sections 8 and 9, without a plan of its own.
-
-::
-
-    OUT --session up: REGISTER--> WAIT --ACK--> IN: all live subscriptions, all publications without an answer
-     ^                             ^             |
-     |-------- Down ---------------|-- NACK UNKNOWN --'        leave: UNREGISTER --ACK--> GONE
-"""
+"""A client that does what it is told: the core of a consumer or provider, and its ears."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from overlay.channel import Down, Up
-from overlay.core.addresses import parse_address
-from overlay.core.node import SECOND
-from overlay.core.timers import Timers, earliest
-from overlay.systems.federation.names import SERVICE
-from overlay.systems.federation.peers import Heard, Peers
-from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.clients.consumer import Consumer
+from overlay.systems.federation.clients.events import Left, Lost, Notified, Registered
+from overlay.systems.federation.clients.live import Wanted
+from overlay.systems.federation.clients.provider import Content, Provider
+from overlay.systems.federation.clients.registering import State as Registration
 from overlay.systems.federation.wire import values as v
-from tests.federation.naive import satisfies
 
-TRY_AGAIN = SECOND
 ENTITIES, NUMBERS = ("r1", "r2"), (1, 2, 3)
 
 
 class State(StrEnum):
-    OUT, WAIT, IN, LEAVING, GONE = "out", "wait", "in", "leaving", "gone"
+    OUT, IN, LEAVING, GONE = "out", "in", "leaving", "gone"
 
 
 class Villager:
-    """One life of a client. ``is_near`` clients try their own broker again instead of asking for another one."""
+    """One life of a client. Those with scopes are providers; those that answer produce for queries. ``ear`` has
+    ``receive`` (villager, note, sids by verdict, is_cached), ``withdrawn`` (sid) and ``disturb`` (name, cause)."""
 
-    def __init__(self, name, scopes, broker, service, settings, chance, wall_offset_ns, *, is_near=False, answers=True):
-        self.name, self.scopes, self.is_near, self.answers = name, tuple(scopes), is_near, answers
+    def __init__(self, name, scopes, site, terms, chance, now, ear, *, first=0, answers=True):
+        self.name, self.scopes, self.answers = name, tuple(scopes), answers
         self.role = v.Role.PROVIDER if scopes else v.Role.CONSUMER
-        self.settings, self.service = settings, service
-        self.broker, self.broker_address = broker
-        self.peers = Peers(name, settings, chance, wall_offset_ns)
-        self.timers = Timers()
-        self.state = State.OUT
-        self.registration = self.last = 0
-        self.live, self.withdrawing = {}, {}
-        """Subscriptions by id, and ids whose withdrawal has no answer yet."""
-        self.watched = {}
-        """What a provider is asked for."""
-        self.requests = {}
-        """Messages without an answer, by ``req``."""
-        self.tried = []
-        """Brokers, the last one last, since it was registered."""
-        self.on_notified = lambda message: None
-        self.on_withdrawn = lambda sid: None
-        self.on_disturbed = lambda cause: None
+        self._ear, self._terms = ear, terms
+        self._ended, self._withdrawing, self._turn = "", {}, 0
+        if scopes:
+            me = v.Advertisement(name, 0, v.Role.PROVIDER, "", self.scopes)
+            produce = self._produce if answers else None
+            self.core = Provider(terms, me, site, chance, now, produce=produce, first=first)
+        else:
+            self.core = Consumer(terms, name, site, chance, now, first=first)
 
     # ---- what it is told
 
     def start(self, now):
-        self.peers.now = now
-        self._open()
+        self.core.start(now)
 
     def subscribe(self, now, scopes, expression, expires_ms, *, once=False, priority=v.Priority.NORMAL):
-        self.peers.now = now
-        sid = v.SubscriptionId(self.name, self._number())
-        one = v.Subscription(sid, tuple(scopes), self.peers.wall_ms + expires_ms, expression, priority, once)
-        self.live[sid] = one
-        if self.state is State.IN:
-            self._request(m.Subscribe(self._number(), (one,)))
-        return one
+        expires = self._terms.wall_ms(now) + expires_ms
+        return self.core.subscribe([Wanted(tuple(scopes), expires, expression, priority, once)], now)[0]
 
     def withdraw(self, now, sid):
-        self.peers.now = now
-        del self.live[sid]
-        self.withdrawing[sid] = None
-        if self.state is State.IN:
-            self._request(m.Subscribe(self._number(), (), (sid,)))
+        self.core.withdraw([sid.number], now)
+        self._withdrawing[sid] = None
 
-    def publish(self, now, scope, entity, data, life_ms=60_000, satisfied=()):
-        self.peers.now = now
-        at = self.peers.wall_ms
-        note = v.Notification(
-            v.NotificationId(self.name, self._number()), "room", entity, scope, at, at + life_ms, data
-        )
-        self._request(m.Publish(self._number(), (v.Publication(note, tuple(satisfied)),)))
-        return note
+    def publish(self, now, scope, entity, data, life_ms=60_000):
+        return self.core.publish(Content("room", entity, scope, self._terms.wall_ms(now) + life_ms, data), now)
 
     def leave(self, now):
-        self.peers.now = now
-        self.on_disturbed("left")
-        self.live.clear()
-        if self.state is State.IN:
-            self.state = State.LEAVING
-            self._request(m.Unregister(self._number(), self.registration))
-        else:
-            self.state = State.GONE
+        self._ended = self._ended or State.LEAVING
+        self.core.leave(now)
 
     def moved(self, now):
         """It has another address."""
-        self.peers.now = now
-        self.peers.channel.moved(now)
+        self.core.peers.now = now
+        self.core.peers.channel.moved(now)
+
+    def crash(self):
+        self._ended = State.GONE
+
+    # ---- what it is
+
+    @property
+    def state(self):
+        return self._ended or (State.IN if self.core.is_in else State.OUT)
 
     @property
     def is_live(self):
-        return self.state is not State.GONE and self.state is not State.LEAVING
+        return not self._ended
+
+    @property
+    def broker(self):
+        return self.core.broker
+
+    @property
+    def registration(self):
+        return self.core.registration
+
+    @property
+    def live(self):
+        return {} if self._ended or self.scopes else {one.id: one for one in self.core.live}
+
+    @property
+    def watched(self):
+        return {one.id: one for one in self.core.watched} if self.scopes else {}
 
     # ---- a Node
 
     def receive_datagrams(self, datagrams, now):
-        self._begin(now)
-        for data, source in datagrams:
-            self.peers.receive(data, source)
-        self._take_events()
+        self.core.receive_datagrams(datagrams, now)
 
     def handle_timer(self, now):
-        self._begin(now)
-        self._take_events()
+        self.core.handle_timer(now)
 
     def next_timer(self):
-        return earliest(self.timers.next_timer(), self.peers.channel.next_timer())
+        return self.core.next_timer()
 
     def datagrams_to_send(self):
-        return self.peers.channel.datagrams_to_send()
+        return self.core.datagrams_to_send()
 
     def events(self):
+        for event in self.core.events():
+            match event:
+                case Notified(note, verdicts, is_cached):
+                    self._ear.receive(self, note, verdicts, is_cached)
+                case Registered(broker) | Lost(broker):
+                    self._ear.disturb(self.name, f"{type(event).__name__} {broker}")
+                case Left():
+                    self._ended = State.GONE
+        self._settle_withdrawals()
         return ()
 
     def check_invariants(self):
-        self.peers.check_invariants()
+        self.core.check_invariants()
+        assert (self.core.state is Registration.OUT) <= (self._ended != "")
 
     # ---- inner
 
-    def _begin(self, now):
-        self.peers.now = now
-        for key in self.timers.due(now):
-            {"keep alive": self._keep_alive, "open": self._open, "discover": self._discover}[key]()
-        self.peers.channel.handle_timer(now)
+    def _settle_withdrawals(self):
+        for sid in list(self._withdrawing):
+            if sid.number not in (self.core._withdrawn or ()):
+                del self._withdrawing[sid]
+                self._ear.withdrawn(sid)
 
-    def _number(self):
-        self.last = max(self.last + 1, self.peers.wall_ms * 1000)
-        return self.last
-
-    def _open(self):
-        if self.state is not State.GONE and not self.peers.open(self.broker, self.broker_address):
-            self.timers.set("open", self.peers.now + TRY_AGAIN)
-
-    def _take_events(self):
-        for event in self.peers.events():
-            match event:
-                case Up(peer) if peer.decode() == self.broker:
-                    self._register()
-                case Up(peer) if peer.decode() == SERVICE:
-                    self.peers.send(SERVICE, m.Find(1))
-                case Down(peer, reason) if peer.decode() == self.broker:
-                    self._down(reason)
-                case Down(peer) if peer.decode() == SERVICE and "discover" not in self.timers:
-                    self.timers.set("discover", self.peers.now + TRY_AGAIN)
-                case Heard(peer, message) if peer == self.broker:
-                    self._handle(message)
-                case Heard(peer, m.Found() as message) if peer == SERVICE:
-                    self._found(message)
-
-    def _register(self):
-        if self.state in (State.GONE, State.LEAVING):
-            return
-        self.state, self.registration = State.WAIT, self._number()
-        self.watched.clear()
-        self.on_disturbed("registered again")
-        own = v.Advertisement(self.name, self.registration, self.role, "", self.scopes)
-        self._request(m.Register(self._number(), own))
-
-    def _request(self, message):
-        self.requests[message.req] = message
-        if self.state in (State.IN, State.LEAVING) or isinstance(message, m.Register):
-            self.peers.send(self.broker, message)
-
-    def _handle(self, message):
-        match message:
-            case m.Ack(req):
-                self._accepted(self.requests.pop(req, None))
-            case m.Nack(req=req):
-                self._refused(message, self.requests.get(req))
-            case m.Notify():
-                self._notified(message)
-            case m.Offer(added, withdrawn):
-                self._offered(added, withdrawn)
-
-    def _accepted(self, request):
-        match request:
-            case m.Register(_, advertisement) if advertisement.registration == self.registration:
-                self._joined()
-            case m.Subscribe(removed=removed):
-                for sid in removed:
-                    self.withdrawing.pop(sid, None)
-                    self.on_withdrawn(sid)
-            case m.Unregister():
-                self.state = State.GONE
-                self.peers.close(self.broker)
-
-    def _joined(self):
-        if self.state is not State.WAIT:
-            return
-        self.state, self.tried = State.IN, []
-        self.timers.set("keep alive", self.peers.now + self._period())
-        waiting = [one for one in self.requests.values() if isinstance(one, m.Publish)]
-        self.requests = {one.req: one for one in waiting}
-        live = tuple(one for one in self.live.values() if one.expires > self.peers.wall_ms)
-        if live or self.withdrawing:
-            self._request(m.Subscribe(self._number(), live, tuple(self.withdrawing)))
-        for one in waiting:
-            self.peers.send(self.broker, one)
-
-    def _period(self):
-        return round(self.settings.keepalive_share * self.settings.keepalive_s * SECOND)
-
-    def _refused(self, message, request):
-        if message.code is m.Code.UNKNOWN:
-            if self.state is State.LEAVING:
-                self.state = State.GONE
-            elif self.state is State.IN:
-                self._register()
-        elif message.code is m.Code.INVALID and request is not None:
-            self.peers.send(self.broker, m.KeepAlive(self.registration))
-            self.peers.send(self.broker, request)
-        elif request is not None:
-            raise AssertionError(f"{self.name}: {request} was refused: {message}")
-
-    def _keep_alive(self):
-        if self.state is State.IN:
-            self.peers.send(self.broker, m.KeepAlive(self.registration))
-            self.timers.set("keep alive", self.peers.now + self._period())
-
-    def _down(self, reason):
-        if self.state is State.LEAVING:
-            self.state = State.GONE
-        if self.state is State.GONE:
-            return
-        self.on_disturbed(f"its session ended ({reason})")
-        self.state = State.OUT
-        if reason == "reset" or self.is_near:
-            self.timers.set("open", self.peers.now + (0 if reason == "reset" else TRY_AGAIN))
-        else:
-            self.tried.append(self.broker)
-            self._discover()
-
-    def _discover(self):
-        if self.state is State.OUT:
-            self.timers.set("discover", self.peers.now + TRY_AGAIN)
-            self.peers.open(SERVICE, self.service)
-            self.peers.send(SERVICE, m.Find(1))
-
-    def _found(self, message):
-        """The first that was not tried, or that was tried first."""
-        if self.state is not State.OUT or not message.found:
-            return
-        ranks = {name: rank for rank, name in enumerate(self.tried, 1)}
-        one = min(message.found, key=lambda found: ranks.get(found.id, 0))
-        self.timers.cancel("discover")
-        self.broker, self.broker_address = one.id, parse_address(one.endpoint)
-        self._open()
-
-    def _notified(self, message):
-        self.on_notified(message)
-        for sid in message.satisfied:
-            if sid in self.live and self.live[sid].once:
-                del self.live[sid]
-
-    def _offered(self, added, withdrawn):
-        for one in added:
-            self.watched[one.id] = one
-            if one.once and self.answers:
-                self._answer(one)
-        for sid in withdrawn:
-            self.watched.pop(sid, None)
-
-    def _answer(self, one):
-        """With the first note that satisfies it, if there is one."""
-        for scope in one.scopes:
-            for entity in ENTITIES:
-                for x in NUMBERS:
-                    note = v.Notification(v.NotificationId(self.name, 0), "room", entity, scope, 0, 0, {"x": x})
-                    if scope in self.scopes and satisfies(one.expression, note):
-                        self.watched.pop(one.id)
-                        self.publish(self.peers.now, scope, entity, {"x": x}, satisfied=(one.id,))
-                        return
+    def _produce(self, scope, entity_type, entity_id, wall_ms):
+        self._turn += 1
+        data = {"x": NUMBERS[self._turn % len(NUMBERS)]}
+        return Content("room", entity_id or ENTITIES[self._turn % len(ENTITIES)], scope, wall_ms + 60_000, data)
