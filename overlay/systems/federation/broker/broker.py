@@ -82,6 +82,7 @@ class Broker:
             Clock.EDGE: self.neighbours.ring_edge,
             Clock.SERVICE: self.membership.ring,
             Clock.LINK: self.membership.ring_link,
+            Clock.STORE: self.neighbours.ring_store,
             Clock.ASKED: self.asking.ring,
         }
 
@@ -137,6 +138,8 @@ class Broker:
             "registrations": len(tables.registrations),
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
+            "stored_now": self.neighbours.stored,
+            "epoch": self.neighbours.epoch,
             **self.processor.statistics(),
         }
 
