@@ -19,6 +19,7 @@ from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND, NodeEvent
 from overlay.core.timers import earliest
 from overlay.systems.federation.broker.asking import Asking
+from overlay.systems.federation.broker.bulk import Bulk
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -28,6 +29,7 @@ from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
+from overlay.systems.federation.settings import ON
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.roles import Place
@@ -56,6 +58,8 @@ class Broker:
         self.neighbours = Neighbours(station, advertisement)
         self.clients = Clients(station, self.neighbours)
         self.notifying = Notifying(station, self.clients, self.neighbours)
+        is_bulk = config.is_mobile(place.number) and settings.bulk == ON
+        self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
@@ -76,7 +80,7 @@ class Broker:
             m.Ack: self.membership.accepted,
             m.Nack: self._refused,
         }
-        self._rings: Mapping[Clock, Callable[[Any], None]] = {
+        self._rings: dict[Clock, Callable[[Any], None]] = {
             Clock.CLIENT: self.clients.ring,
             Clock.EXCHANGE: self.neighbours.ring_exchange,
             Clock.EDGE: self.neighbours.ring_edge,
@@ -84,6 +88,8 @@ class Broker:
             Clock.LINK: self.membership.ring_link,
             Clock.ASKED: self.asking.ring,
         }
+        if self.bulk is not None:
+            self._rings[Clock.BULK] = self.bulk.ring
 
     # ---- a Node
 
@@ -153,6 +159,8 @@ class Broker:
             self.processor,
         ):
             room.check_invariants()
+        if self.bulk is not None:
+            self.bulk.check_invariants()
         due = self.station.timers.next_timer()
         assert due is None or due > self.peers.now, "(I10) a deadline has passed"
 
@@ -210,6 +218,12 @@ class Broker:
     def _settle(self) -> None:
         """What this step has changed goes to neighbours and providers, with the step (section 6)."""
         for change in self.station.tables.subscription_changes():
-            room = self.neighbours if change.destination.is_neighbour else self.clients
+            room = (
+                (self.neighbours if self.bulk is None else self.bulk)
+                if change.destination.is_neighbour
+                else self.clients
+            )
             room.tell(change)
+        if self.bulk is not None:
+            self.bulk.settle()
         self.neighbours.exchange()
