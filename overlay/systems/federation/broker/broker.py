@@ -56,7 +56,7 @@ class Broker:
             config.candidates(place.number),
         )
         self.neighbours = Neighbours(station, advertisement)
-        self.clients = Clients(station, self.neighbours)
+        self.clients = Clients(station, self.neighbours, config.server_names)
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
@@ -217,6 +217,8 @@ class Broker:
 
     def _settle(self) -> None:
         """What this step has changed goes to neighbours and providers, with the step (section 6)."""
+        if self.station.superseded:
+            self.clients.supersede()
         for change in self.station.tables.subscription_changes():
             room = (
                 (self.neighbours if self.bulk is None else self.bulk)
