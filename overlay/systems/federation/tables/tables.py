@@ -124,6 +124,10 @@ class Tables:
         """(5) and (6) for a client of this broker."""
         self._change(client(name), added, removed)
 
+    def unsubscribe_all(self, name: str) -> None:
+        """All subscriptions of a client of this broker."""
+        self.subscriptions.remove_all(client(name))
+
     def hold(self, name: str) -> None:
         """A provider is not to be told anything for now."""
         self.subscriptions.hold(client(name))
