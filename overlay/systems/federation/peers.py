@@ -87,6 +87,13 @@ class Peers:
     def close(self, peer: str) -> None:
         self.channel.close(peer.encode(), self.now)
 
+    def pause(self, peer: str) -> None:
+        """As ``Channel.pause``: the peer is to stop sending."""
+        self.channel.pause(peer.encode())
+
+    def resume(self, peer: str) -> None:
+        self.channel.resume(peer.encode(), self.now)
+
     def send(self, peer: str, message: m.Message, drop: int | None = None) -> bool:
         """``drop`` is the priority with which a full outbox may drop it; ``None``: never. Returns ``False`` without a
         session, and for a message that is too large, which is counted."""

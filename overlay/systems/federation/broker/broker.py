@@ -18,6 +18,7 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND, NodeEvent
 from overlay.core.timers import earliest
+from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -25,7 +26,7 @@ from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import broker_name
-from overlay.systems.federation.peers import Heard, HeardLoose, Peers
+from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement
@@ -55,6 +56,7 @@ class Broker:
         self.neighbours = Neighbours(station, advertisement)
         self.clients = Clients(station, self.neighbours)
         self.notifying = Notifying(station, self.clients, self.neighbours)
+        self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
             m.Register: self.clients.register,
@@ -63,13 +65,16 @@ class Broker:
             m.Subscribe: self.notifying.subscribe,
             m.Publish: self.notifying.publish,
             m.Forward: self.notifying.forward,
+            m.Lookup: self.asking.lookup,
+            m.Query: self.asking.query,
+            m.Answer: self.asking.answer,
             m.Hello: self.neighbours.hello,
             m.SubTable: self.neighbours.subscriptions,
             m.RegTable: self.neighbours.registrations,
             m.Tables: self.neighbours.tables,
             m.Brokers: self.membership.brokers,
             m.Ack: self.membership.accepted,
-            m.Nack: self.membership.refused,
+            m.Nack: self._refused,
         }
         self._rings: Mapping[Clock, Callable[[Any], None]] = {
             Clock.CLIENT: self.clients.ring,
@@ -77,6 +82,7 @@ class Broker:
             Clock.EDGE: self.neighbours.ring_edge,
             Clock.SERVICE: self.membership.ring,
             Clock.LINK: self.membership.ring_link,
+            Clock.ASKED: self.asking.ring,
         }
 
     # ---- a Node
@@ -131,14 +137,21 @@ class Broker:
             "registrations": len(tables.registrations),
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
-            "queued": len(self.processor),
+            **self.processor.statistics(),
         }
 
     def check_invariants(self) -> None:
         """Section 12, as far as it is about one broker. Raises ``AssertionError``."""
         self.peers.check_invariants()
         self.station.tables.check_invariants()
-        for room in (self.clients, self.neighbours, self.notifying, self.membership, self.processor):
+        for room in (
+            self.clients,
+            self.neighbours,
+            self.notifying,
+            self.asking,
+            self.membership,
+            self.processor,
+        ):
             room.check_invariants()
         due = self.station.timers.next_timer()
         assert due is None or due > self.peers.now, "(I10) a deadline has passed"
@@ -154,23 +167,32 @@ class Broker:
         self.peers.channel.handle_timer(now)
         for peer, message in self.processor.served(now):
             self._handle(peer, message)
+        for peer in self.processor.take_resumed():
+            self.peers.resume(peer)
         self._settle()
 
     def _take_events(self) -> None:
         for event in self.peers.events():
             match event:
                 case Heard(peer, message) if self.processor.is_instant:
+                    self.processor.count(message)
                     self._handle(peer, message)
                 case Heard(peer, message):
-                    self.processor.arrive(peer, message, self.peers.now)
+                    self._queue(peer, message)
                 case HeardLoose(_, m.Discover(nonce), source):
                     self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
                 case HeardLoose():
                     pass  # HERE: a broker looks for none
                 case _:
-                    for room in (self.membership, self.neighbours, self.clients):
+                    for room in (self.membership, self.neighbours, self.clients, self.asking):
                         room.session(event)
             self._settle()
+
+    def _queue(self, peer: str, message: m.Message) -> None:
+        if not self.processor.arrive(peer, message, self.peers.now):
+            self.peers.close(peer)  # after the next session, both sides tell all they know
+        elif self.processor.must_pause(peer):
+            self.peers.pause(peer)
 
     def _handle(self, peer: str, message: m.Message) -> None:
         """At the end of its service."""
@@ -180,6 +202,10 @@ class Broker:
         else:
             handler(peer, message)
         self._settle()
+
+    def _refused(self, peer: str, message: m.Nack) -> None:
+        room = self.asking if message.kind == CODES[m.Query] else self.membership
+        room.refused(peer, message)
 
     def _settle(self) -> None:
         """What this step has changed goes to neighbours and providers, with the step (section 6)."""
