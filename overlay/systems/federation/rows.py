@@ -1,7 +1,7 @@
 """What clients and brokers report of a run, as rows of ``TABLES``. The measures are made of them.
 
-Counterparts: the clients in ``load`` write the first three, ``measuring`` reads all. Times ``*_us`` are µs since the
-zero of the deployment, ``*_ms`` Unix milliseconds; both are 0 for what did not happen.
+Counterparts: the clients in ``load`` write the first three, brokers the last; ``measuring`` reads all. Times ``*_us``
+are µs since the zero of the deployment, ``*_ms`` Unix milliseconds; both are 0 for what did not happen.
 """
 
 from __future__ import annotations
@@ -90,14 +90,6 @@ class Learned:
     """The message that named it: ``regtable`` or ``brokers``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """A registration component removed a client or broker itself: its broker, or the registration service."""
-
-    name: str
-    reason: str
-
-
 SATISFIED, EXPIRED, WITHDRAWN, REFUSED = "satisfied", "expired", "withdrawn", "refused"
 REASONS = (SATISFIED, EXPIRED, WITHDRAWN, REFUSED)
 
@@ -106,7 +98,6 @@ TABLES: Mapping[str, type] = {
     "notes": Noted,
     "notifies": Notified,
     "learned": Learned,
-    "removed": Removed,
 }
 _NAMES = {kind: name for name, kind in TABLES.items()}
 _VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}
