@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from overlay.systems.federation.names import broker_name
+from overlay.systems.federation.names import SERVICE, broker_name
 from overlay.systems.federation.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,6 +22,11 @@ class ServerConfig:
     links: tuple[tuple[int, int, int], ...] = ()
     """The candidates for edges of the tree: two brokers, and the one-way delay, µs."""
     positions: tuple[tuple[float, float], ...] | None = None
+
+    @property
+    def server_names(self) -> frozenset[str]:
+        """Those that no client may have."""
+        return frozenset({SERVICE, *map(broker_name, range(self.brokers))})
 
     def candidates(self, broker: int) -> tuple[Candidate, ...]:
         """The links of a broker, all up."""

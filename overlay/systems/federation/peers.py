@@ -84,6 +84,10 @@ class Peers:
         """As ``Channel.open``."""
         return self.channel.open(peer.encode(), address, self.now, keep)
 
+    def address(self, peer: str) -> Address | None:
+        """As ``Channel.address``."""
+        return self.channel.address(peer.encode())
+
     def close(self, peer: str) -> None:
         self.channel.close(peer.encode(), self.now)
 

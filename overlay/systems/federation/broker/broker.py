@@ -54,7 +54,7 @@ class Broker:
             config.candidates(place.number),
         )
         self.neighbours = Neighbours(station, advertisement)
-        self.clients = Clients(station, self.neighbours)
+        self.clients = Clients(station, self.neighbours, config.server_names)
         self.notifying = Notifying(station, self.clients, self.neighbours)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
@@ -209,6 +209,8 @@ class Broker:
 
     def _settle(self) -> None:
         """What this step has changed goes to neighbours and providers, with the step (section 6)."""
+        if self.station.superseded:
+            self.clients.supersede()
         for change in self.station.tables.subscription_changes():
             room = self.neighbours if change.destination.is_neighbour else self.clients
             room.tell(change)

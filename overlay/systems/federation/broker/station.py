@@ -45,6 +45,8 @@ class Station:
         self.counters: Counter[str] = Counter()
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
+        self.superseded: list[str] = []
+        """Own clients of which a neighbour tells a newer registration elsewhere; they are removed with the step."""
 
     @property
     def now(self) -> int:
