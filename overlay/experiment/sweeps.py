@@ -1,8 +1,8 @@
 """Expands a definition to its configurations. Pure.
 
 A definition is a configuration in which any workload field, any setting and the topology may be lists. It defines
-their product. ``blocks`` is a list of partial definitions, each of which overrides the rest; its ``faults`` are instead of
-the definition's. The definition is then the union of their products, without duplicates.
+their product. ``blocks`` is a list of partial definitions, each of which overrides the rest; its ``faults`` are instead
+of the definition's. The definition is then the union of their products, without duplicates.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ SWEPT_GROUPS = ("settings", "workload")
 
 
 def choices(definition: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every choice of ``{"topology", "settings", "workload"}``, with ``faults`` if they are a block's, in the definition's
-    order, duplicates removed."""
+    """Every choice of ``{"topology", "settings", "workload"}``, with ``faults`` if its block has them, in the
+    definition's order, duplicates removed."""
     found = {_canonical(choice): choice for block in _blocks(definition) for choice in _product(block)}
     return list(found.values())
 
