@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import ceil, log2
-from typing import Any
 
 from overlay.load.expectations import FLEET_SIZE, Expected, Kept, Recorded
 from overlay.systems.federation.names import Routing
@@ -24,10 +22,10 @@ KEPT_BYTES = 1_800
 """Memory of a subscription at a broker."""
 
 
-def expected(settings: Settings, workload: Workload, topology: Mapping[str, Any], seconds: float) -> Expected:
-    """``seconds``: the duration of warming and measuring."""
-    brokers, clients = topology["brokers"], workload.providers + workload.consumers
+def expected(settings: Settings, workload: Workload, brokers: int) -> Expected:
+    clients = workload.providers + workload.consumers
     asked, notes = sent(workload)
+    seconds = _ramp_s(settings, workload, brokers) + _duration_s(workload)
     to_all = max(0, brokers - 1)
     far = min(to_all, distance(brokers))
     asked_hops = {Routing.NOTIFICATIONS: 0, Routing.FLOODING: to_all}.get(Routing(settings.routing), far)
@@ -60,6 +58,21 @@ def sent(workload: Workload) -> tuple[int, int]:
     if workload.kind == ONCE:
         return workload.queries, workload.queries
     return workload.subscriptions, workload.notifications
+
+
+def _ramp_s(settings: Settings, workload: Workload, brokers: int) -> float:
+    """Roughly; ``load.schedule`` has it exactly."""
+    each_s = 0.0 if settings.out_of_turn else settings.exchange_s
+    starts_s = (workload.providers + workload.consumers) * workload.stagger_ms / 1e3
+    return starts_s + 1 + each_s * (2 * distance(brokers) if brokers > 1 else 0)
+
+
+def _duration_s(workload: Workload) -> float:
+    """Arrivals are drawn: their mean."""
+    asked, notes = sent(workload)
+    if workload.kind == ONCE:
+        return asked / workload.rate_per_s if asked else workload.duration_s
+    return max(notes / workload.rate_per_s, 1.0) if asked or notes else workload.duration_s
 
 
 def distance(brokers: int) -> float:
