@@ -40,12 +40,17 @@ class Routing(StrEnum):
 GAUGES = frozenset(("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored", "brokers"))
 """Counters of servers that are current values."""
 MEASURES = (
-    *("subscriptions", "satisfied", "unsatisfied", "ts_mean_us", "ts_sd_us", "ts_p50_us", "ts_p95_us"),
-    *("notifications", "lost", "in_window", "duplicates", "spurious"),
-    *("messages_per_notification", "messages_per_subscription", "cache_hit_share", "visits_per_query"),
-    *("disappearance_known_mean_s", "disappearance_known_max_s", "settle_s", "energy_per_query_j"),
+    *("subscriptions", "satisfied", "unsatisfied", "ts_mean_us", "ts_sd_us"),
+    *("ts_p1_us", "ts_p5_us", "ts_p10_us", "ts_p20_us", "ts_p25_us", "ts_p30_us", "ts_p40_us", "ts_p50_us"),
+    *("ts_p60_us", "ts_p70_us", "ts_p75_us", "ts_p80_us", "ts_p90_us", "ts_p95_us", "ts_p99_us"),
+    *("notifications", "owed", "lost", "in_window", "duplicates", "spurious"),
+    *("messages_per_notification", "bytes_per_notification"),
+    *("messages_per_subscription", "removals_per_subscription", "bytes_per_subscription"),
+    *("cache_hit_share", "cache_hit_share_max", "visits_per_query", "utilisation_max", "energy_per_query_j"),
+    *("disappearance_known_mean_s", "disappearance_known_max_s", "disappearance_told_mean_s"),
+    *("disappearance_unknown", "grace_min_s", "grace_max_s", "settle_s"),
 )
-"""Those of ``System.measures``, as in the contract."""
+"""Those of ``System.measures``: of the contract, and beside them."""
 COSTLY = ("subscribe", "publish", "subtable", "regtable", "forward", "query", "answer")
 """Kinds of messages whose receipt costs differ."""
 IN_OTHER, OUT = "in_other", "out_messages"
