@@ -13,7 +13,7 @@ again, to Δ after the last one.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from overlay.channel import Down, Moved
 from overlay.core.addresses import format_address
@@ -50,6 +50,9 @@ class Clients:
 
     def __len__(self) -> int:
         return len(self._clients)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._clients)
 
     def __contains__(self, name: str) -> bool:
         return name in self._clients
