@@ -22,6 +22,8 @@ class Change:
     destination: Destination
     added: tuple[Subscription, ...]
     removed: tuple[SubscriptionId, ...]
+    renewed: frozenset[SubscriptionId] = frozenset()
+    """Those of ``added`` that it was told before, with another expiry."""
 
 
 class Outlet:
@@ -73,7 +75,7 @@ class Outlet:
 
     def difference(self) -> Change:
         """To be told now."""
-        added, removed = [], []
+        added, removed, renewed = [], [], []
         for sid in self._changed:
             wanted = self.desired(sid)
             if wanted is None:
@@ -83,10 +85,12 @@ class Outlet:
             else:
                 if wanted.once and (sid in self._sent or sid in self._withdrawn):
                     self._retold.add(sid)
+                if sid in self._sent:
+                    renewed.append(sid)
                 self._sent[sid] = wanted
                 added.append(wanted)
         self._changed.clear()
-        return Change(self.destination, tuple(added), tuple(removed))
+        return Change(self.destination, tuple(added), tuple(removed), frozenset(renewed))
 
     def take_off(self, sid: SubscriptionId) -> None:
         """It has dropped this one by itself.
