@@ -192,7 +192,7 @@ class Provider(Session):
         for sid in withdrawn:
             self._unwatch(sid)
         answered = self._answered()
-        new = [one for one in added if one.id not in answered]
+        new = [one for one in added if not (one.once and one.id in answered)]
         for one in new:
             if self._watched is None:
                 self._watched = Index()

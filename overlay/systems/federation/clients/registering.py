@@ -46,8 +46,8 @@ class Registering(Asking):
     """``first`` is as in ``Asking``."""
 
     __slots__ = (
-        *("_due", "_failures", "_kept_at", "_me", "_register_req", "_seeking", "_site", "_sites", "is_link_up"),
-        *("registration", "state"),
+        *("_due", "_failures", "_kept_at", "_me", "_register_req", "_seeking", "_site", "_sites"),
+        *("_registered_at", "is_link_up", "registration", "state"),
     )
 
     def __init__(self, terms: Terms, me: Advertisement, site: Site, chance: Chance, now: int, first: int = 0) -> None:
@@ -56,6 +56,8 @@ class Registering(Asking):
         self._me, self._site = me, site
         self.state = State.OUT
         self.registration = 0
+        self._registered_at = ""
+        """The broker for which the registration was drawn."""
         self.is_link_up = True
         """Whether its broker has a connection to others, as far as it said."""
         self._register_req = 0
@@ -95,7 +97,7 @@ class Registering(Asking):
         if self.state in (State.WAIT, State.IN):
             self.peers.send(self.broker, m.Unregister(0, self.registration))
             self.peers.close(self.broker)
-            self.state, self._due = State.LEAVING, now + LEAVING
+            self.state, self._due, self._registered_at = State.LEAVING, now + LEAVING, ""
         elif self.state is State.SEEKING:
             self._out()
         for peer in {request.peer for _, request in self.requests}:
@@ -125,13 +127,14 @@ class Registering(Asking):
             self.peers.close(self.broker)
         self._site = site
         if self.peers.open(site.id, site.address):
-            self._register()
+            self._register(is_new=site.id != self._registered_at)
         else:  # its last session is still being closed
             self._wait(SECOND, (site, *self._sites[: MOST_SITES - 1]))
 
-    def _register(self) -> None:
-        """With a new registration."""
-        self.registration = self.draw_number()
+    def _register(self, *, is_new: bool = True) -> None:
+        """A broker that may know the registration still is told the same, and keeps what waits under it."""
+        if is_new:
+            self.registration, self._registered_at = self.draw_number(), self.broker
         self.state, self._due = State.WAIT, self.peers.now + self._terms.registering
         self._forget()
         self._send_register()

@@ -26,6 +26,15 @@ UJ_PER_J = 1e6
 NS_PER_US = 1_000
 
 
+BESIDE = (
+    *(f"ts_p{share}_us" for share in QUANTILES if share not in (50, 95)),
+    *("owed", "bytes_per_notification", "removals_per_subscription", "bytes_per_subscription"),
+    *("cache_hit_share_max", "utilisation_max", "disappearance_told_mean_s", "disappearance_unknown"),
+    *("grace_min_s", "grace_max_s"),
+)
+"""Measures in addition to those of the contract."""
+
+
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
     """By the names of the contract and those beside them."""
     return figures(Facts.of(facts))
@@ -102,6 +111,7 @@ def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
         "messages_per_subscription": _per(total["subtable_added"], subscriptions),
         "removals_per_subscription": _per(total["subtable_removed"], subscriptions),
         "bytes_per_subscription": _per(total["out_subtable_bytes"], subscriptions),
+        "cache_received": total["cache_received"],
         "cache_hit_share": _per(total["hits"], total["cache_received"]),
         "cache_hit_share_max": _most_hits(facts),
         "visits_per_query": _per(total["visits"], subscriptions),
