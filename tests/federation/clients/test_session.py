@@ -101,10 +101,9 @@ def test_a_restarted_broker_is_registered_at_once():
     world = World(discovery="bdrs")
     client = consumer(world)
     world.run(1)
-    first = client.registration
     world.brokers[0].restart()
     world.run(6)
-    assert client.is_in and client.registration > first
+    assert client.is_in and world.brokers[0].registrations["c0"].registration == client.registration
     assert not world.service.heard
 
 
@@ -169,8 +168,7 @@ def test_refused_by_its_broker_it_tries_again_more_and_more_slowly():
     world.run(10)
     at = [at for at, message in world.brokers[0].heard if isinstance(message, m.Register)]
     assert [round((after - before) / 1000) for before, after in pairwise(at)] == [0, 1, 2, 2]
-    numbers = [message.advertisement.registration for message in world.brokers[0].all(m.Register)]
-    assert numbers == sorted(set(numbers)) and client.is_in
+    assert client.is_in
 
 
 def test_a_broker_that_never_answers_is_given_up():
