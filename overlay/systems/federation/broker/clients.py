@@ -58,6 +58,11 @@ class Clients:
         client = self._clients.get(name)
         return None if client is None else client.advertisement
 
+    def is_valid(self, name: str) -> bool:
+        """Whether it is registered, and was heard within Δ."""
+        client = self._clients.get(name)
+        return client is not None and client.is_valid
+
     # ---- messages
 
     def register(self, name: str, message: m.Register) -> None:
