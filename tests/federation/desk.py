@@ -117,7 +117,9 @@ class Desk(Node):
     def take(self):
         for event in self.peers.events():
             if isinstance(event, Heard):
-                self.handlers[type(event.message)](event.peer, event.message)
+                handler = self.handlers.get(type(event.message))
+                if handler is not None:
+                    handler(event.peer, event.message)
             else:
                 self.clients.session(event)
             self.settle()
