@@ -6,6 +6,9 @@
 - ``notifying``    subscriptions and notifications: to whom each notification goes
 - ``cache``, ``duplicates``  the newest notifications, and the ids of those that have passed
 - ``parts``        messages with many ids, in parts that a message can carry
+- ``asking``       the synchronous mode: LOOKUP, and QUERY as a proxy
+- ``cache``, ``duplicates``  the newest notifications, and the ids of those that have passed
+- ``parts``        messages with many ids, in parts that a message can carry
 - ``neighbours``   the edges of the tree, and both tables over them
 - ``membership``   the registration service: which brokers there are, and which tree
 """

@@ -13,7 +13,7 @@ again, to Δ after the last one.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from overlay.channel import Down, Moved
 from overlay.core.addresses import format_address
@@ -51,6 +51,9 @@ class Clients:
     def __len__(self) -> int:
         return len(self._clients)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._clients)
+
     def __contains__(self, name: str) -> bool:
         return name in self._clients
 
@@ -76,6 +79,8 @@ class Clients:
         if client is None:
             self._begin(name, advertisement)
         else:
+            if client.advertisement.registration != advertisement.registration:
+                self._begin_again(name, client)
             self._hear(name, client)
             if client.advertisement == advertisement:
                 return
@@ -227,6 +232,14 @@ class Clients:
         self._clients[name] = Registered(advertisement, now)
         self._station.set_timer(Clock.CLIENT, name, now + self._valid_for)
         self._station.log.append(ClientRegistered(name, advertisement.registration))
+
+    def _begin_again(self, name: str, client: Registered) -> None:
+        """Another registration, perhaps of another life of the client: what it had under the earlier one is gone."""
+        self._tables.unsubscribe_all(name)
+        client.has_subscribed = False
+        if client.held is not None:
+            self._drop(len(client.held))
+            client.held = None
 
     def _announce(self, name: str, advertisement: Advertisement) -> None:
         """Its entry, new or changed. Versions rise over restarts, too."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import NamedTuple
 
+from overlay.systems.federation.names import Routing as Routing
 from overlay.systems.federation.tables.destinations import Destination, client, neighbour
 from overlay.systems.federation.tables.outlets import Change, Outlet
 from overlay.systems.federation.tables.registrations import LOCAL, EntryChange, RegistrationTable, Served
@@ -21,15 +21,6 @@ from overlay.systems.federation.wire.values import (
     SubscriptionId,
     Summary,
 )
-
-
-class Routing(StrEnum):
-    NOTIFICATIONS = "notifications"
-    """Every notification goes everywhere; no subscription travels, and providers are not asked."""
-    FLOODING = "flooding"
-    """Every subscription goes everywhere."""
-    ADVERTISEMENTS = "advertisements"
-    """Subscriptions go towards providers of their scopes."""
 
 
 class Delivery(NamedTuple):
@@ -123,6 +114,10 @@ class Tables:
     def subscribe(self, name: str, added: Iterable[Subscription], removed: Iterable[SubscriptionId] = ()) -> None:
         """(5) and (6) for a client of this broker."""
         self._change(client(name), added, removed)
+
+    def unsubscribe_all(self, name: str) -> None:
+        """All subscriptions of a client of this broker."""
+        self.subscriptions.remove_all(client(name))
 
     def hold(self, name: str) -> None:
         """A provider is not to be told anything for now."""
