@@ -172,10 +172,9 @@ histories = st.lists(st.one_of(notes, asked, asked, st.just(("wait",))), max_siz
 @given(histories, st.sampled_from([0.15, 0.5, 1.0]))
 @settings(max_examples=examples(200))
 def test_a_subscription_hits_if_a_valid_note_satisfies_it_and_the_cap_allows(history, cap):
-    cache, now, number = Cache(cap), WALL_MS, 0
+    cache, now = Cache(cap), WALL_MS
     newest, received, hits = {}, 0, 0
-    for what, *rest in history:
-        number += 1
+    for number, (what, *rest) in enumerate(history):
         if what == "wait":
             now += 1
         elif what == "put":

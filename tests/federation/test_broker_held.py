@@ -98,8 +98,29 @@ def test_a_provider_without_a_session_is_offered_all_again():
     world.settle()
     assert world.hears("p0") == []
     world.says("p0", register("p0", 2, scopes=("climate",)))
-    ack, offer = world.hears("p0")
+    _, offer = world.hears("p0")
     assert sorted(one.id.number for one in offer.added) == [2, 3]
+
+
+@pytest.mark.parametrize(("registration", "kept"), [(1, 1), (2, 0)])
+def test_a_client_that_started_again_does_not_get_what_was_for_its_earlier_life(registration, kept):
+    world = World("c0", "p0", keepalive_s=60.0, cache_cap=0.0)
+    world.says("p0", register("p0", scopes=("climate",)))
+    world.says("c0", register("c0"), subscribe(ONE))
+    world.enter("c0")
+    world.settle()
+    world.says("p0", publish(note(number=1)))
+    world.says("c0", register("c0", registration))
+    assert world.hears("c0") == [m.Ack(1), m.Notify(note(number=1), (ONE.id,))][: 1 + kept]
+    assert len(world.broker.tables.subscriptions) == kept
+
+
+def test_another_registration_over_the_same_session_keeps_what_the_client_has():
+    world = invalid(ONE)
+    world.says("p0", publish(note(number=1)))
+    world.says("c0", register("c0", 2))
+    assert world.hears("c0") == [m.Ack(1), m.Notify(note(number=1), (ONE.id,))]
+    assert len(world.broker.tables.subscriptions) == 1
 
 
 @pytest.mark.parametrize("number", [60, 500])
@@ -125,7 +146,7 @@ def test_an_offer_of_many_subscriptions_comes_in_parts():
     world.enter("p0")
     world.settle()
     world.says("p0", register("p0", scopes=("climate",)))
-    ack, *offers = world.hears("p0")
+    _, *offers = world.hears("p0")
     assert [one for offer in offers for one in offer.added] == added
     assert len(offers) > 1
     for one in added:

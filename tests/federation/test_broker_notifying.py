@@ -175,7 +175,7 @@ def test_one_notification_satisfies_several_subscriptions_and_ends_the_queries_a
     world.says("p0", publish(note()))
     assert world.hears("c0") == [m.Notify(note(), (("c0", 1), ("c0", 2)))]
     assert world.hears("c1") == [m.Notify(note(), (("c1", 1),))]
-    ack, offer = world.hears("p0")
+    _, offer = world.hears("p0")
     assert set(offer.withdrawn) == {("c0", 2), ("c1", 1)}
     world.says("p0", publish(note(number=2)))
     assert world.hears("c0") == [m.Notify(note(number=2), (ONE.id,))]
