@@ -40,6 +40,8 @@ class Row:
     seed: int = 0
     configuration: str = ""
     """Its hash; empty for a published row."""
+    faults: Sequence[Mapping[str, Any]] = ()
+    """Their documents."""
 
     def get(self, name: str) -> Any:
         """``topology``, ``brokers``, or a field of the workload or a setting. Raises ``KeyError``."""

@@ -11,10 +11,11 @@ datagrams of that instant).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from overlay.core.addresses import Address, format_address
+from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND, NodeEvent
 from overlay.core.timers import earliest
@@ -24,8 +25,10 @@ from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.notifying import Notifying
+from overlay.systems.federation.broker.outages import Datagram, Outages
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.fault_kinds import MOVE, OFFLINE, PROPER, VANISH
 from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
@@ -43,20 +46,29 @@ class Broker:
         self, config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int, key: bytes | None = None
     ) -> None:
         self.address = place.address
+        self._origin = config, place, chances, key
+        self._past: Counter[str] = Counter()
+        """Counters of lives before it vanished."""
+        self.outages = Outages()
+        self._begin_life(wall_offset_ns)
+
+    def _begin_life(self, wall_offset_ns: int) -> None:
+        """With empty tables."""
+        config, place, chances, key = self._origin
         settings, name = config.settings, broker_name(place.number)
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
         self.station = station = Station(settings, self.peers)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
             name,
-            format_address(place.address),
+            format_address(self.address),
             config.is_mobile(place.number),
             config.position(place.number),
             settings.domain,
             config.candidates(place.number),
         )
         self.neighbours = Neighbours(station, advertisement)
-        self.clients = Clients(station, self.neighbours)
+        self.clients = Clients(station, self.neighbours, config.server_names)
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
@@ -95,7 +107,7 @@ class Broker:
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         self._begin(now)
-        for data, source in datagrams:
+        for data, source in self._passing(datagrams):
             self.peers.receive(data, source)
         self._take_events()
 
@@ -104,13 +116,15 @@ class Broker:
         self._take_events()
 
     def next_timer(self) -> int | None:
+        if self.outages.silences(self.peers.now):
+            return None
         station, expiry = self.station, self.station.tables.subscriptions.next_expiry()
         expires = None if expiry is None else self.peers.at_wall_ms(expiry)
         others = station.timers.next_timer(), self.processor.next_timer(), self.peers.channel.next_timer()
         return earliest(expires, *others)
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
-        return self.peers.channel.datagrams_to_send()
+        return self._passing(self.peers.channel.datagrams_to_send())
 
     def events(self) -> Sequence[NodeEvent]:
         log, self.station.log = self.station.log, []
@@ -126,6 +140,26 @@ class Broker:
         self.membership.leave()
         return LEAVE_NS
 
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """One of ``fault_kinds`` begins or ends."""
+        what = document["what"]
+        if what == VANISH and not begins:
+            self._return(now)
+            return
+        self._begin(now)
+        if what == MOVE:
+            self.address = parse_address(document["address"])
+            self.membership.move(document["address"])
+        elif what == OFFLINE:
+            self.outages.offline(begins)
+            self._tell_link()
+        else:
+            is_proper = document["way"] == PROPER
+            if is_proper and not self.outages.has_vanished:
+                self.membership.leave()
+            self.outages.vanish(now + LEAVE_NS if is_proper else now)
+        self._settle()
+
     @property
     def knows(self) -> Callable[[Address], bool]:
         """Sessions count, not addresses: the channel tells strangers apart."""
@@ -137,13 +171,12 @@ class Broker:
     def statistics(self, now: int) -> dict[str, int]:
         tables = self.station.tables
         return {
-            **self.peers.counters,
-            **self.station.counters,
+            **self._counters(),
             "subscriptions": len(tables.subscriptions),
             "registrations": len(tables.registrations),
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
-            **self.processor.statistics(),
+            "queued": len(self.processor),
         }
 
     def check_invariants(self) -> None:
@@ -164,7 +197,43 @@ class Broker:
         due = self.station.timers.next_timer()
         assert due is None or due > self.peers.now, "(I10) a deadline has passed"
 
+    # ---- faults
+
+    def _passing(self, datagrams: Sequence[Datagram]) -> Sequence[Datagram]:
+        if not self.outages:
+            return datagrams
+        config, place, _, _ = self._origin
+        known = [self.peers.address(name) for name in config.server_names]
+        return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
+
+    def _tell_link(self) -> None:
+        """Of a mobile broker: its clients, that it has gone offline or is back; and its neighbours, that it is back."""
+        is_up = not self.outages.is_offline
+        if self.neighbours.own.is_mobile:
+            for name in self.clients:
+                self.peers.send(name, m.Link(is_up))
+        if is_up:
+            self.peers.channel.moved(self.peers.now)
+
+    def _return(self, now: int) -> None:
+        """It begins anew, once no fault keeps it away."""
+        self.outages.come_back()
+        if self.outages.has_vanished:
+            return
+        self._past, events = self._counters(), self.station.log
+        self._begin_life(self.peers.wall_offset_ns)
+        self.station.log = events
+        self.peers.now = now
+
     # ---- inner
+
+    def _counters(self) -> Counter[str]:
+        """Of all lives."""
+        found, processor = Counter(self._past), self.processor
+        for counters in (self.peers.counters, self.station.counters):
+            found.update(counters)
+        found.update(visits=processor.visits, busy_ns=processor.busy_ns)
+        return found
 
     def _begin(self, now: int) -> None:
         """Everything that is due by ``now``."""
@@ -217,6 +286,8 @@ class Broker:
 
     def _settle(self) -> None:
         """What this step has changed goes to neighbours and providers, with the step (section 6)."""
+        if self.station.superseded:
+            self.clients.supersede()
         for change in self.station.tables.subscription_changes():
             room = (
                 (self.neighbours if self.bulk is None else self.bulk)

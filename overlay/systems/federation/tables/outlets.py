@@ -29,6 +29,8 @@ class Outlet:
         self.destination = destination
         self.wants_all = wants_all
         """Whether it wants subscriptions of all scopes."""
+        self.is_held = False
+        """Whether it cannot be told anything now."""
         self.served: Counter[str] = Counter()
         """How many providers behind it have each scope."""
         self._kept = Kept() if has_covering else None

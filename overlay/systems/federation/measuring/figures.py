@@ -1,0 +1,183 @@
+"""All measures of a run by name. Times are in the unit of their name; ``None`` where the run has nothing to measure.
+
+Counters of brokers are those of their ticks: what they grow by from the start of measuring to the end of draining.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import floor, sqrt
+from statistics import fmean
+
+from overlay.core.processes import role_of
+from overlay.journal.facts import Fact, Tick
+from overlay.systems.federation.measuring.disappearances import known, settled_us
+from overlay.systems.federation.measuring.oracle import Oracle
+from overlay.systems.federation.measuring.records import Facts
+from overlay.systems.federation.names import BROKER
+
+Figures = dict[str, float | None]
+
+QUANTILES = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 95, 99)
+"""Of T_S, per cent."""
+US_PER_S = 1e6
+UJ_PER_J = 1e6
+NS_PER_US = 1_000
+
+
+BESIDE = (
+    *(f"ts_p{share}_us" for share in QUANTILES if share not in (50, 95)),
+    *("owed", "bytes_per_notification", "removals_per_subscription", "bytes_per_subscription"),
+    *("cache_hit_share_max", "utilisation_max", "disappearance_told_mean_s", "disappearance_unknown"),
+    *("grace_min_s", "grace_max_s"),
+)
+"""Measures in addition to those of the contract."""
+
+
+def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
+    """By the names of the contract and those beside them."""
+    return figures(Facts.of(facts))
+
+
+def figures(facts: Facts) -> Mapping[str, float | None]:
+    published = len(facts.published)
+    return {
+        **_of_subscriptions(facts),
+        "notifications": published,
+        **_of_oracle(facts),
+        **_of_counters(facts, len(facts.measured), published),
+        **_of_disappearances(facts),
+    }
+
+
+# ---- subscriptions
+
+
+def _of_subscriptions(facts: Facts) -> Figures:
+    measured = facts.measured
+    times = sorted(one.first_us - one.intended_us for one in measured if 0 < one.first_us <= facts.expires_us(one))
+    satisfied = len(times) if measured else None
+    return {
+        "subscriptions": len(measured),
+        "satisfied": satisfied,
+        "unsatisfied": len(measured) - len(times) if measured else None,
+        "ts_mean_us": fmean(times) if times else None,
+        "ts_sd_us": deviation(times),
+        **{f"ts_p{share}_us": quantile(times, share / 100) for share in QUANTILES},
+    }
+
+
+def deviation(values: Sequence[float]) -> float | None:
+    """The standard deviation, with n - 1."""
+    if len(values) < 2:
+        return None
+    mean = fmean(values)
+    return sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def quantile(ordered: Sequence[float], share: float) -> float | None:
+    """Interpolated between neighbours of ``ordered``."""
+    if not ordered:
+        return None
+    place = share * (len(ordered) - 1)
+    low = floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _of_oracle(facts: Facts) -> Figures:
+    if not facts.measured and not facts.notifies:
+        return dict.fromkeys(("owed", "lost", "in_window", "duplicates", "spurious"))
+    found = Oracle(facts).found()
+    return {
+        "owed": found.owed,
+        "lost": found.lost,
+        "in_window": found.in_window.total(),
+        "duplicates": found.duplicates,
+        "spurious": found.spurious,
+    }
+
+
+# ---- counters
+
+
+def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
+    grown = {process: _growths(facts, ticks) for process, ticks in facts.ticks.items() if role_of(process) == BROKER}
+    total = {name: sum(one.get(name, 0) for one in grown.values()) for name in COUNTED}
+    return {
+        "messages_per_notification": _per(total["out_forward"], published),
+        "bytes_per_notification": _per(total["out_forward_bytes"], published),
+        "messages_per_subscription": _per(total["subtable_added"], subscriptions),
+        "removals_per_subscription": _per(total["subtable_removed"], subscriptions),
+        "bytes_per_subscription": _per(total["out_subtable_bytes"], subscriptions),
+        "cache_received": total["cache_received"],
+        "cache_hit_share": _per(total["hits"], total["cache_received"]),
+        "cache_hit_share_max": _most_hits(facts),
+        "visits_per_query": _per(total["visits"], subscriptions),
+        "utilisation_max": _utilisation(facts, grown),
+        "energy_per_query_j": _per(total["energy_uj"] / UJ_PER_J, subscriptions) if total["energy_uj"] else None,
+    }
+
+
+COUNTED = (
+    *("out_forward", "out_forward_bytes", "out_subtable_bytes", "subtable_added", "subtable_removed"),
+    *("hits", "cache_received", "visits", "busy_ns", "energy_uj"),
+)
+
+
+def _growths(facts: Facts, ticks: Sequence[Tick]) -> dict[str, int]:
+    """Of each counter; a restart begins at 0."""
+    grown = dict.fromkeys(COUNTED, 0)
+    for before, tick in pairwise([Tick("", 0, {}, "", 0, 0, 0, 0), *ticks]):
+        if facts.begin_us < tick.at_us <= facts.end_us:
+            for name in COUNTED:
+                value, earlier = tick.counters.get(name, 0), before.counters.get(name, 0)
+                grown[name] += value - earlier if value >= earlier else value
+    return grown
+
+
+def _most_hits(facts: Facts) -> float | None:
+    """The largest (hits - 1) / subscriptions received, of all brokers at all ticks: at most the cap, always (I6)."""
+    shares = [
+        (tick.counters.get("hits", 0) - 1) / received
+        for ticks in facts.ticks.values()
+        for tick in ticks
+        if (received := tick.counters.get("cache_received", 0))
+    ]
+    return max(0.0, *shares) if shares else None
+
+
+def _utilisation(facts: Facts, grown: Mapping[str, Mapping[str, int]]) -> float | None:
+    """Of the busiest broker, from the first intended subscription to the last satisfied one."""
+    busy = max((one["busy_ns"] for one in grown.values()), default=0)
+    begins = [one.intended_us for one in facts.measured]
+    ends = [one.first_us for one in facts.measured if one.first_us]
+    if not busy or not begins or not ends or max(ends) <= min(begins):
+        return None
+    return busy / NS_PER_US / (max(ends) - min(begins))
+
+
+def _per(amount: float, of: float) -> float | None:
+    return amount / of if of else None
+
+
+# ---- disappearances
+
+
+def _of_disappearances(facts: Facts) -> Figures:
+    settled, found = settled_us(facts), known(facts)
+    since, told, graces = (found.since_vanished, found.since_removed, found.graces) if found else ([], [], [])
+    return {
+        "disappearance_known_mean_s": _seconds(fmean(since)) if since else None,
+        "disappearance_known_max_s": _seconds(max(since)) if since else None,
+        "disappearance_told_mean_s": _seconds(fmean(told)) if told else None,
+        "disappearance_unknown": found.never if found else None,
+        "grace_min_s": _seconds(min(graces)) if graces else None,
+        "grace_max_s": _seconds(max(graces)) if graces else None,
+        "settle_s": None if settled is None else _seconds(settled),
+    }
+
+
+def _seconds(us: float) -> float:
+    return us / US_PER_S

@@ -1,0 +1,109 @@
+"""What clients and brokers report of a run, as rows of ``TABLES``. The measures are made of them.
+
+Counterparts: the clients in ``load`` write the first three, brokers the last; ``measuring`` reads all. Times ``*_us``
+are µs since the zero of the deployment, ``*_ms`` Unix milliseconds; both are 0 for what did not happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any
+
+from overlay.journal.facts import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """A subscription of a consumer, written when it ended, or at the end of the run."""
+
+    client: str
+    """Its name: ``c0``."""
+    number: int
+    """Of its sid."""
+    scopes: list[str]
+    once: bool
+    """Whether it is a query."""
+    intended_us: int
+    sent_us: int
+    expires_ms: int
+    accepted_us: int
+    """When its broker acknowledged it first."""
+    first_us: int
+    """Receipt of the first NOTIFY with it."""
+    cached: bool
+    """Whether that was from a broker's cache."""
+    hops: int
+    """Of that notification."""
+    ended_us: int
+    """When it was satisfied, had expired or was withdrawn, for the consumer."""
+    reason: str
+    """Why it ended, one of ``REASONS``; empty: it had not."""
+    expression: str = ""
+    """JSON, as in messages; empty: true of every notification."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A notification that a provider published, written when it was answered, or at the end of the run."""
+
+    provider: str
+    """Its name: ``p3``."""
+    number: int
+    """Of its nid."""
+    scope: str
+    entity: str
+    """``type|id``."""
+    published_us: int
+    """Its timestamp, which is when it was first sent."""
+    accepted_us: int
+    """When its broker acknowledged it."""
+    code: int
+    """Of the NACK that refused it."""
+    satisfied: list[str]
+    """Subscriptions that the provider was asked for and that it satisfies, as ``c0|17``: those named in PUBLISH."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notified:
+    """A subscription named by a NOTIFY that a consumer received. One that names several has a row for each."""
+
+    client: str
+    number: int
+    """Of the sid."""
+    provider: str
+    note: int
+    """Of the nid."""
+    received_us: int
+    cached: bool
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A broker was told that a client or broker is gone; the time is that of the row."""
+
+    name: str
+    """``p0``, ``b1``."""
+    by: str
+    """The message that named it: ``regtable`` or ``brokers``."""
+
+
+SATISFIED, EXPIRED, WITHDRAWN, REFUSED = "satisfied", "expired", "withdrawn", "refused"
+REASONS = (SATISFIED, EXPIRED, WITHDRAWN, REFUSED)
+
+TABLES: Mapping[str, type] = {
+    "subscriptions": Subscribed,
+    "notes": Noted,
+    "notifies": Notified,
+    "learned": Learned,
+}
+_NAMES = {kind: name for name, kind in TABLES.items()}
+_VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}
+
+
+def row(at_us: int, value: Any, process: str = "") -> Row:
+    """A row of ``TABLES``. ``process`` is filled in for clients."""
+    kind = type(value)
+    return Row(process, at_us, _NAMES[kind], list(_VALUES[kind](value)))
