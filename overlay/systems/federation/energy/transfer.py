@@ -6,23 +6,29 @@ An additional transfer may cost less than nothing: if it keeps the radio from fa
 from __future__ import annotations
 
 from overlay.core.node import SECOND
-from overlay.systems.federation.energy.constants import CPU_W, TRANSFERS, Radio
-from overlay.systems.federation.energy.usage import Energy, Usage
+from overlay.systems.federation.energy.constants import TRANSFERS, Radio
+from overlay.systems.federation.energy.usage import Exchange
 
 
-def transfer(usage: Usage, radio: Radio = Radio.WIFI) -> Energy:
-    """The last tail counts to its end, also after the end of the record."""
-    model, joules = TRANSFERS[radio], 0.0
-    instants = sorted({one.at_ns for one in usage.exchanges})
-    previous = None
-    for at in instants:
-        gap = float("inf") if previous is None else (at - previous) / SECOND
-        if gap > model.tail_s or previous is None:
-            joules += model.ramp_j
-        if previous is not None:
-            joules += model.tail_w * min(gap, model.tail_s)
-        previous = at
-    if previous is not None and model.tail_w:
-        joules += model.tail_w * model.tail_s
-    kilobytes = sum(one.up_bytes + one.down_bytes for one in usage.exchanges) / 1024
-    return Energy(joules + model.j_per_kb * kilobytes, usage.cpu_ns / SECOND * CPU_W)
+class Transfers:
+    """``add`` in the order of time; ``joules`` up to an instant that is not before the last exchange."""
+
+    def __init__(self, radio: Radio = Radio.WIFI) -> None:
+        self._model = TRANSFERS[radio]
+        self._joules = 0.0
+        """Without the tail of the last transfer."""
+        self._last: int | None = None
+
+    def add(self, one: Exchange) -> None:
+        model = self._model
+        if self._last is None or (one.at_ns - self._last) / SECOND > model.tail_s:
+            self._joules += model.ramp_j
+        self._joules += self._tail(one.at_ns) + model.j_per_kb * (one.up_bytes + one.down_bytes) / 1024
+        self._last = one.at_ns
+
+    def joules(self, now_ns: int) -> float:
+        return self._joules + self._tail(now_ns)
+
+    def _tail(self, now_ns: int) -> float:
+        model = self._model
+        return 0 if self._last is None else model.tail_w * min((now_ns - self._last) / SECOND, model.tail_s)
