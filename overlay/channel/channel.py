@@ -118,6 +118,11 @@ class Channel:
         session = self._sessions.get(peer)
         return session is not None and session.sender is not None and session.sender.outbox.is_full
 
+    def address(self, peer: bytes) -> Address | None:
+        """Where messages for this peer go; ``None`` without a session."""
+        session = self._sessions.get(peer)
+        return None if session is None else session.address
+
     def queued(self, peer: bytes) -> int:
         """Messages for this peer that are not acknowledged."""
         session = self._sessions.get(peer)

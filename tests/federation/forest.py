@@ -7,10 +7,10 @@ from random import Random
 
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.tables.destinations import client, neighbour
-from overlay.systems.federation.tables.registrations import LOCAL
 from overlay.systems.federation.tables.tables import Routing, Tables
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
+from tests.federation.implied import Implied
 from tests.federation.naive import satisfies
 
 SCOPES = ("climate", "light", "noise")
@@ -56,18 +56,6 @@ class Forest:
             self.tables[one].disconnect(other)
         for one in (a, b):
             self.flush(one)
-
-    def component(self, broker):
-        """Neighbours first to last, each with the one it was reached from."""
-        found, stack = {broker: None}, [broker]
-        while stack:
-            one = stack.pop()
-            for a, b in sorted(self.edges):
-                other = b if a == one else a if b == one else None
-                if other and other not in found:
-                    found[other] = one
-                    stack.append(other)
-        return found
 
     # ---- messages
 
@@ -234,70 +222,12 @@ class Forest:
 
     # ---- the oracle
 
+    @property
+    def implied(self):
+        return Implied(self.edges, self.homes, self.advertisements, self.live, self.routing, self.has_covering)
+
     def compare(self):
         for broker, tables in self.tables.items():
-            known = {(name, source) for name in tables.registrations for source in tables.registrations.next_hops(name)}
-            assert known == self.entries(broker)
-            held = [row for sid in self.live if (row := tables.subscriptions.get(sid))]
-            assert len(held) == len(tables.subscriptions), "a ghost"
-            rows = {(row.subscription.id, where) for row in held for where in row.destinations}
-            assert rows <= self.rows(broker) if self.has_covering else rows == self.rows(broker)
-        for name in self.offered:
-            assert set(self.offered[name]) == self.watched(name)
-
-    def watched(self, name):
-        """What a provider watches: all that its broker has of its scopes, but its own."""
-        if self.routing is Routing.NOTIFICATIONS:
-            return set()
-        scopes, table = set(self.advertisements[name].scopes), self.tables[self.homes[name]].subscriptions
-        return {
-            sid for sid, one in self.live.items() if table.get(sid) and scopes & set(one.scopes) and sid.client != name
-        }
-
-    def hops(self, broker):
-        """By broker of the component, the first one on the way there."""
-        found = {}
-        for other, reached_from in self.component(broker).items():
-            found[other] = other if reached_from in (None, broker) else found[reached_from]
-        return found
-
-    def entries(self, broker):
-        found = set()
+            assert not self.implied.differences(broker, tables)
         for name, home in self.homes.items():
-            first = self.hops(broker).get(home)
-            if first == broker:
-                found.add((name, LOCAL))
-            elif first and (name[0] == "p" or first == home):
-                found.add((name, first))
-        return found
-
-    def rows(self, broker):
-        """Subscriptions at home, and on the ways from there to providers of their scopes, or everywhere."""
-        found = set()
-        hops = self.hops(broker)
-        for sid, one in self.live.items():
-            home = self.homes[sid.client]
-            if home == broker:
-                found.add((sid, client(sid.client)))
-            elif home in hops and self.is_wanted(broker, home, one):
-                found.add((sid, neighbour(hops[home])))
-        return found
-
-    def is_wanted(self, broker, home, subscription):
-        if self.routing is not Routing.ADVERTISEMENTS:
-            return self.routing is Routing.FLOODING
-        beyond = [other for other, first in self.hops(broker).items() if first != self.hops(broker)[home]]
-        return any(
-            self.homes[name] in beyond and set(one.scopes) & set(subscription.scopes)
-            for name, one in self.advertisements.items()
-        )
-
-    def expected_of(self, note, live):
-        """The subscriptions of ``live`` that are satisfied by a ``note`` published at rest."""
-        reached = self.component(self.homes[note.id.provider])
-        return {
-            sid
-            for sid, one in live.items()
-            if note.scope in one.scopes and satisfies(one.expression, note)
-            if self.homes[sid.client] in reached and sid.client != note.id.provider
-        }
+            assert set(self.offered[name]) == self.implied.watched(name, self.tables[home])

@@ -36,7 +36,7 @@ def test_at_rest_all_tables_are_right_and_a_notification_reaches_those_that_it_s
 def expected_of_a_notification(forest, name):
     live = dict(forest.live)
     note = forest.publish(name)
-    sids = forest.expected_of(note, live)
+    sids = forest.implied.expected_of(note, live)
     forest.rest()
     assert {sid for sid, nid in forest.notified if nid == note.id} == sids
 

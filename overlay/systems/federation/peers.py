@@ -7,6 +7,7 @@ What cannot be read is counted, refused at most once a second for each sender, a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
@@ -83,23 +84,38 @@ class Peers:
         """As ``Channel.open``."""
         return self.channel.open(peer.encode(), address, self.now, keep)
 
+    def address(self, peer: str) -> Address | None:
+        """As ``Channel.address``."""
+        return self.channel.address(peer.encode())
+
     def close(self, peer: str) -> None:
         self.channel.close(peer.encode(), self.now)
+
+    def pause(self, peer: str) -> None:
+        """As ``Channel.pause``: the peer is to stop sending."""
+        self.channel.pause(peer.encode())
+
+    def resume(self, peer: str) -> None:
+        self.channel.resume(peer.encode(), self.now)
 
     def send(self, peer: str, message: m.Message, drop: int | None = None) -> bool:
         """``drop`` is the priority with which a full outbox may drop it; ``None``: never. Returns ``False`` without a
         session, and for a message that is too large, which is counted."""
+        return bool(self.send_each((peer,), message, drop))
+
+    def send_each(self, peers: Iterable[str], message: m.Message, drop: int | None = None) -> list[str]:
+        """As ``send``, to several, written once. Returns those with a session."""
         try:
             data = self.codec.encode(message)
         except BadMessage:
             self.counters["too_large"] += 1
-            return False
-        if not self.channel.send(peer.encode(), data, self.now, drop):
-            return False
+            return []
+        channel, now = self.channel, self.now
+        sent = [peer for peer in peers if channel.send(peer.encode(), data, now, drop)]
         kind = _NAMES[type(message)]
-        self.counters[f"out_{kind}"] += 1
-        self.counters[f"out_{kind}_bytes"] += len(data)
-        return True
+        self.counters[f"out_{kind}"] += len(sent)
+        self.counters[f"out_{kind}_bytes"] += len(sent) * len(data)
+        return sent
 
     def send_loose(self, address: Address, message: m.Discover | m.Here) -> bool:
         return self.channel.send_loose(address, self.codec.encode(message))

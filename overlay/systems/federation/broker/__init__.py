@@ -1,8 +1,14 @@
 """The broker (CxB). ``broker`` joins the rooms; each has the state and the messages of one subject.
 
 - ``station``      what the rooms share: messages, tables, deadlines
-- ``clients``      the broker's own clients: registration, keep-alives, what is held for them
+- ``clients``      the broker's own clients: registration, keep-alives
+- ``registered``, ``held``   one of them, and the notifications that wait for it
 - ``notifying``    subscriptions and notifications: to whom each notification goes
+- ``cache``, ``duplicates``  the newest notifications, and the ids of those that have passed
+- ``parts``        messages with many ids, in parts that a message can carry
+- ``asking``       the synchronous mode: LOOKUP, and QUERY as a proxy
+- ``cache``, ``duplicates``  the newest notifications, and the ids of those that have passed
+- ``parts``        messages with many ids, in parts that a message can carry
 - ``neighbours``   the edges of the tree, and both tables over them
 - ``membership``   the registration service: which brokers there are, and which tree
 """

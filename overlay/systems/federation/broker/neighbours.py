@@ -39,6 +39,7 @@ class Neighbours:
         raise NotImplementedError
 
     def registrations(self, broker: str, message: m.RegTable) -> None:
+        """Own clients that are registered elsewhere since go into ``Station.superseded``."""
         raise NotImplementedError
 
     def tables(self, broker: str, message: m.Tables) -> None:

@@ -7,9 +7,10 @@ from enum import IntEnum
 
 from overlay.core.node import NodeEvent
 from overlay.core.timers import Timers
+from overlay.systems.federation.names import Routing
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import OFF, Settings
-from overlay.systems.federation.tables.tables import Routing, Tables
+from overlay.systems.federation.tables.tables import Tables
 
 
 class Clock(IntEnum):
@@ -44,6 +45,8 @@ class Station:
         self.counters: Counter[str] = Counter()
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
+        self.superseded: list[str] = []
+        """Own clients of which a neighbour tells a newer registration elsewhere; they are removed with the step."""
 
     @property
     def now(self) -> int:

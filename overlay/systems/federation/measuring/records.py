@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from overlay.deployment.phases import DRAINING, MEASURING
 from overlay.journal.facts import Event, Fact, Row, Start, Tick
 from overlay.systems.federation.rows import TABLES, Learned, Noted, Notified, Subscribed
+
+MEASURING, DRAINING = "measuring", "draining"
+"""Phases of a run."""
 
 
 @dataclass(slots=True)

@@ -18,6 +18,8 @@ class Change:
     destination: Destination
     added: tuple[Subscription, ...]
     removed: tuple[SubscriptionId, ...]
+    renewed: frozenset[SubscriptionId] = frozenset()
+    """Those of ``added`` that it was told before, with another expiry."""
 
 
 class Outlet:
@@ -27,6 +29,8 @@ class Outlet:
         self.destination = destination
         self.wants_all = wants_all
         """Whether it wants subscriptions of all scopes."""
+        self.is_held = False
+        """Whether it cannot be told anything now."""
         self.served: Counter[str] = Counter()
         """How many providers behind it have each scope."""
         self._kept = Kept() if has_covering else None
@@ -62,17 +66,19 @@ class Outlet:
 
     def difference(self) -> Change:
         """To be told now."""
-        added, removed = [], []
+        added, removed, renewed = [], [], []
         for sid in self._changed:
             wanted = self.desired(sid)
             if wanted is None:
                 del self._sent[sid]
                 removed.append(sid)
             else:
+                if sid in self._sent:
+                    renewed.append(sid)
                 self._sent[sid] = wanted
                 added.append(wanted)
         self._changed.clear()
-        return Change(self.destination, tuple(added), tuple(removed))
+        return Change(self.destination, tuple(added), tuple(removed), frozenset(renewed))
 
     def take_off(self, sid: SubscriptionId) -> None:
         """It has dropped this one by itself."""

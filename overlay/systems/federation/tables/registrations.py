@@ -6,6 +6,7 @@ let a stale entry replace a right one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -40,6 +41,8 @@ class RegistrationTable:
     def __init__(self) -> None:
         self._rows: dict[str, dict[str, Entry]] = {}
         """By client and source."""
+        self._providers: dict[str, Counter[str]] = {}
+        """By scope, from how many sources each client is known to serve it."""
         self._sent: dict[str, dict[str, Entry]] = {}
         """By neighbour and client."""
         self._changed: dict[str, dict[str, None]] = {}
@@ -72,13 +75,18 @@ class RegistrationTable:
     def held_from(self, source: str) -> list[Entry]:
         return [entries[source] for entries in self._rows.values() if source in entries]
 
+    def providers(self, scope: str) -> list[Entry]:
+        """The best entries of those that serve a scope, by name."""
+        found = map(self.get, sorted(self._providers.get(scope, ())))
+        return [entry for entry in found if entry is not None and scope in _scopes(entry)]
+
     def put(self, entry: Entry, source: str = LOCAL) -> Served:
         client = entry.advertisement.id
         entries = self._rows.setdefault(client, {})
         before = entries.get(source)
         entries[source] = entry
         self._mark(client)
-        return Served(client, source, _scopes(before), _scopes(entry))
+        return self._served(Served(client, source, _scopes(before), _scopes(entry)))
 
     def remove(self, client: str, source: str = LOCAL) -> Served | None:
         """None if it was not there."""
@@ -89,7 +97,7 @@ class RegistrationTable:
         if not entries:
             del self._rows[client]
         self._mark(client)
-        return Served(client, source, _scopes(before), ())
+        return self._served(Served(client, source, _scopes(before), ()))
 
     # ---- what neighbours are told
 
@@ -142,14 +150,32 @@ class RegistrationTable:
     def check_invariants(self) -> None:
         """Raises ``AssertionError``."""
         assert all(self._rows.values())
+        serving = Counter((scope, client) for client in self._rows for scope in self._all_scopes(client))
+        counted = {(scope, client): n for scope, of in self._providers.items() for client, n in of.items()}
+        assert serving == counted, "providers by scope differ from the table"
         sources = {source for entries in self._rows.values() for source in entries}
         assert sources <= {LOCAL, *self._sent}, "a next hop is no neighbour"
         for neighbour, sent in self._sent.items():
             for client in {*self._rows, *sent} - self._changed[neighbour].keys():
                 assert not self._differs(neighbour, client), f"{client}: sent differs from desired"
 
+    def _served(self, change: Served) -> Served:
+        for scope in change.after:
+            self._providers.setdefault(scope, Counter())[change.client] += 1
+        for scope in change.before:
+            providers = self._providers[scope]
+            providers[change.client] -= 1
+            if not providers[change.client]:
+                del providers[change.client]
+            if not providers:
+                del self._providers[scope]
+        return change
+
     def _differs(self, neighbour: str, client: str) -> bool:
         return self.desired(neighbour, client) != self._sent[neighbour].get(client)
+
+    def _all_scopes(self, client: str) -> Iterator[str]:
+        return (scope for entry in self._rows[client].values() for scope in _scopes(entry))
 
     def _mark(self, client: str) -> None:
         for changed in self._changed.values():

@@ -79,6 +79,10 @@ class SubscriptionTable:
         rows = map(self._index.get, self._from.get(destination, ()))
         return [row.subscription for row in rows if row is not None]
 
+    def count(self, destination: Destination) -> int:
+        """How many are held from it."""
+        return len(self._from.get(destination, ()))
+
     def match(self, notification: Notification) -> list[Row[Destination]]:
         return self._index.match(notification)
 
@@ -116,9 +120,23 @@ class SubscriptionTable:
 
     def changes(self) -> list[Change]:
         """What is to be told now; each is given once."""
-        found = [outlet.difference() for outlet in self._unsettled.values() if not outlet.is_settled]
+        if not self._unsettled:
+            return []
+        unsettled = [outlet for outlet in self._unsettled.values() if not (outlet.is_settled or outlet.is_held)]
         self._unsettled.clear()
-        return found
+        return [outlet.difference() for outlet in unsettled]
+
+    def hold(self, destination: Destination) -> None:
+        """Its changes wait until ``release``. Nothing changes without such an outlet."""
+        outlet = self._outlets.get(destination)
+        if outlet is not None:
+            outlet.is_held = True
+
+    def release(self, destination: Destination) -> None:
+        outlet = self._outlets.get(destination)
+        if outlet is not None and outlet.is_held:
+            outlet.is_held = False
+            self._unsettled[destination] = outlet
 
     def take_off(self, destination: Destination, sids: Iterable[SubscriptionId]) -> None:
         """An outlet has dropped these by itself. Nothing changes without such an outlet."""
@@ -181,7 +199,7 @@ class SubscriptionTable:
         assert held == {(row.subscription.id, where) for row in self._index for where in row.destinations}
         for outlet in self._outlets.values():
             outlet.check_invariants()
-            assert outlet.is_settled or outlet.destination in self._unsettled
+            assert outlet.is_settled or outlet.is_held or outlet.destination in self._unsettled
             for row in self._index:
                 self._check_candidate(outlet, row)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
+from typing import NamedTuple
 
+from overlay.systems.federation.names import Routing as Routing
 from overlay.systems.federation.tables.destinations import Destination, client, neighbour
 from overlay.systems.federation.tables.outlets import Change, Outlet
 from overlay.systems.federation.tables.registrations import LOCAL, EntryChange, RegistrationTable, Served
@@ -15,6 +15,7 @@ from overlay.systems.federation.wire.sums import sum_of
 from overlay.systems.federation.wire.values import (
     Entry,
     Notification,
+    Priority,
     Role,
     Subscription,
     SubscriptionId,
@@ -22,23 +23,23 @@ from overlay.systems.federation.wire.values import (
 )
 
 
-class Routing(StrEnum):
-    NOTIFICATIONS = "notifications"
-    """Every notification goes everywhere; no subscription travels, and providers are not asked."""
-    FLOODING = "flooding"
-    """Every subscription goes everywhere."""
-    ADVERTISEMENTS = "advertisements"
-    """Subscriptions go towards providers of their scopes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """A notification goes to ``destination``."""
 
     destination: Destination
-    satisfied: tuple[SubscriptionId, ...]
+    subscriptions: tuple[Subscription, ...]
+    """Those of the destination that it satisfies."""
     ended: tuple[SubscriptionId, ...]
     """The queries among them, which this notification has ended here."""
+
+    @property
+    def satisfied(self) -> tuple[SubscriptionId, ...]:
+        return tuple([one.id for one in self.subscriptions])
+
+    @property
+    def priority(self) -> int:
+        """The highest of the subscriptions: with which a full queue may drop it."""
+        return max([one.priority for one in self.subscriptions], default=Priority.NORMAL)
 
 
 class Tables:
@@ -114,6 +115,22 @@ class Tables:
         """(5) and (6) for a client of this broker."""
         self._change(client(name), added, removed)
 
+    def unsubscribe_all(self, name: str) -> None:
+        """All subscriptions of a client of this broker."""
+        self.subscriptions.remove_all(client(name))
+
+    def hold(self, name: str) -> None:
+        """A provider is not to be told anything for now."""
+        self.subscriptions.hold(client(name))
+
+    def release(self, name: str) -> None:
+        """The end of ``hold``."""
+        self.subscriptions.release(client(name))
+
+    def forget_told(self, name: str) -> None:
+        """A provider may have missed what it was told: all goes again."""
+        self.subscriptions.forget_sent(client(name))
+
     def published(self, name: str, satisfied: Iterable[SubscriptionId]) -> list[SubscriptionId]:
         """After routing: a provider believes these satisfied and watches the queries among them no longer.
 
@@ -172,10 +189,10 @@ class Tables:
         return [self._delivery(destination, several) for destination, several in satisfied.items()]
 
     def _delivery(self, destination: Destination, satisfied: list[Subscription]) -> Delivery:
-        ended = tuple(one.id for one in satisfied if one.once)
+        ended = tuple([one.id for one in satisfied if one.once])
         for sid in ended:
             self.subscriptions.remove(sid, destination)
-        return Delivery(destination, tuple(one.id for one in satisfied), ended)
+        return Delivery(destination, tuple(satisfied), ended)
 
     def expire(self, now_ms: int) -> list[Subscription]:
         return self.subscriptions.expire(now_ms)

@@ -123,7 +123,7 @@ def client_layouts(values: Values) -> tuple[Layout, ...]:
             11,
             m.Answer,
             f"{CLIENT}, {BROKER} → {CLIENT}, {BROKER}",
-            "Answers QUERY.",
+            "Answers QUERY, or brings data for the QUERY that follows with its number.",
             (
                 REQ,
                 Field("code", choice(m.Code), "Whether it could be answered."),

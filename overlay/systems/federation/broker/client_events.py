@@ -1,0 +1,30 @@
+"""What a broker reports of its clients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overlay.core.node import NodeEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRegistered(NodeEvent):
+    """It was unknown before."""
+
+    client: str
+    registration: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepAliveMissed(NodeEvent):
+    """Its registration is invalid until it is heard."""
+
+    client: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRemoved(NodeEvent):
+    """With its subscriptions. ``reason``: ``expired``, ``unregistered``, or ``superseded`` by one elsewhere."""
+
+    client: str
+    reason: str

@@ -1,0 +1,119 @@
+"""What the cores of clients report, in one ordered list."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from overlay.systems.federation.wire.messages import Code
+from overlay.systems.federation.wire.values import Found, Notification, NotificationId, Subscription, SubscriptionId
+
+
+class Registered(NamedTuple):
+    """It is registered, and its live subscriptions were sent again."""
+
+    broker: str
+    registration: int
+
+
+class Lost(NamedTuple):
+    """It is registered no more, and looks for a broker by itself, until ``leave``."""
+
+    broker: str
+    reason: str
+    """``unknown``, a reason of the channel, ``silent``, or the name of the code that refused it, such as ``limit``."""
+
+
+class Left(NamedTuple):
+    """After ``leave``: nothing more is sent."""
+
+
+class LinkChanged(NamedTuple):
+    """The mobile broker lost its connection to other brokers, or has it again."""
+
+    is_up: bool
+
+
+class Accepted(NamedTuple):
+    """The broker has these subscriptions."""
+
+    numbers: tuple[int, ...]
+
+
+class End(StrEnum):
+    """Why a subscription ended."""
+
+    SATISFIED = "satisfied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    REFUSED = "refused"
+
+
+class Ended(NamedTuple):
+    """A subscription is live no more."""
+
+    number: int
+    end: End
+    code: Code = Code.GOOD
+    words: str = ""
+
+
+class Verdict(StrEnum):
+    """What a notification is for one subscription, by the consumer's own records."""
+
+    FIRST = "first"
+    """It satisfies the subscription, which had not got it before."""
+    DUPLICATE = "duplicate"
+    LATE = "late"
+    """The subscription had just expired or been withdrawn, so that it may have been sent before."""
+    SPURIOUS = "spurious"
+    """There is no such subscription, or the notification does not satisfy it."""
+
+
+class Notified(NamedTuple):
+    """A notification has come."""
+
+    notification: Notification
+    verdicts: tuple[tuple[int, Verdict], ...]
+    """By the number of the subscription."""
+    is_cached: bool
+    hops: int
+
+
+class Answered(NamedTuple):
+    """A lookup or query has ended. ``code`` is ``TIMEOUT`` where no answer came in time."""
+
+    req: int
+    code: Code
+    found: tuple[Found, ...] = ()
+    notifications: tuple[Notification, ...] = ()
+    words: str = ""
+
+
+class Offered(NamedTuple):
+    """Subscriptions to watch, and those to watch no longer."""
+
+    added: tuple[Subscription, ...]
+    withdrawn: tuple[SubscriptionId, ...]
+
+
+class Published(NamedTuple):
+    """A notification was sent for the first time."""
+
+    notification: Notification
+
+
+class PublishEnded(NamedTuple):
+    """The broker has accepted a notification (``GOOD``), refused it, or not answered in time (``TIMEOUT``)."""
+
+    id: NotificationId
+    code: Code
+    tries: int
+    words: str = ""
+
+
+Event = (
+    Registered | Lost | Left | LinkChanged | Accepted | Ended | Notified | Answered | Offered | Published | PublishEnded
+)
+Answer = Any
+"""The message that answered a request; None without one."""

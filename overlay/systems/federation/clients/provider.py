@@ -1,0 +1,253 @@
+"""A provider (CxP): what is asked of it, and publishing (seed 001, sections 3 and 9; details, section 2).
+
+::
+
+    OFFER ──> watched ── a query (once): produce, wait ``delay`` ──> PUBLISH with the ids that it satisfies (M_ν)
+    QUERY ──> produce ──> ANSWER
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from overlay.core.chance import Chance
+from overlay.systems.federation.clients.asking import Busy
+from overlay.systems.federation.clients.events import Offered, Published, PublishEnded
+from overlay.systems.federation.clients.requests import Request
+from overlay.systems.federation.clients.session import Session
+from overlay.systems.federation.clients.terms import PATIENCE, Site, Terms
+from overlay.systems.federation.language.conjunctions import fixed_entity
+from overlay.systems.federation.language.conjunctions import terms as terms_of
+from overlay.systems.federation.matching.index import Index
+from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire.errors import BadMessage, Reason
+from overlay.systems.federation.wire.values import (
+    Advertisement,
+    Data,
+    Notification,
+    NotificationId,
+    Publication,
+    Role,
+    Subscription,
+    SubscriptionId,
+)
+
+MOST_WATCHED = 100_000
+"""Subscriptions of a provider."""
+MOST_NAMED = 512
+"""Ids in a PUBLISH. They are a hint: brokers evaluate every notification themselves."""
+MOST_DELAYED = 10_000
+"""Notifications that wait to be published."""
+
+
+class Content(NamedTuple):
+    """What a notification says."""
+
+    entity_type: str
+    entity_id: str
+    scope: str
+    expires: int
+    """Unix ms."""
+    data: Data
+
+
+Produce = Callable[[str, str | None, str | None, int], Content | None]
+"""``produce(scope, entity type, entity id, wall ms)``; None for a type or id is any, and for a result: it has none."""
+
+
+class _Made(NamedTuple):
+    at: int
+    """When it is published."""
+    notification: Notification
+    queries: tuple[SubscriptionId, ...]
+    """For which it was made."""
+
+
+class Provider(Session):
+    """``produce``: answers queries and offered once-subscriptions; without it, its user publishes."""
+
+    __slots__ = ("_delay", "_made", "_produce", "_watched")
+
+    def __init__(
+        self,
+        terms: Terms,
+        me: Advertisement,
+        site: Site,
+        chance: Chance,
+        now: int,
+        *,
+        produce: Produce | None = None,
+        delay: int = 0,
+        first: int = 0,
+    ) -> None:
+        """``delay``: ns from an offer until the answer is published."""
+        super().__init__(terms, replace(me, role=Role.PROVIDER), site, chance, now, first)
+        self._produce, self._delay = produce, delay
+        self._watched: Index[None] | None = None
+        self._made: deque[_Made] | None = None
+        """In the order of their instants."""
+
+    @property
+    def watched(self) -> list[Subscription]:
+        """What the broker has offered and not withdrawn."""
+        return [row.subscription for row in self._watched or ()]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has nothing to publish and no request open."""
+        return not self._made and not len(self.requests)
+
+    def publish(self, content: Content, now: int) -> Notification:
+        """Under a new number, as soon as it is registered.
+
+        Raises ``Busy``, and ``BadMessage`` for values outside their limits and for a scope that it has not registered.
+        """
+        self.peers.now = now
+        if content.scope not in self._me.scopes:
+            raise BadMessage(Reason.RANGE, f"{self.name} has not registered the scope {content.scope}")
+        notification = self._notification(content)
+        self._publish(notification)
+        return notification
+
+    # ---- publishing
+
+    def _notification(self, content: Content) -> Notification:
+        kind, entity, scope, expires, data = content
+        number = NotificationId(self.name, self.draw_number())
+        return Notification(number, kind, entity, scope, self._terms.wall_ms(self.peers.now), expires, data)
+
+    def _publish(self, notification: Notification) -> None:
+        named = [] if self._watched is None else self._watched.match(notification)[:MOST_NAMED]
+        queries = [row.subscription.id for row in named if row.subscription.once]
+        sids = tuple(row.subscription.id for row in named)
+        req = self.requests.draw()
+        until = max(self._terms.at_wall_ms(notification.expires), self.peers.now + PATIENCE)
+        try:
+            self.ask(req, m.Publish(req, (Publication(notification, sids),)), until)
+        except BadMessage as error:
+            if error.reason is not Reason.SIZE or not sids:
+                raise
+            self.ask(req, m.Publish(req, (Publication(notification),)), until)
+        self.report(Published(notification))
+        for sid in queries:
+            self._unwatch(sid)
+
+    def _unwatch(self, sid: SubscriptionId) -> None:
+        if self._watched is not None:
+            self._watched.remove(sid, None)
+            if not len(self._watched):
+                self._watched = None
+
+    def _next_own(self) -> int | None:
+        at = self._made[0].at if self._made else None
+        expiry = None if self._watched is None else self._watched.next_expiry()
+        if expiry is None:
+            return at
+        expires = self._terms.at_wall_ms(expiry)
+        return expires if at is None or expires < at else at
+
+    def _ring_own(self) -> None:
+        if self._watched is not None:
+            self._watched.expire(self._terms.wall_ms(self.peers.now))
+            if not len(self._watched):
+                self._watched = None
+        while self._made and self._made[0].at <= self.peers.now:
+            made = self._made.popleft()
+            if self._watched is not None and any(self._watched.get(sid) for sid in made.queries):
+                try:
+                    self._publish(made.notification)
+                except (Busy, BadMessage):
+                    self.drop("unpublished")
+        self._made = self._made or None
+
+    # ---- what is asked
+
+    def _forget(self) -> None:
+        self._watched = self._made = None
+
+    def _resume(self) -> None:
+        for _, request in self.requests.of(""):
+            self.again(request)
+
+    def _hear(self, message: m.Message) -> None:
+        match message:
+            case m.Offer(added, withdrawn):
+                self._take_offer(added, withdrawn)
+            case m.Query():
+                self._take_query(self.broker, message)
+            case _:
+                super()._hear(message)
+
+    def _hear_other(self, peer: str, message: m.Message) -> None:
+        if isinstance(message, m.Query):
+            self._take_query(peer, message)
+        else:
+            super()._hear_other(peer, message)
+
+    def _take_offer(self, added: tuple[Subscription, ...], withdrawn: tuple[SubscriptionId, ...]) -> None:
+        for sid in withdrawn:
+            self._unwatch(sid)
+        answered = self._answered()
+        new = [one for one in added if not (one.once and one.id in answered)]
+        for one in new:
+            if self._watched is None:
+                self._watched = Index()
+            if len(self._watched) >= MOST_WATCHED and self._watched.get(one.id) is None:
+                self.drop("watched")
+            else:
+                self._watched.add(one, None)
+        self.report(Offered(tuple(new), withdrawn))
+        if self._produce is not None:
+            self._make([one for one in new if one.once], self._produce)
+
+    def _answered(self) -> set[SubscriptionId]:
+        """The queries in notifications that the broker has not accepted yet."""
+        requests = [request.message for _, request in self.requests.of("")]
+        publications = [one for message in requests if isinstance(message, m.Publish) for one in message.publications]
+        return {sid for publication in publications for sid in publication.satisfied}
+
+    def _make(self, queries: Iterable[Subscription], produce: Produce) -> None:
+        """One notification for all queries that want the same."""
+        alike: dict[tuple[str, str | None], list[SubscriptionId]] = {}
+        for query in queries:
+            scope = next((scope for scope in query.scopes if scope in self._me.scopes), None)
+            if scope is not None:
+                fixed = fixed_entity(terms_of(query.expression))
+                alike.setdefault((scope, None if fixed is None else fixed[0]), []).append(query.id)
+        for (scope, entity), sids in alike.items():
+            content = produce(scope, None, entity, self._terms.wall_ms(self.peers.now))
+            if content is not None:
+                self._delayed(_Made(self.peers.now + self._delay, self._notification(content), tuple(sids)))
+        self._ring_own()
+
+    def _delayed(self, made: _Made) -> None:
+        if self._made is None:
+            self._made = deque()
+        if len(self._made) >= MOST_DELAYED:
+            self.drop("delayed")
+        else:
+            self._made.append(made)
+
+    def _take_query(self, peer: str, query: m.Query) -> None:
+        wall_ms = self._terms.wall_ms(self.peers.now)
+        served = [scope for scope in query.scopes if scope in self._me.scopes]
+        made = [self._produce(scope, query.entity_type, query.entity_id, wall_ms) for scope in served if self._produce]
+        notes = tuple(self._notification(content) for content in made if content is not None)
+        code = m.Code.GOOD if notes else m.Code.NO_PROVIDER
+        if not self.peers.send(peer, m.Answer(query.req, code, notes)):
+            self.peers.send(peer, m.Answer(query.req, m.Code.LIMIT))
+
+    def _end(self, req: int, request: Request, code: m.Code, answer: Any) -> None:
+        words = answer if isinstance(answer, str) else ""
+        for publication in request.message.publications:
+            self.report(PublishEnded(publication.notification.id, code, request.tries, words))
+
+    def check_invariants(self) -> None:
+        super().check_invariants()
+        if self._watched is not None:
+            self._watched.check_invariants()
+            assert 0 < len(self._watched) <= MOST_WATCHED
+        assert self._made is None or 0 < len(self._made) <= MOST_DELAYED

@@ -1,0 +1,88 @@
+"""Who subscribes or publishes when. Draws depend on the seed and their purpose only, so that all arms of an experiment
+have the same ones: neither settings nor the number of brokers change them, and a rate only stretches them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from math import log
+
+from overlay.core.chance import Stream, derive_seed
+from overlay.core.node import SECOND
+from overlay.systems.federation.workload import ONCE, Workload
+
+
+class Arrivals:
+    """Number ``k`` is of client ``clients[k]``, ``times[k]`` ns after the start of measuring, in order."""
+
+    def __init__(self, times: Sequence[int], clients: Sequence[int]) -> None:
+        self.times, self._clients = times, clients
+        self._order = array("q", sorted(range(len(times)), key=clients.__getitem__))
+        """Arrivals, client by client."""
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def last(self) -> int:
+        """The time of the last one, 0 without any."""
+        return self.times[-1] if self.times else 0
+
+    def of(self, client: int) -> Sequence[int]:
+        """The numbers of a client's arrivals, in order."""
+        order, clients = self._order, self._clients
+        begin = bisect_left(order, client, key=clients.__getitem__)
+        return order[begin : bisect_left(order, client + 1, begin, key=clients.__getitem__)]
+
+
+class Asked(Arrivals):
+    """Subscriptions of consumers."""
+
+    def __init__(self, workload: Workload, seed: int, times: Sequence[int]) -> None:
+        count = len(times)
+        super().__init__(times, _choices(count, workload.consumers, seed, "consumers"))
+        self._scopes = _choices(count, workload.scopes, seed, "scopes")
+        self._low_share, self._seed = workload.priority_low_share, seed
+        chance = Stream(derive_seed(seed, "priorities"))
+        self._is_low = bytes(chance.random() < self._low_share for _ in range(count)) if self._low_share else b""
+
+    def scope(self, number: int) -> int:
+        return self._scopes[number]
+
+    def is_low(self, number: int) -> bool:
+        """Whether it has the low priority."""
+        return bool(self._is_low) and bool(self._is_low[number])
+
+
+@lru_cache(maxsize=4)
+def asked(workload: Workload, seed: int) -> Asked:
+    """The queries at random times, or the subscriptions, all at once. Shared by the fleets of one process."""
+    if workload.kind == ONCE:
+        return Asked(workload, seed, _times(workload.queries, workload.rate_per_s, seed, "queries"))
+    return Asked(workload, seed, array("q", bytes(8 * workload.subscriptions)))
+
+
+@lru_cache(maxsize=4)
+def published(workload: Workload, seed: int) -> Arrivals:
+    """The notifications that providers publish without being asked."""
+    count = 0 if workload.kind == ONCE else workload.notifications
+    times = _times(count, workload.rate_per_s, seed, "notifications")
+    return Arrivals(times, _choices(count, workload.providers, seed, "providers"))
+
+
+def _times(count: int, rate_per_s: float, seed: int, purpose: str) -> array[int]:
+    """Each a drawn gap after the one before, the first after 0 (ns)."""
+    chance, mean = Stream(derive_seed(seed, "arrivals", purpose)), SECOND / rate_per_s
+    times, at = array("q"), 0.0
+    for _ in range(count):
+        at -= mean * log(1 - chance.random())
+        times.append(round(at))
+    return times
+
+
+def _choices(count: int, among: int, seed: int, purpose: str) -> array[int]:
+    chance = Stream(derive_seed(seed, "choices", purpose))
+    return array("q", [chance.randrange(among) for _ in range(count)])

@@ -1,0 +1,66 @@
+"""The clients of a workload: their brokers and starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from overlay.core.chance import Stream, derive_seed
+from overlay.core.node import MILLISECOND
+from overlay.load.assignment import ASSIGNMENTS, Demand, Positions
+from overlay.load.expectations import FLEET_SIZE
+from overlay.systems.federation.names import CONSUMER, PROVIDER
+from overlay.systems.federation.settings import NONE, Settings
+from overlay.systems.federation.workload import BLOCKS, Workload, home_of
+
+
+class ClientPlan(NamedTuple):
+    """One client."""
+
+    role: str
+    number: int
+    """Within its role."""
+    broker: int
+    """Index of the broker where it begins."""
+    slot: int
+    """Its place in the order of starts."""
+
+    def starts_at(self, workload: Workload) -> int:
+        """ns after the start of the workload."""
+        return round(self.slot * workload.stagger_ms * MILLISECOND)
+
+
+def plan_clients(
+    settings: Settings, workload: Workload, brokers: int, positions: Positions | None, seed: int
+) -> dict[str, list[ClientPlan]]:
+    """By process (``providers-0``, ``consumers-0``, …). Providers start first. Raises ``InvalidSetting``."""
+    homes = _homes(workload, brokers, positions, seed)
+    found: dict[str, list[ClientPlan]] = {}
+    slot = 0
+    for role, of_role in zip((PROVIDER, CONSUMER), homes, strict=True):
+        for number, broker in enumerate(of_role):
+            process = f"{role}s-{number // FLEET_SIZE}"
+            found.setdefault(process, []).append(ClientPlan(role, number, _served(settings, broker), slot))
+            slot += 1
+    return found
+
+
+def _homes(
+    workload: Workload, brokers: int, positions: Positions | None, seed: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """The brokers of providers and of consumers."""
+    providers, consumers = workload.providers, workload.consumers
+    if workload.assignment == BLOCKS:
+        return (
+            [home_of(number, providers, brokers) for number in range(providers)],
+            [home_of(number, consumers, brokers) for number in range(consumers)],
+        )
+    each = workload.rate_per_s / providers, workload.rate_per_s / consumers
+    demand = Demand(brokers, providers, consumers, *each, 0, positions)
+    return ASSIGNMENTS[workload.assignment](demand, Stream(derive_seed(seed, "assignment")))
+
+
+def _served(settings: Settings, broker: int) -> int:
+    """With a model of the device's energy and no broker on it, its clients are at broker 0, over the radio."""
+    is_over_radio = settings.energy_model != NONE and settings.device == NONE
+    return 0 if is_over_radio and broker in settings.mobile_indices else broker

@@ -1,0 +1,101 @@
+"""The times of a run: all of them follow from the workload, its seed and the settings."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from overlay.core.links import Link
+from overlay.core.node import SECOND
+from overlay.load.windows import Schedule
+from overlay.systems.federation.load.arrivals import asked, published
+from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.workload import Workload
+from overlay.topologies import Graph
+
+SETTLING_S = 1.0
+"""Between the last start and measuring, at least."""
+BATCH_S = 0.05
+"""Within which a broker's registrations wait for others before they are told."""
+SHORTEST_S = 1.0
+"""Of measuring."""
+
+
+def schedule(settings: Settings, workload: Workload, graph: Graph, seed: int) -> Schedule:
+    """Measuring begins when every broker knows every provider, and ends with the last arrival."""
+    ramp_s = workload.stagger_ms * (workload.providers + workload.consumers) / 1_000
+    return Schedule(ramp_s + settling_s(settings, graph), duration_s(workload, seed), workload.expiry_s)
+
+
+def duration_s(workload: Workload, seed: int) -> float:
+    """Of measuring."""
+    questions, notes = asked(workload, seed), published(workload, seed)
+    last_s = max(questions.last, notes.last) / SECOND
+    fixed_s = SHORTEST_S if len(questions) else workload.duration_s
+    return max(last_s, fixed_s)
+
+
+def settling_s(settings: Settings, graph: Graph) -> float:
+    """Until all brokers know of the provider that registered last (seed 001, section 12)."""
+    hops, delay_s = widest(graph)
+    each_s = BATCH_S if settings.out_of_turn else settings.exchange_s
+    return SETTLING_S + hops * each_s + delay_s
+
+
+@lru_cache(maxsize=64)
+def widest(graph: Graph) -> tuple[int, float]:
+    """The hops and the delay (s) of a path that no way of a registration exceeds, on the tree that the registration
+    service computes: as long as its longest path, as slow as all its edges on that path could be."""
+    edges = _tree(graph)
+    neighbours: list[list[int]] = [[] for _ in range(graph.brokers)]
+    for link in edges:
+        neighbours[link.a].append(link.b)
+        neighbours[link.b].append(link.a)
+    hops = max((_farthest(_farthest(one, neighbours)[0], neighbours)[1] for one in _roots(neighbours)), default=0)
+    slowest_ms = max((link.delay_ms + link.jitter_ms for link in edges), default=0.0)
+    return hops, hops * slowest_ms / 1_000
+
+
+def _tree(graph: Graph) -> list[Link]:
+    """Kruskal; ends of equal delay by number, which is close enough to the order of names for a bound."""
+    parts = list(range(graph.brokers))
+
+    def part(one: int) -> int:
+        while parts[one] != one:
+            parts[one] = one = parts[parts[one]]
+        return one
+
+    edges = []
+    for link in sorted(graph.links, key=lambda link: (link.delay_ms, link.ends)):
+        a, b = part(link.a), part(link.b)
+        if a != b:
+            parts[a] = b
+            edges.append(link)
+    return edges
+
+
+def _roots(neighbours: list[list[int]]) -> list[int]:
+    """A broker of each component."""
+    seen: set[int] = set()
+    roots = []
+    for one in range(len(neighbours)):
+        if one not in seen:
+            roots.append(one)
+            seen.update(_reached(one, neighbours))
+    return roots
+
+
+def _reached(one: int, neighbours: list[list[int]]) -> dict[int, int]:
+    """Hops to each broker, nearest first."""
+    hops, queue = {one: 0}, [one]
+    for here in queue:
+        for there in neighbours[here]:
+            if there not in hops:
+                hops[there] = hops[here] + 1
+                queue.append(there)
+    return hops
+
+
+def _farthest(one: int, neighbours: list[list[int]]) -> tuple[int, int]:
+    hops = _reached(one, neighbours)
+    last = next(reversed(hops))
+    return last, hops[last]
