@@ -61,6 +61,11 @@ class Clients:
         client = self._clients.get(name)
         return None if client is None else client.advertisement
 
+    def is_valid(self, name: str) -> bool:
+        """Whether it is registered, and was heard within Δ."""
+        client = self._clients.get(name)
+        return client is not None and client.is_valid
+
     # ---- messages
 
     def register(self, name: str, message: m.Register) -> None:
@@ -74,7 +79,7 @@ class Clients:
         if client is None:
             self._begin(name, advertisement)
         else:
-            if client.advertisement.registration != advertisement.registration:
+            if not client.is_reachable and client.advertisement.registration != advertisement.registration:
                 self._begin_again(name, client)
             self._hear(name, client)
             if client.advertisement == advertisement:
@@ -229,7 +234,7 @@ class Clients:
         self._station.log.append(ClientRegistered(name, advertisement.registration))
 
     def _begin_again(self, name: str, client: Registered) -> None:
-        """Another registration, perhaps of another life of the client: what it had under the earlier one is gone."""
+        """Another registration over another session, perhaps of another life of the client: what it had is gone."""
         self._tables.unsubscribe_all(name)
         client.has_subscribed = False
         if client.held is not None:
