@@ -57,6 +57,6 @@ def facts_of(journalled: Journalled) -> Facts:
         facts.add(fact)
     for name, rows in journalled.own.items():
         for row in rows.to_pylist():
-            process, at_us = row.pop("process"), row.pop("at_us")
-            facts.add_row(process, at_us, TABLES[name](**row))
+            del row["process"], row["at_us"]
+            facts.add_row(TABLES[name](**row))
     return facts
