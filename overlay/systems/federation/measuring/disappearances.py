@@ -16,7 +16,6 @@ from overlay.systems.federation.measuring.disturbances import REPAIRS
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.names import BDRS, BROKER, PROVIDER, broker_name, consumer_name, provider_name
 
-
 LEARNED = "DisappearanceLearned"
 """The event of a broker that is told of it."""
 
