@@ -138,8 +138,9 @@ def _removal(facts: Facts, one: Vanished) -> tuple[int | None, str | None]:
 def _told(facts: Facts, one: Vanished, home: str | None) -> dict[str, int]:
     """By receiver, when it was told first."""
     told: dict[str, int] = {}
-    for event in facts.events:
-        if event.name == LEARNED and event.detail["name"] == one.name and one.at_us <= event.at_us < one.until_us:
-            if role_of(event.process) == BROKER and event.process != home:
-                told[event.process] = min(event.at_us, told.get(event.process, event.at_us))
+    about = (event for event in facts.events if event.name == LEARNED and event.detail["name"] == one.name)
+    for event in about:
+        is_receiver = role_of(event.process) == BROKER and event.process != home
+        if is_receiver and one.at_us <= event.at_us < one.until_us:
+            told[event.process] = min(event.at_us, told.get(event.process, event.at_us))
     return told
