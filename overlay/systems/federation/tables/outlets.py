@@ -83,10 +83,10 @@ class Outlet:
                     self._withdraw(sid)
                 removed.append(sid)
             else:
-                if wanted.once and (sid in self._sent or sid in self._withdrawn):
-                    self._retold.add(sid)
                 if sid in self._sent:
                     renewed.append(sid)
+                if wanted.once and (sid in self._sent or sid in self._withdrawn):
+                    self._retold.add(sid)
                 self._sent[sid] = wanted
                 added.append(wanted)
         self._changed.clear()
