@@ -46,8 +46,9 @@ clients: test-environment ## generate the synchronous Python client and the Java
 	$(BIN)/python clients/python/unasync.py
 	$(BIN)/python manage.py javascriptclient
 
-accelerator: runtime-environment ## compile the extension for batched system calls, and print the variant in use
+accelerator: runtime-environment ## compile the hot paths and the extension for batched system calls, and print what is in use
 	@$(BIN)/python -c "from overlay.runtime.datagrams import choose; print('datagrams:', choose())"
+	@$(BIN)/python -c "from overlay.compiled.finder import is_used; print('hot paths:', 'compiled' if is_used() else 'Python')"
 
 soak: runtime-environment ## run SEEDS (10000) random fault scenarios of each system in virtual time, then find every planted bug (SYSTEM=name FIRST=seed)
 	@exec $(BIN)/python -m tests.soak $(if $(SEEDS),--seeds $(SEEDS)) $(if $(FIRST),--first $(FIRST)) $(if $(SYSTEM),--system $(SYSTEM))
@@ -87,7 +88,7 @@ python:
 	  echo "Waxwing needs Python 3.11 or newer. On Debian or Ubuntu: apt-get install python3 python3-venv" >&2; exit 1; fi
 
 runtime-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator --client requirements.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --compiled --client requirements.txt
 
 test-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator --client --browser --postgresql --mosquitto requirements.txt requirements-dev.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --compiled --client --browser --postgresql --mosquitto requirements.txt requirements-dev.txt

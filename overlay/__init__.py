@@ -24,9 +24,14 @@ The packages, lowest layer first. Each imports only packages above it in this li
 - ``experiment``  definitions, sweeps and what-ifs: from one document to its configurations
 - ``runtime``     UDP sockets, processes, the supervisor; ``sim``: the simulator, replay of recordings
 - ``plugins``     systems from other packages (``WAXWING_SYSTEMS``)
+- ``compiled``    the hottest of these modules as machine code, from the same sources
 - ``cli``         the commands
 
 Read ``systems/contract.py`` next.
 """
 
+from overlay.compiled.finder import use
+
 __version__ = "0.1.0"
+
+use()

@@ -124,6 +124,16 @@ def test_lists_and_blocks_may_have_topologies_of_their_own():
     assert len(configurations(blocks=[{"topology": RING}, {"topology": [RING, other]}])) == 2
 
 
+def test_a_block_may_have_faults_instead_of_those_of_the_definition():
+    kill, restart = ({"what": what, "brokers": [1], "at_s": 1} for what in ("kill", "restart"))
+    found = configurations(faults=[kill], blocks=[{}, {"faults": []}, {"faults": [restart]}])
+    assert [one["faults"] for one in found] == [[kill], [], [restart]]
+    with pytest.raises(InvalidSetting, match="must be a list"):
+        configurations(blocks=[{"faults": kill}])
+    with pytest.raises(InvalidSetting, match="faults"):
+        configurations(blocks=[{"faults": [{"what": "burn", "at_s": 1}]}])
+
+
 def test_alike_names_are_told_apart():
     random = {"kind": "random-regular", "brokers": 10}
     found = configurations(topology=[{**random, "seed": 1}, {**random, "seed": 2}, {**random, "seed": 1}])

@@ -70,7 +70,8 @@ def _check_group(group: str, values: Any, known: set[str]) -> None:
 
 
 def is_block(value: Any) -> bool:
-    return isinstance(value, dict) and all(_is_group(value.get(group, {})) for group in sweeps.SWEPT_GROUPS)
+    is_object = isinstance(value, dict) and isinstance(value.get("faults", []), list)
+    return is_object and all(_is_group(value.get(group, {})) for group in sweeps.SWEPT_GROUPS)
 
 
 def _is_group(values: Any) -> bool:

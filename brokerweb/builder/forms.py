@@ -180,6 +180,8 @@ class ExperimentForm:
             said = [("topology", _named(block["topology"]))] if "topology" in block else []
             for group in sweeps.SWEPT_GROUPS:
                 said += [(name, listed(value)) for name, value in (block.get(group) or {}).items()]
+            if "faults" in block:
+                said.append(("faults", [str(len(block["faults"]))]))
             found.append({"said": said, "count": self._count(block)})
         return found
 

@@ -5,8 +5,7 @@ A form writes 30.0, like the default; a person writes 30 in a document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from overlay.core.links import LinkShape
@@ -36,13 +35,12 @@ def with_numbers(body: Mapping[str, Any]) -> dict[str, Any]:
             for group in SWEPT_GROUPS
             if isinstance(values := part.get(group), Mapping)
         }
-        return {**part, **groups}
+        faults = part.get("faults")
+        of_faults = {"faults": [_of_fault(system, one) for one in faults]} if isinstance(faults, list) else {}
+        return {**part, **groups, **of_faults}
 
-    lists: dict[str, Callable[[Any], Any]] = {"blocks": of_part, "faults": partial(_of_fault, system)}
-    found = {
-        name: [of_one(one) for one in body[name]] for name, of_one in lists.items() if isinstance(body.get(name), list)
-    }
-    return {**of_part(body), **found}
+    blocks = body.get("blocks")
+    return {**of_part(body), **({"blocks": [of_part(one) for one in blocks]} if isinstance(blocks, list) else {})}
 
 
 def _of_fault(system: System, fault: Any) -> Any:

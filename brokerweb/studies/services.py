@@ -129,15 +129,16 @@ def result(study: Study, experiment: Experiment | None, scale: str) -> Result:
 
 def _rows(experiment: Experiment) -> Iterator[Row]:
     """Its finished runs, without the links of their topologies."""
-    parts = ("topology__kind", "topology__brokers", "settings", "workload")
+    parts = ("topology__kind", "topology__brokers", "settings", "workload", "faults")
     fields = ("configuration_hash", "seed", "figures", *(f"configuration__{part}" for part in parts))
     done = experiment.runs.unchanged().filter(state=RunState.DONE).order_by("position")
-    for name, seed, figures, kind, brokers, chosen_settings, workload in done.values_list(*fields):
+    for name, seed, figures, kind, brokers, chosen_settings, workload, faults in done.values_list(*fields):
         configuration = {
             "system": experiment.definition["system"],
             "topology": {"kind": kind, "brokers": brokers},
             "settings": chosen_settings,
             "workload": workload,
+            "faults": faults or (),
         }
         yield row_of(configuration, name, int(seed), figures)
 

@@ -176,6 +176,11 @@ def build_accelerator(python: Path, root: Path = ROOT) -> None:
         say(f"built the accelerator, {built.relative_to(root)}")
 
 
+def compile_hot_paths(python: Path) -> None:
+    """Let mypyc compile the modules in ``overlay/compiled/modules.txt``, as far as that is possible here."""
+    subprocess.run([python, "-m", "overlay.compiled"], cwd=ROOT, check=False)
+
+
 def find_browser() -> str | None:
     """The Chromium for browser tests."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
@@ -247,6 +252,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--postgresql", action="store_true", help="also install a PostgreSQL server for tests")
     parser.add_argument("--mosquitto", action="store_true", help="also install an MQTT server for tests")
     parser.add_argument("--accelerator", action="store_true", help="compile the optional accelerator if possible")
+    parser.add_argument("--compiled", action="store_true", help="compile the hot paths if possible")
     options = parser.parse_args(arguments)
     try:
         with alone(ROOT / "var" / "setup.lock"):
@@ -254,6 +260,8 @@ def main(arguments: Sequence[str]) -> int:
             environment.install([ROOT / name for name in options.files])
             if options.accelerator:
                 build_accelerator(environment.python)
+            if options.compiled:
+                compile_hot_paths(environment.python)
             if options.client:
                 link_client(environment.python)
             if options.browser:

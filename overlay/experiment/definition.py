@@ -105,7 +105,7 @@ def expanded(definition: Mapping[str, Any], find_topology: FindTopology) -> list
             "engine": definition["engine"],
             "settings": settings,
             "workload": workload,
-            "faults": definition["faults"],
+            "faults": choice.get("faults", definition["faults"]),
         }
         if definition["engine"] == SIMULATED:
             configuration["simulation"] = _whole(describe(Simulation), definition["simulation"])
@@ -207,10 +207,12 @@ def _check_frame(definition: Mapping[str, Any]) -> System:
     for index, block in enumerate(definition["blocks"]):
         if not isinstance(block, dict):
             raise InvalidSetting(f"blocks.{index}", "must be an object")
-        if unknown := set(block) - {"topology", *sweeps.SWEPT_GROUPS}:
+        if unknown := set(block) - {"topology", "faults", *sweeps.SWEPT_GROUPS}:
             raise InvalidSetting(
-                f"blocks.{index}.{min(unknown)}", "is not known; a block has topology, settings, workload"
+                f"blocks.{index}.{min(unknown)}", "is not known; a block has topology, settings, workload, faults"
             )
+        if not isinstance(block.get("faults", []), list):
+            raise InvalidSetting(f"blocks.{index}.faults", "must be a list of objects")
         _check_groups(block, f"blocks.{index}.")
     # Last, because a caller that catches this error computes how many runs would fit, using all of the above.
     _check_number("replicates", definition["replicates"], 1, MAX_REPLICATES)

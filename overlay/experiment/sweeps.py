@@ -1,8 +1,8 @@
 """Expands a definition to its configurations. Pure.
 
 A definition is a configuration in which any workload field, any setting and the topology may be lists. It defines
-their product. ``blocks`` is a list of partial definitions, each of which overrides the rest. The definition is then the
-union of their products, without duplicates.
+their product. ``blocks`` is a list of partial definitions, each of which overrides the rest; its ``faults`` are instead
+of the definition's. The definition is then the union of their products, without duplicates.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ SWEPT_GROUPS = ("settings", "workload")
 
 
 def choices(definition: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every choice of ``{"topology", "settings", "workload"}``, in the definition's order, duplicates removed."""
+    """Every choice of ``{"topology", "settings", "workload"}``, with ``faults`` if its block has them, in the
+    definition's order, duplicates removed."""
     found = {_canonical(choice): choice for block in _blocks(definition) for choice in _product(block)}
     return list(found.values())
 
@@ -84,6 +85,7 @@ def _blocks(definition: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {
             "topology": block.get("topology", definition.get("topology")),
             **{group: {**(definition.get(group) or {}), **(block.get(group) or {})} for group in SWEPT_GROUPS},
+            **({"faults": block["faults"]} if "faults" in block else {}),
         }
 
 
@@ -110,6 +112,8 @@ def _product(block: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     names, values = zip(*_axes(block), strict=True)
     for chosen in product(*values):
         choice: dict[str, Any] = {"topology": None, "settings": {}, "workload": {}}
+        if "faults" in block:
+            choice["faults"] = block["faults"]
         for (group, name), value in zip(names, chosen, strict=True):
             if group == "topology":
                 choice["topology"] = value

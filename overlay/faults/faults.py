@@ -38,6 +38,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from overlay.core.addresses import Address, format_address
 from overlay.core.link_shapes import in_words, laid_over
 from overlay.core.links import CLEAR, Link, LinkShape
 from overlay.core.settings import describe
@@ -127,6 +128,15 @@ class Fault:
     def lasts(self) -> bool:
         """Whether it can end."""
         return self.what != RESTART and (self.kind is None or self.kind.lasts)
+
+    @property
+    def moves(self) -> bool:
+        """Whether its targets get another port."""
+        return self.kind is not None and self.kind.moves
+
+    def seen_by(self, moved: Address | None) -> dict[str, Any]:
+        """The document for a target, with the address to which it has ``moved``."""
+        return self.to_json() if moved is None else self.to_json() | {"address": format_address(moved)}
 
     @property
     def crashes(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from overlay.core.settings import SettingInfo, build, describe
 
-TAKEN = {"what", "at_s", "until_s", "brokers", "servers", "clients", "label", "one_way"}
+TAKEN = {"what", "at_s", "until_s", "brokers", "servers", "clients", "label", "one_way", "address"}
 """Names of fields that documents of faults have already."""
 
 
@@ -31,10 +31,15 @@ class FaultKind:
     """A dataclass of its other fields, from ``overlay.core.settings.setting``."""
     lasts: bool = True
     """Whether it can end. If not, such as a change of address, targets only see it begin, and only if they run."""
+    moves: bool = False
+    """Whether its targets, servers, get another port. The driver binds it first; the document that each of them sees
+    has its new ``address``, ``host:port``. A server that restarts has its first port again."""
 
     def __post_init__(self) -> None:
         if not self.servers and not self.clients:
             raise ValueError(f"the fault “{self.title}” has no targets")
+        if self.moves and (self.lasts or self.clients):
+            raise ValueError(f"the fault “{self.title}” moves servers: it cannot last, and has no clients as targets")
         if taken := {info.name for info in self.fields} & TAKEN:
             raise ValueError(f"the fault “{self.title}” has a field “{min(taken)}”, which every fault has")
 

@@ -62,11 +62,13 @@ class Watcher:
 
 
 class FaultedServer:
-    """Wraps a server, recorded or not, and lets it see its faults."""
+    """Wraps a server, recorded or not, and lets it see its faults. ``move`` gives it another port, and returns its new
+    address."""
 
-    def __init__(self, server: Any, watcher: Watcher) -> None:
+    def __init__(self, server: Any, watcher: Watcher, move: Callable[[], Address]) -> None:
         self._server = server
         self._watcher = watcher
+        self._move = move
         self._next_look = 0
         self.datagrams_to_send = server.datagrams_to_send
         self.events = server.events
@@ -91,7 +93,7 @@ class FaultedServer:
     def _look(self, now: int) -> None:
         self._next_look = now + LOOK_NS
         for fault, begins in self._watcher.look():
-            self._server.fault(fault.to_json(), begins, now)
+            self._server.fault(fault.seen_by(self._move() if fault.moves else None), begins, now)
 
 
 class FaultedClients:

@@ -23,7 +23,7 @@ from overlay.core.node import MILLISECOND, NEVER, SECOND
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
-from overlay.runtime.udp import NodeDriver, bound_address, open_socket
+from overlay.runtime.udp import NodeDriver, bound_address, move_socket, open_socket
 from overlay.runtime.usage import kernel_drops
 from overlay.systems.contract import System
 from overlay.systems.cores import Server
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 MakeShaper = Callable[[Address, LinkShape, Chance], Shaper]
 """Creates the shaper for datagrams to an address, from the shape and a random stream."""
 
+Wrap = Callable[[Server, Callable[[], Address]], Any]
+"""Wraps a server; its second argument gives it another port, and returns the address that others use."""
 
 SECRET_BYTES = 32
 HAND_OVER_NS = 15 * SECOND
@@ -66,7 +68,7 @@ class ServerProcess:
         servers: Sequence[Address] = (),
         links: Mapping[Address, LinkShape] | None = None,
         make_shaper: MakeShaper = plain_shaper,
-        wrap: Callable[[Server], Any] | None = None,
+        wrap: Wrap | None = None,
         seed: int,
         journal: Path | None = None,
         traces: Path | None = None,
@@ -126,7 +128,7 @@ class ServerProcess:
             )
             self._server = RecordedServer(self._server, self._recorder, time.monotonic_ns, system.queries)
         if wrap is not None:
-            self._server = wrap(self._server)
+            self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
             for neighbour, shape in (links or {}).items()

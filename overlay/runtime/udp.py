@@ -19,6 +19,7 @@ others. Reading takes at most half of the time, so that datagrams are still answ
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -76,6 +77,19 @@ def bound_address(sock: socket.socket) -> Address:
     """The address of a bound socket, without the scope and flow of IPv6."""
     host, port = sock.getsockname()[:2]
     return host, port
+
+
+def move_socket(sock: socket.socket) -> Address:
+    """Bind another port of the same host, under the same descriptor, so that whoever uses it goes on. Returns the new
+    address; what arrives at the old one is lost. Raises ``CannotBind``."""
+    moved = open_socket((bound_address(sock)[0], 0))
+    try:
+        timeout = sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.size)
+        moved.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
+        os.dup2(moved.fileno(), sock.fileno())
+    finally:
+        moved.close()
+    return bound_address(sock)
 
 
 class NodeDriver:

@@ -7,10 +7,8 @@ fork, so that they share that memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chance, derive_seed
@@ -18,8 +16,7 @@ from overlay.core.links import LinkShape, Shaper
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
 from overlay.runtime.processes import Ready, Work
-from overlay.runtime.server_process import MakeShaper, ServerProcess, plain_shaper
-from overlay.systems.cores import Server
+from overlay.runtime.server_process import MakeShaper, ServerProcess, Wrap, plain_shaper
 
 
 @dataclass(frozen=True)
@@ -95,14 +92,14 @@ class Job:
 
         return make
 
-    def _wrap(self, index: int) -> Callable[[Server], Any] | None:
+    def _wrap(self, index: int) -> Wrap | None:
         """Lets the server see the faults of its system of which it can be a target; ``None`` if there are none."""
         if self.faults is None or not any(fault.kind and index in fault.servers for fault in self.faults.faults):
             return None
         from overlay.runtime.own_faults import FaultedServer, Watcher
 
         watcher = Watcher(self.faults, lambda fault: index in fault.servers)
-        return lambda server: FaultedServer(server, watcher)
+        return lambda server, move: FaultedServer(server, watcher, move)
 
     def fleet(self, start_ns: int) -> Work:
         """The work of the client fleet ``name``, whose first client starts at ``start_ns``."""

@@ -81,6 +81,15 @@ class Network:
         for other in self._directions.pop(address, ()):
             del self._directions[other][address]
 
+    def rename(self, old: Address, new: Address) -> None:
+        """The node at ``old`` has moved to ``new``, with its links and partitions. What is sent to ``old`` is lost."""
+        for other, direction in self._directions.pop(old, {}).items():
+            self._directions.setdefault(new, {})[other] = direction
+            self._directions[other][new] = self._directions[other].pop(old)
+        for islands in self._partitions:
+            if old in islands:
+                islands[new] = islands.pop(old)
+
     def _is_separated(self, source: Address, to: Address) -> bool:
         return any(
             source in islands and to in islands and islands[source] != islands[to] for islands in self._partitions

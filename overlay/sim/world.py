@@ -87,10 +87,11 @@ class World:
         self.happened: list[Event] = []
         """Ends and starts of brokers, as reported by a supervisor."""
         self._addresses = [server_address(i) for i in range(len(self.names))]
-        self._index_of = {address: i for i, address in enumerate(self._addresses)}
         assembly = system.make_assembly(setup)
         self.controller = ControllerActor(self.simulator, assembly, self._addresses, CONTROLLER_HOST)
         self._incarnations = [0] * len(self.names)
+        self._moved: dict[int, Address] = {}
+        """The addresses of servers that a fault has moved."""
         self.leaving: dict[int, NodeActor] = {}
         """Brokers that are leaving."""
         self.stopped: dict[int, Stopped] = {}
@@ -153,6 +154,8 @@ class World:
 
     def _begin(self, index: int) -> None:
         address = self._addresses[index]
+        if moved := self._moved.pop(index, None):
+            self.simulator.network.rename(moved, address)
         seed = derive_seed(self.seed, "broker", index, self._incarnations[index])
         place = Place(self.names[index], index, address, self._addresses)
         server = self._make_server(self.system, self.config, place, seed)
@@ -236,7 +239,8 @@ class World:
             self.restart(index)
 
     def address(self, index: int) -> Address:
-        return self._addresses[index]
+        """Where the server is now."""
+        return self._moved.get(index, self._addresses[index])
 
     def server(self, index: int) -> Any:
         """The server as created by its system."""
@@ -255,7 +259,7 @@ class World:
     def divide(self, partitions: Iterable[Iterable[Iterable[int]]]) -> None:
         """Replace the partitions by several ones; each applies."""
         self.simulator.network.divide(
-            [[self._addresses[i] for i in island] for island in islands] for islands in partitions
+            [[self.address(i) for i in island] for island in islands] for islands in partitions
         )
 
     def strike(self, fault: Fault, *, begins: bool) -> None:
@@ -264,24 +268,37 @@ class World:
             self._faults.append(fault)
         elif not begins:
             self._faults.remove(fault)
-        struck: list[NodeActor | ClientActor] = [
-            self.brokers[index] for index in fault.servers if index in self.brokers
-        ]
+        for index in fault.servers:
+            if index in self.brokers:
+                self._strike(self.brokers[index], fault, begins, self._move(index) if fault.moves else None)
         named = set(fault.clients)
-        clients = [actor for actor in self.clients if client_name(actor.client.identity) in named] if named else []
-        for actor in [*struck, *clients]:
-            actor.fault(fault.to_json(), begins, self.simulator.now)
-            self.simulator.wake(actor)
+        for actor in self.clients if named else ():
+            if client_name(actor.client.identity) in named:
+                self._strike(actor, fault, begins)
+
+    def _strike(self, actor: NodeActor | ClientActor, fault: Fault, begins: bool, moved: Address | None = None) -> None:
+        actor.fault(fault.seen_by(moved), begins, self.simulator.now)
+        self.simulator.wake(actor)
+
+    def _move(self, index: int) -> Address:
+        """Give a running server its next port."""
+        simulator, actor, old = self.simulator, self.brokers[index], self.address(index)
+        listening = self.stopped.get(index, actor)
+        new = self._moved[index] = actor.address = old[0], old[1] + 1
+        simulator.remove(listening)
+        simulator.network.rename(old, new)
+        simulator.listen(new, listening)
+        return new
 
     def heal(self) -> None:
         self.simulator.network.heal()
 
     def lay(self, a: int, b: int, shape: LinkShape) -> None:
-        self.simulator.network.lay(server_address(a), server_address(b), shape)
+        self.simulator.network.lay(self.address(a), self.address(b), shape)
 
     def lay_one_way(self, source: int, to: int, shape: LinkShape) -> None:
         """Set the shape from ``source`` to ``to`` only."""
-        self.simulator.network.lay_one_way(server_address(source), server_address(to), shape)
+        self.simulator.network.lay_one_way(self.address(source), self.address(to), shape)
 
     def at(self, time: int, action: Callable[[], None]) -> None:
         """Run an action at ``time`` (ns)."""

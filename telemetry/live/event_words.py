@@ -132,8 +132,8 @@ class EventWords:
 
     def subject_of(self, process: str, detail: Mapping[str, Any]) -> str:
         """The process that an event of ``process`` is about: the supervisor reports events of others."""
-        if "broker" in detail:
-            return self._servers.name(int(detail["broker"]))
+        if isinstance(detail.get("broker"), int):  # a system may have names of its own
+            return self._servers.name(detail["broker"])
         return str(detail.get("process") or process)
 
     def together(self, processes: Sequence[str]) -> str:

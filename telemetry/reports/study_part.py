@@ -41,6 +41,7 @@ def _row(run: ChosenRun) -> Row:
         "topology": {"kind": run.kind, "brokers": run.brokers},
         "settings": run.settings,
         "workload": run.workload,
+        "faults": run.faults,
     }
     return row_of(configuration, run.key(), int(run.seed or 0), figures)
 

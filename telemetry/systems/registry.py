@@ -112,7 +112,14 @@ def row_of(configuration: Mapping[str, Any], name: str, seed: int, figures: Mapp
     known = {one.name: figures[one.key] for one in measures_of(configuration["system"]).values() if one.key in figures}
     topology = configuration["topology"]
     return Row(
-        topology["kind"], topology["brokers"], configuration["settings"], configuration["workload"], known, seed, name
+        topology["kind"],
+        topology["brokers"],
+        configuration["settings"],
+        configuration["workload"],
+        known,
+        seed,
+        name,
+        configuration.get("faults") or (),
     )
 
 

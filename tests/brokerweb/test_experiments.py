@@ -106,6 +106,7 @@ def test_a_launch_sent_twice_launches_once(api: APIClient, client: Client, opera
         ({"blocks": {"a": 1}}, "blocks"),
         ({"blocks": [{"wrokload": {}}]}, "blocks.0.wrokload"),
         ({"blocks": [{"settings": 3}]}, "blocks.0.settings"),
+        ({"blocks": [{"faults": {"what": "kill"}}]}, "blocks.0.faults"),
         ({"surprise": 1}, "surprise"),
         ({"workload": {**SMALL, "consumers": list(range(1, 1_000))}, "replicates": 6}, "replicates"),
         ({"thresholds": "p95 < 2ms"}, "thresholds"),

@@ -32,7 +32,7 @@ class Scripted:
 
     def __init__(self, name, address, settings, seed):
         self.name, self.address = name, address
-        self.peers = Peers(name, settings, Stream(derive_seed(seed, name, address[1])), 0)
+        self.peers = Peers(name, settings, Stream(derive_seed(seed, name, *address)), 0)
         self.heard = []
         """(instant, message)"""
         self.sessions = []
@@ -166,6 +166,7 @@ class World:
 
     def _run(self, end):
         while (at := self._next()) is not None and at <= end:
+            assert at >= self.now
             self.now = at
             due = self.service.next_timer()
             if due is not None and due <= at:

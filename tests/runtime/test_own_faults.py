@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from overlay.faults.faults import KILL, Fault
 from overlay.faults.kinds import FaultKind
 from overlay.runtime.link_faults import SharedFaults
@@ -63,7 +65,7 @@ class Server:
 def test_a_server_looks_before_each_batch_and_every_20_ms_without_extra_calls_of_its_timer() -> None:
     shared = SharedFaults(FAULTS)
     server = Server()
-    faulted = FaultedServer(server, watcher(shared))
+    faulted = FaultedServer(server, watcher(shared), move=lambda: pytest.fail("no fault moves it"))
     faulted.handle_timer(0)
     assert (faulted.next_timer(), server.calls) == (LOOK, [])
     shared.tell((1,))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from overlay.core.addresses import parse_address
 from overlay.core.engines import SIMULATED
 from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, NodeEvent
@@ -50,7 +51,9 @@ class Reporter(Server):
         self._events = []
 
     def fault(self, document, begins, now):
-        assert document["what"] == "deaf"
+        if document["what"] == "rebound":
+            self.address = parse_address(document["address"])
+            return
         self._counters["faults"] += 1
         self._every = document["every"] if begins else 0
         self._events.append(Deafened(self._every))
@@ -111,6 +114,7 @@ class EchoWithDirectory(Echo):
     Workload = FarWorkload
     faults = {
         "deaf": FaultKind("Deaf", servers=("echo", "directory"), Fields=DeafFields),
+        "rebound": FaultKind("Another port", servers=("echo",), lasts=False, moves=True),
         "silent": FaultKind("Silent", clients=("caller",)),
         "moved": FaultKind("Moved to another port", clients=("caller",), lasts=False),
     }

@@ -115,7 +115,7 @@ def test_rest_takes_the_documents_and_names_the_field_that_is_wrong(api, ring):
 
 def test_rest_lists_the_faults_of_a_system(api):
     faults = {one["name"]: one for one in api.get(f"/api/systems/{SYSTEM.name}/").json()["faults"]}
-    assert list(faults) == ["deaf", "silent", "moved"]
+    assert list(faults) == ["deaf", "rebound", "silent", "moved"]
     deaf, moved = faults["deaf"], faults["moved"]
     assert (deaf["servers"], deaf["clients"], deaf["lasts"]) == (["echo", "directory"], [], True)
     assert [(one["name"], one["default"], one["high"]) for one in deaf["settings"]] == [("every", 1, 9)]

@@ -45,6 +45,7 @@ SLOW = {"what": "slow", "links": [["echo-0", "directory-0"]], "delay_ms": 80, "a
 DEAF = {"what": "deaf", "brokers": [0], "servers": ["directory-0"], "every": 1, "at_s": 1, "until_s": 2}
 SILENT = {"what": "silent", "clients": ["caller-1"], "at_s": 1, "until_s": 2}
 MOVED = {"what": "moved", "clients": ["caller-0", "caller-3"], "at_s": 1}
+REBOUND = {"what": "rebound", "brokers": [1], "at_s": 3}
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +132,7 @@ def test_a_share_of_clients_is_drawn_by_the_seed_of_the_run(tmp_path):
         ({**SILENT, "clients": True}, "clients", "or a share, not true"),
         ({**MOVED, "until_s": 2}, "until_s", "is unknown"),
         ({**KILL, "what": "explode"}, "what", "must be one of kill, restart, partition, slow, lossy, impaired, deaf"),
+        ({**REBOUND, "servers": ["directory-0"]}, "servers", "cannot be directory-0; this fault is of echo"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_is_known(tmp_path, fault, field, sentence):
@@ -166,6 +168,18 @@ def test_in_virtual_time_servers_and_clients_see_the_faults_of_their_system(tmp_
     assert calls_of(facts, 1, 1.1, 1.9) == {"timed_out"}, "it is silent"
     assert calls_of(facts, 3, 0, 4) == {"answered"}, "it has another port"
     assert last_counters(facts, "echo-0")["answers"] < last_counters(facts, "echo-0")["reports"] - 3
+
+
+def test_in_virtual_time_a_server_that_moves_keeps_its_links_until_it_restarts(tmp_path):
+    slow = {**SLOW, "links": [["echo-1", "directory-0"]], "at_s": 2, "until_s": None}
+    facts = simulated(tmp_path, REBOUND, slow, {**CUT, "islands": [[1], ["directory-0"]], "at_s": 3.5, "until_s": None})
+    assert calls_of(facts, 1, 0, 2.9) == {"answered"}
+    assert calls_of(facts, 1, 3.1, 4) == {"timed_out"}, "nobody is at its first port"
+    second = last_counters(facts, "echo-1")
+    assert second["late"] == 6, "slow before and after; one answer came to its first port"
+    assert second["reports"] - second["answers"] >= 3, "it is cut off at its new port"
+    facts = simulated(tmp_path / "back", REBOUND, {"what": "restart", "brokers": [1], "at_s": 3.3})
+    assert calls_of(facts, 1, 3.4, 4) == {"answered"}
 
 
 def test_a_server_that_starts_during_a_fault_sees_it_and_its_replay_is_exact(tmp_path):
@@ -249,7 +263,7 @@ def test_a_run_without_its_directory_is_valid_and_shows_why(tmp_path):
 
 
 def test_live_servers_and_clients_have_the_same_faults(tmp_path):
-    faults = [KILL, {**SLOW, "at_s": 2.4, "until_s": 3.4}, {**DEAF, "servers": ["echo-1"]}, SILENT, MOVED]
+    faults = [KILL, {**SLOW, "at_s": 2.4, "until_s": 3.4}, {**DEAF, "servers": ["echo-1"]}, SILENT, MOVED, REBOUND]
     faults[2].pop("brokers")
     root = str(Path(__file__).resolve().parents[2])
     environment = {VARIABLE: "tests.systems.echo_directory:SYSTEM", "PYTHONPATH": root}
@@ -267,6 +281,7 @@ def test_live_servers_and_clients_have_the_same_faults(tmp_path):
     assert calls_of(facts, 0, 0, 4) == calls_of(facts, 2, 0, 4) == {"answered"}, "one of them has another port"
     assert calls_of(facts, 1, 1.2, 1.8) == {"timed_out"}, "it is silent, and its server is deaf"
     assert "answered" not in calls_of(facts, 3, 1.2, 1.8)
+    assert calls_of(facts, 3, 3.7, 4) == {"timed_out"}, "its server has another port"
     assert [(one.begin.name, one.difference) for one in replay_all(tmp_path / "journal")] == [
         ("directory-0", None),
         ("directory-0, life 2", None),

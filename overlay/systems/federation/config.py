@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from overlay.systems.federation.names import SERVICE, broker_name
 from overlay.systems.federation.settings import Settings
-from overlay.systems.federation.wire.values import Candidate
+
+if TYPE_CHECKING:
+    from overlay.systems.federation.wire.values import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,8 @@ class ServerConfig:
     links: tuple[tuple[int, int, int], ...] = ()
     """The candidates for edges of the tree: two brokers, and the one-way delay, µs."""
     positions: tuple[tuple[float, float], ...] | None = None
+    device_clients: tuple[str, ...] = ()
+    """Names of the clients on a device that has no broker, if its energy is modelled. They are at broker 0."""
 
     @property
     def server_names(self) -> frozenset[str]:
@@ -27,6 +32,8 @@ class ServerConfig:
 
     def candidates(self, broker: int) -> tuple[Candidate, ...]:
         """The links of a broker, all up."""
+        from overlay.systems.federation.wire.values import Candidate  # only servers of federations need it
+
         ends = {a if b == broker else b: delay for a, b, delay in self.links if broker in (a, b)}
         return tuple(Candidate(broker_name(other), delay, True) for other, delay in sorted(ends.items()))
 

@@ -1,9 +1,12 @@
-"""The names of nodes in messages: ``b2``, ``bdrs``, ``p3``, ``c0``. They are the ids of their channels. Pure.
+"""The names of nodes in messages, ``b2``, ``bdrs``, ``p3``, ``c0``, which are the ids of their channels; of kinds of
+routing, counters, measures and units of work. Pure, and without imports, since processes of every system import it.
 
-Counterpart: ``overlay.systems.roles`` has the names of their processes.
+Counterpart: ``overlay.systems.roles`` has the names of processes.
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 BROKER, BDRS = "broker", "bdrs"
 """The roles of servers: brokers, and the broker discovery and registration service."""
@@ -23,3 +26,33 @@ def provider_name(number: int) -> str:
 
 def consumer_name(number: int) -> str:
     return f"c{number}"
+
+
+class Routing(StrEnum):
+    NOTIFICATIONS = "notifications"
+    """Every notification goes everywhere; no subscription travels, and providers are not asked."""
+    FLOODING = "flooding"
+    """Every subscription goes everywhere."""
+    ADVERTISEMENTS = "advertisements"
+    """Subscriptions go towards providers of their scopes."""
+
+
+GAUGES = frozenset(("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored", "brokers"))
+"""Counters of servers that are current values."""
+MEASURES = (
+    *("subscriptions", "satisfied", "unsatisfied", "ts_mean_us", "ts_sd_us"),
+    *("ts_p1_us", "ts_p5_us", "ts_p10_us", "ts_p20_us", "ts_p25_us", "ts_p30_us", "ts_p40_us", "ts_p50_us"),
+    *("ts_p60_us", "ts_p70_us", "ts_p75_us", "ts_p80_us", "ts_p90_us", "ts_p95_us", "ts_p99_us"),
+    *("notifications", "owed", "lost", "in_window", "duplicates", "spurious"),
+    *("messages_per_notification", "bytes_per_notification"),
+    *("messages_per_subscription", "removals_per_subscription", "bytes_per_subscription"),
+    *("cache_received", "cache_hit_share", "cache_hit_share_max", "visits_per_query", "utilisation_max", "energy_per_query_j"),
+    *("disappearance_known_mean_s", "disappearance_known_max_s", "disappearance_told_mean_s"),
+    *("disappearance_unknown", "grace_min_s", "grace_max_s", "settle_s"),
+)
+"""Those of ``System.measures``: of the contract, and beside them."""
+COSTLY = ("subscribe", "publish", "subtable", "regtable", "forward", "query", "answer")
+"""Kinds of messages whose receipt costs differ."""
+IN_OTHER, OUT = "in_other", "out_messages"
+UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT)
+"""Work of servers that is not per datagram: messages received, by kind, and sent."""

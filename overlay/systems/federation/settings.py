@@ -12,7 +12,7 @@ from typing import Any
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import ENGINE, Use, check, setting
-from overlay.systems.federation.tables.tables import Routing
+from overlay.systems.federation.names import Routing
 
 OFF, ON, NONE = "off", "on", "none"
 MAX_BROKERS = 100_000

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import check, setting
 from overlay.load.assignment import ASSIGNMENTS
+from overlay.systems.federation.names import Routing
 from overlay.systems.federation.settings import Settings
-from overlay.systems.federation.tables.tables import Routing
 from overlay.systems.federation.wire.notes import MAX_TEXT_BYTES
 
 MAX_CLIENTS = 100_000

@@ -210,9 +210,7 @@ class Village:
     def live(self):
         """Subscriptions by id, as their clients believe."""
         now_ms = (self.now + WALL_OFFSET_NS) // MILLISECOND
-        return {
-            sid: one for each in self.villagers.values() for sid, one in each.live.items() if one.expires > now_ms
-        }
+        return {sid: one for each in self.villagers.values() for sid, one in each.live.items() if one.expires > now_ms}
 
     def _tell(self, name, what, *arguments):
         self.ledger.now = self.now

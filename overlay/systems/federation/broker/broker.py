@@ -11,23 +11,29 @@ datagrams of that instant).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from overlay.core.addresses import Address, format_address
+from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND, NodeEvent
 from overlay.core.timers import earliest
 from overlay.systems.federation.broker.asking import Asking
+from overlay.systems.federation.broker.bulk import Bulk
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.notifying import Notifying
+from overlay.systems.federation.broker.outages import Datagram, Outages
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.energy.meter import device_meter
+from overlay.systems.federation.fault_kinds import MOVE, OFFLINE, PROPER, VANISH
 from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
+from overlay.systems.federation.settings import ON
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.roles import Place
@@ -41,13 +47,24 @@ class Broker:
         self, config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int, key: bytes | None = None
     ) -> None:
         self.address = place.address
+        self._origin = config, place, chances, key
+        self._past: Counter[str] = Counter()
+        """Counters of lives before it vanished."""
+        self.outages = Outages()
+        self.meter = device_meter(config, place.number)
+        self._begin_life(wall_offset_ns)
+
+    def _begin_life(self, wall_offset_ns: int) -> None:
+        """With empty tables."""
+        config, place, chances, key = self._origin
         settings, name = config.settings, broker_name(place.number)
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
+        self.peers.meter = self.meter
         self.station = station = Station(settings, self.peers)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
             name,
-            format_address(place.address),
+            format_address(self.address),
             config.is_mobile(place.number),
             config.position(place.number),
             settings.domain,
@@ -56,6 +73,8 @@ class Broker:
         self.neighbours = Neighbours(station, advertisement)
         self.clients = Clients(station, self.neighbours, config.server_names)
         self.notifying = Notifying(station, self.clients, self.neighbours)
+        is_bulk = config.is_mobile(place.number) and settings.bulk == ON
+        self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
@@ -76,35 +95,42 @@ class Broker:
             m.Ack: self.membership.accepted,
             m.Nack: self._refused,
         }
-        self._rings: Mapping[Clock, Callable[[Any], None]] = {
+        self._rings: dict[Clock, Callable[[Any], None]] = {
             Clock.CLIENT: self.clients.ring,
             Clock.EXCHANGE: self.neighbours.ring_exchange,
             Clock.EDGE: self.neighbours.ring_edge,
             Clock.SERVICE: self.membership.ring,
             Clock.LINK: self.membership.ring_link,
+            Clock.STORE: self.neighbours.ring_store,
             Clock.ASKED: self.asking.ring,
         }
+        if self.bulk is not None:
+            self._rings[Clock.BULK] = self.bulk.ring
 
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
         self._begin(now)
-        for data, source in datagrams:
+        for data, source in self._passing(datagrams):
+            self._begin(now)
             self.peers.receive(data, source)
-        self._take_events()
+            self._take_events()
 
     def handle_timer(self, now: int) -> None:
         self._begin(now)
         self._take_events()
 
     def next_timer(self) -> int | None:
+        if self.outages.silences(self.peers.now):
+            return None
         station, expiry = self.station, self.station.tables.subscriptions.next_expiry()
         expires = None if expiry is None else self.peers.at_wall_ms(expiry)
         others = station.timers.next_timer(), self.processor.next_timer(), self.peers.channel.next_timer()
         return earliest(expires, *others)
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
-        return self.peers.channel.datagrams_to_send()
+        return self._passing(self.peers.channel.datagrams_to_send())
 
     def events(self) -> Sequence[NodeEvent]:
         log, self.station.log = self.station.log, []
@@ -120,6 +146,26 @@ class Broker:
         self.membership.leave()
         return LEAVE_NS
 
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """One of ``fault_kinds`` begins or ends."""
+        what = document["what"]
+        if what == VANISH and not begins:
+            self._return(now)
+            return
+        self._begin(now)
+        if what == MOVE:
+            self.address = parse_address(document["address"])
+            self.membership.move(self.address)
+        elif what == OFFLINE:
+            self.outages.offline(begins)
+            self._tell_link()
+        else:
+            is_proper = document["way"] == PROPER
+            if is_proper and not self.outages.has_vanished:
+                self.membership.leave()
+            self.outages.vanish(now + LEAVE_NS if is_proper else now)
+        self._settle()
+
     @property
     def knows(self) -> Callable[[Address], bool]:
         """Sessions count, not addresses: the channel tells strangers apart."""
@@ -129,15 +175,17 @@ class Broker:
         return ()
 
     def statistics(self, now: int) -> dict[str, int]:
-        tables = self.station.tables
+        tables, counters = self.station.tables, self._counters()
         return {
-            **self.peers.counters,
-            **self.station.counters,
+            **counters,
+            **({} if self.meter is None else self.meter.statistics(now, counters["visits"])),
             "subscriptions": len(tables.subscriptions),
             "registrations": len(tables.registrations),
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
-            **self.processor.statistics(),
+            "queued": len(self.processor),
+            "stored_now": self.neighbours.stored,
+            "epoch": self.neighbours.epoch,
         }
 
     def check_invariants(self) -> None:
@@ -153,10 +201,48 @@ class Broker:
             self.processor,
         ):
             room.check_invariants()
+        if self.bulk is not None:
+            self.bulk.check_invariants()
         due = self.station.timers.next_timer()
         assert due is None or due > self.peers.now, "(I10) a deadline has passed"
 
+    # ---- faults
+
+    def _passing(self, datagrams: Sequence[Datagram]) -> Sequence[Datagram]:
+        if not self.outages:
+            return datagrams
+        config, place, _, _ = self._origin
+        known = [at for name in config.server_names if (at := self.peers.address(name)) is not None]
+        return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
+
+    def _tell_link(self) -> None:
+        """Of a mobile broker: its clients, that it has gone offline or is back; and its neighbours, that it is back."""
+        is_up = not self.outages.is_offline
+        if self.neighbours.own.is_mobile:
+            for name in self.clients:
+                self.peers.send(name, m.Link(is_up))
+        if is_up:
+            self.peers.channel.moved(self.peers.now)
+
+    def _return(self, now: int) -> None:
+        """It begins anew, once no fault keeps it away."""
+        self.outages.come_back()
+        if self.outages.has_vanished:
+            return
+        self._past, events = self._counters(), self.station.log
+        self._begin_life(self.peers.wall_offset_ns)
+        self.station.log = events
+        self.peers.now = now
+
     # ---- inner
+
+    def _counters(self) -> Counter[str]:
+        """Of all lives."""
+        found, processor = Counter(self._past), self.processor
+        for counters in (self.peers.counters, self.station.counters):
+            found.update(counters)
+        found.update(visits=processor.visits, busy_ns=processor.busy_ns)
+        return found
 
     def _begin(self, now: int) -> None:
         """Everything that is due by ``now``."""
@@ -212,6 +298,12 @@ class Broker:
         if self.station.superseded:
             self.clients.supersede()
         for change in self.station.tables.subscription_changes():
-            room = self.neighbours if change.destination.is_neighbour else self.clients
+            room = (
+                (self.neighbours if self.bulk is None else self.bulk)
+                if change.destination.is_neighbour
+                else self.clients
+            )
             room.tell(change)
+        if self.bulk is not None:
+            self.bulk.settle()
         self.neighbours.exchange()

@@ -7,9 +7,10 @@ from enum import IntEnum
 
 from overlay.core.node import NodeEvent
 from overlay.core.timers import Timers
+from overlay.systems.federation.names import Routing
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import OFF, Settings
-from overlay.systems.federation.tables.tables import Routing, Tables
+from overlay.systems.federation.tables.tables import Tables
 
 
 class Clock(IntEnum):

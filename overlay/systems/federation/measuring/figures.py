@@ -102,6 +102,7 @@ def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
         "messages_per_subscription": _per(total["subtable_added"], subscriptions),
         "removals_per_subscription": _per(total["subtable_removed"], subscriptions),
         "bytes_per_subscription": _per(total["out_subtable_bytes"], subscriptions),
+        "cache_received": total["cache_received"],
         "cache_hit_share": _per(total["hits"], total["cache_received"]),
         "cache_hit_share_max": _most_hits(facts),
         "visits_per_query": _per(total["visits"], subscriptions),

@@ -1,0 +1,61 @@
+"""What brokers, the registration service and clients do, counted for the service-time model.
+
+A datagram of the channel carries several messages. Datagrams are counted by their kind in the channel, and messages as
+further work: those of the kinds in ``names.COSTLY`` by kind. Counterpart: ``telemetry.systems.federation`` measures
+costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overlay.channel import wire
+from overlay.core.service_times import Work
+from overlay.systems.cores import OTHER, Meter
+from overlay.systems.federation.names import IN_OTHER, OUT, UNITS
+
+_NAMES = {
+    number: name
+    for name, number in vars(wire).items()
+    if type(number) is int and name in ("DATA", "ACK", "HELLO", "WELCOME", "RESET", "BYE", "PROBE", "PROBED", "LOOSE")
+}
+
+
+class MessageMeter(Meter):
+    """Of a client: datagrams only."""
+
+    def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
+        moved = sum(map(len, received)) + sum(map(len, sent))
+        return Work(_names(received), _names(sent), moved, self._units())
+
+    def _units(self) -> Mapping[str, int]:
+        return {}
+
+
+class ServerMeter(MessageMeter):
+    """Also messages."""
+
+    def __init__(self, server: Any) -> None:
+        """``server`` is a broker or the registration service."""
+        self._server = server
+        self._before = dict.fromkeys(UNITS, 0)
+
+    def _units(self) -> Mapping[str, int]:
+        before, self._before = self._before, units(self._server.peers.counters)
+        return {name: now - before[name] for name, now in self._before.items() if now != before[name]}
+
+
+def units(counters: Mapping[str, int]) -> dict[str, int]:
+    """Of ``Peers.counters``: messages so far by the names in ``UNITS``."""
+    found = dict.fromkeys(UNITS, 0)
+    for name, count in counters.items():
+        if name.startswith("in_"):
+            found[name if name in found else IN_OTHER] += count
+        elif name.startswith("out_") and not name.endswith("_bytes"):
+            found[OUT] += count
+    return found
+
+
+def _names(datagrams: Sequence[bytes]) -> list[str]:
+    return [_NAMES.get(data[1], OTHER) if len(data) > 1 else OTHER for data in datagrams]

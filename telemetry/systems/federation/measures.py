@@ -1,0 +1,165 @@
+"""The measures of seed 001, in addition to ``telemetry.measures.COMMON``: what each means, and in which unit.
+
+Counterpart: ``overlay.systems.federation.measuring`` computes them, by the records of clients and an oracle.
+"""
+
+from __future__ import annotations
+
+from overlay.systems.federation.measuring.figures import QUANTILES
+from telemetry.measures import Better, Measure
+from telemetry.statistics.intervals import COUNT, LOG, SHARE
+
+PART = "federation"
+"""Of a run's summary: the figures by declared name."""
+
+
+def _count(name: str, title: str, definition: str, better: Better = "") -> Measure:
+    return Measure(name, title, "", (PART, name), better, is_count=True, scale=COUNT, definition=definition)
+
+
+def _time(name: str, title: str, of: str) -> Measure:
+    definition = f"{of} of T_S over satisfied subscriptions: receipt of the first notification − intended sending."
+    path = (PART, f"ts_{name}_us")
+    return Measure(f"ts_{name}", title, "us", path, "lower", scale=LOG, is_response=True, definition=definition)
+
+
+def _number(name: str, title: str, definition: str, better: Better = "lower") -> Measure:
+    return Measure(name, title, "", (PART, name), better, scale=COUNT, definition=definition)
+
+
+def _bytes(name: str, title: str, definition: str) -> Measure:
+    path = (PART, name)
+    return Measure(name, title, "B", path, "lower", scale=COUNT, definition=definition)
+
+
+def _seconds(name: str, title: str, definition: str, better: Better = "lower") -> Measure:
+    return Measure(name, title, "s", (PART, f"{name}_s"), better, scale=COUNT, definition=definition)
+
+
+_SHOWN_QUANTILES = (50, 95)
+_QUANTILES = [
+    _time(f"p{one}", "Median T_S" if one == 50 else f"T_S, {one}{'st' if one == 1 else 'th'} percentile", f"{one} %")
+    for one in sorted(QUANTILES, key=lambda one: (one not in _SHOWN_QUANTILES, one))
+]
+
+MEASURES = (
+    _count("subscriptions", "Subscriptions", "Subscriptions intended while measuring."),
+    _count("satisfied", "Satisfied", "Of those, the ones with a first notification before they expired.", "higher"),
+    _count("unsatisfied", "Unsatisfied", "Subscriptions − satisfied ones.", "lower"),
+    _time("mean", "Mean T_S", "Mean"),
+    _time("sd", "Standard deviation of T_S", "Standard deviation (with n − 1)"),
+    *_QUANTILES,
+    _count("notifications", "Notifications", "Notifications that a broker accepted while measuring."),
+    _count(
+        "owed",
+        "Notifications owed",
+        "Pairs of a notification and a subscription that came, or must have come; of a query, one.",
+    ),
+    _count("lost", "Lost", "Pairs that must have come and never did, without an excuse.", "lower"),
+    _count(
+        "in_window",
+        "Missed around a fault",
+        "Pairs that did not come because of a crash, a cut link, a repair of the tree, or because they expired.",
+        "lower",
+    ),
+    _count(
+        "duplicates", "Duplicates", "Notifications of a subscription with the same content after the first.", "lower"
+    ),
+    _count(
+        "spurious",
+        "Spurious",
+        "Notifications that no subscription of the consumer wants, or that come after its end.",
+        "lower",
+    ),
+    _number(
+        "messages_per_notification",
+        "Messages per notification",
+        "FORWARD messages between brokers / notifications.",
+    ),
+    _bytes("bytes_per_notification", "Bytes per notification", "Bytes of FORWARD messages / notifications."),
+    _number(
+        "messages_per_subscription",
+        "Messages per subscription",
+        "Subscriptions added by the SUBTABLE messages between brokers, each over each link / subscriptions.",
+    ),
+    _number(
+        "removals_per_subscription",
+        "Removals per subscription",
+        "Subscriptions removed by the SUBTABLE messages between brokers / subscriptions.",
+    ),
+    _bytes("bytes_per_subscription", "Bytes per subscription", "Bytes of SUBTABLE messages / subscriptions."),
+    _count(
+        "cache_received",
+        "Subscriptions at caches",
+        "Subscriptions that brokers with a cache received from clients.",
+    ),
+    Measure(
+        "cache_hit_share",
+        "Cache hits",
+        "share",
+        (PART, "cache_hit_share"),
+        "higher",
+        scale=SHARE,
+        of_path=(PART, "cache_received"),
+        definition="Subscriptions answered from a cache / subscriptions received from clients, of all brokers.",
+    ),
+    Measure(
+        "cache_hit_share_max",
+        "Largest share of cache hits",
+        "share",
+        (PART, "cache_hit_share_max"),
+        "",
+        scale=COUNT,
+        definition="Largest (hits − 1) / subscriptions received, of each broker at each second; at most cache_cap.",
+    ),
+    _number(
+        "visits_per_query",
+        "Visits per query",
+        "Messages that cost a modelled processor time, at all brokers / subscriptions.",
+    ),
+    Measure(
+        "utilisation_max",
+        "Busiest processor",
+        "share",
+        (PART, "utilisation_max"),
+        "lower",
+        scale=COUNT,
+        definition="Modelled service time of the busiest broker / time from the first subscription to the last "
+        "notification.",
+    ),
+    _seconds(
+        "disappearance_known_mean",
+        "Disappearance known, mean",
+        "Mean time from a disappearance until a broker is told of it, over disappearances and brokers.",
+    ),
+    _seconds("disappearance_known_max", "Disappearance known, longest", "The longest of these times."),
+    _seconds(
+        "disappearance_told_mean",
+        "Disappearance told, mean",
+        "Mean of the same times from the removal by the registration component.",
+    ),
+    _count(
+        "disappearance_unknown", "Disappearances unknown", "Pairs in which the broker was never told of it.", "lower"
+    ),
+    _seconds(
+        "grace_min",
+        "Shortest grace",
+        "Shortest time from the last sign of life of what vanished to its removal by its registration component.",
+        "",
+    ),
+    _seconds("grace_max", "Longest grace", "The longest of these times.", ""),
+    _seconds(
+        "settle",
+        "Time to settle",
+        "Time from the last fault until every broker's tables are right and stay so; of simulated runs only.",
+    ),
+    Measure(
+        "energy_per_query",
+        "Energy per query",
+        "J",
+        (PART, "energy_per_query_j"),
+        "lower",
+        scale=LOG,
+        definition="Modelled energy of the mobile device / subscriptions: radio by its traffic, processor by its work.",
+    ),
+)

@@ -1,0 +1,62 @@
+"""The telemetry of seed 001: the records of clients, joined and judged by an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from overlay.systems.federation.system import SYSTEM
+
+from overlay.systems.federation.measuring import figures
+from overlay.systems.federation.measuring.records import Facts
+from overlay.systems.federation.rows import TABLES
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.contract import Journalled, Telemetry
+from telemetry.systems.federation.measures import MEASURES, PART
+from telemetry.systems.federation.shown import COUNTERS, KEY_FIGURES, SERIES_OF_RUNS, WORDINGS
+
+
+class FederationTelemetry(Telemetry):
+    """Joins the journals of brokers and clients."""
+
+    name = SYSTEM.name
+    measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES_OF_RUNS, KEY_FIGURES, WORDINGS
+    tables = TABLES
+    first_figure = "ts_mean"
+    published_in = "Section 7"
+    published_note = "The paper prints no values of its Figs. 11 to 14."
+    _known: tuple[Journalled, Mapping[str, float | None]] | None = None
+
+    def finish(
+        self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The figures of the run, as ``federation``."""
+        return {PART: dict(self._figures(journalled))}
+
+    def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
+        found = self._figures(journalled)
+        words = {
+            "lost": "notifications were lost",
+            "duplicates": "notifications came twice",
+            "spurious": "notifications came that no subscription wanted",
+        }
+        return [f"{found[name]:,.0f} {said}." for name, said in words.items() if found[name]]
+
+    def _figures(self, journalled: Journalled) -> Mapping[str, float | None]:
+        """Of the run being collected; computed once."""
+        if self._known is None or self._known[0] is not journalled:
+            self._known = journalled, figures(facts_of(journalled))
+        return self._known[1]
+
+
+def facts_of(journalled: Journalled) -> Facts:
+    """The facts of a run that its measures are made of."""
+    facts = Facts()
+    for fact in (*journalled.starts, *journalled.ticks, *journalled.events):
+        facts.add(fact)
+    for name, rows in journalled.own.items():
+        for row in rows.to_pylist():
+            del row["process"], row["at_us"]
+            facts.add_row(TABLES[name](**row))
+    return facts

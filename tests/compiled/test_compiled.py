@@ -1,0 +1,89 @@
+"""Hot paths as machine code: the same results, from these sources only."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from overlay.compiled.build import dependencies, is_built, obstacle, sources
+from overlay.compiled.finder import SWITCH, digest, is_current, stamp
+from tests.conftest import ROOT
+from tests.waiting import BOUND_S
+
+WITHOUT = obstacle() or ("" if is_built() else "the hot paths are not compiled: make test-environment compiles them")
+needs_compiled = pytest.mark.skipif(bool(WITHOUT), reason=WITHOUT)
+
+
+def run(switch, *arguments):
+    command, environment = [sys.executable, *arguments], {**os.environ, SWITCH: switch}
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=BOUND_S, check=False
+    )
+
+
+def told(switch):
+    return json.loads(run(switch, "-m", "tests.compiled.story").stdout)
+
+
+@needs_compiled
+def test_both_forms_send_the_same_bytes():
+    python, compiled = told("0"), told("1")
+    assert (python["compiled"], compiled["compiled"]) == (False, True)
+    assert python["digest"] == compiled["digest"]
+
+
+@needs_compiled
+def test_what_fails_in_a_compiled_module_is_told_with_its_file():
+    failing = "from overlay.channel import Channel, ChannelSettings; Channel(b'', ChannelSettings(), None)"
+    said = run("1", "-c", failing).stderr
+    assert "overlay/channel/channel.py" in said
+    assert "ValueError: an id has 1 to 64 bytes, not 0" in said
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Two sources, and what would be known of them after compiling."""
+    (tmp_path / "hot").mkdir()
+    (tmp_path / "hot" / "loop.py").write_text("from hot.types import Row\nfrom json import loads\n")
+    (tmp_path / "hot" / "types.py").write_text("Row = tuple[int, int]\n")
+    read = dependencies(["hot/loop.py"], tmp_path)
+    assert read == {"hot/loop.py", "hot/types.py"}
+    return tmp_path, {
+        "python": sys.version,
+        "sources": {path: [digest(tmp_path / path), stamp(tmp_path / path)] for path in read},
+    }
+
+
+def test_after_a_change_of_a_source_python_runs_it(checkout):
+    root, manifest = checkout
+    assert is_current(manifest, root)
+    (root / "hot" / "types.py").write_text("Row = tuple[int, str]\n")
+    assert not is_current(manifest, root)
+
+
+def test_a_source_that_was_only_copied_is_the_same(checkout):
+    root, manifest = checkout
+    for path in manifest["sources"]:
+        os.utime(root / path, (1, 1))
+    assert is_current(manifest, root)
+
+
+@pytest.mark.parametrize(
+    "manifest", [{}, {"python": sys.version}, {"python": sys.version, "sources": {"gone.py": ["", []]}}]
+)
+def test_a_manifest_that_says_too_little_is_of_no_use(manifest, tmp_path):
+    assert not is_current(manifest, tmp_path)
+
+
+def test_another_python_does_not_use_it(checkout):
+    root, manifest = checkout
+    assert not is_current({**manifest, "python": "another"}, root)
+
+
+def test_patterns_take_files_in_and_out(checkout):
+    root, _ = checkout
+    assert sources(root, "# comment\nhot/*.py\n!hot/types.py\n") == ["hot/loop.py"]
+    assert all(Path(ROOT, path).is_file() for path in sources())
