@@ -153,6 +153,6 @@ class Index(Generic[D]):
 
 def _is_better(subscription: Subscription, row: Row[D], destination: D) -> bool:
     known = row.subscription
-    if subscription is known or subscription == known:
-        return False
+    if subscription is known or (subscription == known and repr(subscription) == repr(known)):
+        return False  # in Python 1, 1.0 and true are equal
     return subscription.expires >= known.expires or row.destinations <= {destination}
