@@ -108,7 +108,7 @@ class Broker:
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
-        self._begin(now)
+        self.peers.now = now
         for data, source in self._passing(datagrams):
             self._begin(now)
             self.peers.receive(data, source)
@@ -208,8 +208,8 @@ class Broker:
         if not self.outages:
             return datagrams
         config, place, _, _ = self._origin
-        known = [self.peers.address(name) for name in config.server_names]
-        return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
+        known = {address for name in config.server_names if (address := self.peers.address(name)) is not None}
+        return self.outages.passing(datagrams, known.union(place.servers), self.peers.now)
 
     def _tell_link(self) -> None:
         """Of a mobile broker: its clients, that it has gone offline or is back; and its neighbours, that it is back."""
