@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
 from overlay.channel import Message as Carried
@@ -20,6 +20,9 @@ from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.codec import CODEC
 from overlay.systems.federation.wire.errors import BadMessage, Reason
+
+if TYPE_CHECKING:
+    from overlay.systems.federation.energy.meter import DeviceMeter  # only brokers of devices have one
 
 REFUSAL_EVERY = SECOND
 """Between refusals of malformed messages to one sender."""
@@ -66,6 +69,8 @@ class Peers:
         self.counters: Counter[str] = Counter()
         """``in_KIND`` and ``out_KIND`` messages, ``out_KIND_bytes``, ``refused_CODE`` by this node,
         ``malformed_REASON``, ``too_large``."""
+        self.meter: DeviceMeter | None = None
+        """Of a device whose energy is modelled: it counts what is sent and received."""
         self._refused: dict[bytes, int] = {}
         """When a malformed message of a peer was last refused."""
 
@@ -131,6 +136,9 @@ class Peers:
         kind = _NAMES[message]
         self.counters[f"out_{kind}"] += len(sent)
         self.counters[f"out_{kind}_bytes"] += len(sent) * len(data)
+        if self.meter is not None:
+            for peer in sent:
+                self.meter.count(peer, type(message), len(data), now, is_sent=True)
         return sent
 
     def send_loose(self, address: Address, message: m.Discover | m.Here) -> bool:
@@ -177,6 +185,8 @@ class Peers:
             self._refuse_malformed(event.peer, error)
         else:
             self.counters[f"in_{_NAMES[type(message)]}"] += 1
+            if self.meter is not None:
+                self.meter.count(name, type(message), len(event.message), self.now, is_sent=False)
             found.append(Heard(name, message, len(event.message)))
 
     def _refuse_malformed(self, peer: bytes, error: BadMessage) -> None:

@@ -28,6 +28,7 @@ from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.outages import Datagram, Outages
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.energy.meter import device_meter
 from overlay.systems.federation.fault_kinds import MOVE, OFFLINE, PROPER, VANISH
 from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
@@ -50,6 +51,7 @@ class Broker:
         self._past: Counter[str] = Counter()
         """Counters of lives before it vanished."""
         self.outages = Outages()
+        self.meter = device_meter(config, place.number)
         self._begin_life(wall_offset_ns)
 
     def _begin_life(self, wall_offset_ns: int) -> None:
@@ -57,6 +59,7 @@ class Broker:
         config, place, chances, key = self._origin
         settings, name = config.settings, broker_name(place.number)
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
+        self.peers.meter = self.meter
         self.station = station = Station(settings, self.peers)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
@@ -172,9 +175,10 @@ class Broker:
         return ()
 
     def statistics(self, now: int) -> dict[str, int]:
-        tables = self.station.tables
+        tables, counters = self.station.tables, self._counters()
         return {
-            **self._counters(),
+            **counters,
+            **({} if self.meter is None else self.meter.statistics(now, counters["visits"])),
             "subscriptions": len(tables.subscriptions),
             "registrations": len(tables.registrations),
             "clients": len(self.clients),

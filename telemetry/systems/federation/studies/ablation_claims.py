@@ -74,12 +74,13 @@ def of_routing(rows: Rows, name: str, brokers: int) -> Row | None:
 
 def of_cycles(rows: Rows) -> dict[str, Row]:
     """By topology, setting and fault."""
-    own = [row for row in where(rows, kind="stream", routing="advertisements") if row.topology in ("ring", "waxman")]
+    chosen = where(rows, kind="stream", routing="advertisements", covering="off")
+    own = [row for row in chosen if row.topology in ("ring", "waxman")]
     return {f"{row.topology} of {row.brokers}, {row.settings['cycles']}, {_fault(row)}": row for row in own}
 
 
 def _fault(row: Row) -> str:
-    kinds = {"kill": "kill-one", "partition": "cut-one"}
+    kinds = {"kill": "kill-one", "impaired": "cut-one"}
     return kinds.get(str(row.faults[0]["what"]), "?") if row.faults else "no fault"
 
 

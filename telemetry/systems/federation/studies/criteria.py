@@ -114,8 +114,8 @@ FEW, MANY = 100, 2_000
 
 
 def queries_suffice(figures: Intervals) -> bool:
-    """F: means of one arm by number of queries (``1,000 queries``): those of 1,000 to 3,000 are alike, and that of 100 is
-    uncertain."""
+    """F: means of one arm by number of queries (``1,000 queries``): those of 1,000 to 3,000 are alike, and that of 100
+    is uncertain."""
     found = {int(name.split()[0].replace(",", "")): one for name, one in judged(figures).items()}
     base = found[MANY]
     alike = all(abs(one["value"] / base["value"] - 1) <= 0.1 + ROUNDING for n, one in found.items() if n >= 1_000)
@@ -195,14 +195,14 @@ def ipc_saves_as_published(figures: Intervals) -> bool:
 
 def keeps_order(figures: Intervals) -> bool:
     """The order alone, with J's left side."""
-    return figures[BULK_IPC]["value"] < figures[HTTP]["value"] and saves(figures) and bulk_costs(figures)
+    return bool(figures[BULK_IPC]["value"] < figures[HTTP]["value"]) and saves(figures) and bulk_costs(figures)
 
 
 SAVED = "saved by bulk-ipc"
 
 
 def is_about_30(figures: Intervals) -> bool:
-    return 0.25 - ROUNDING <= figures[SAVED]["value"] <= 0.35 + ROUNDING
+    return bool(0.25 - ROUNDING <= figures[SAVED]["value"] <= 0.35 + ROUNDING)
 
 
 def is_saved(figures: Intervals) -> bool:
@@ -239,7 +239,7 @@ def is_quick(figures: Intervals, keepalive_s: float) -> bool:
 def is_exact(figures: Intervals, keepalive_s: float) -> bool:
     """N: every removal is two periods after the last sign of life."""
     graces = [value for name in (SHORTEST, LONGEST) for value in figures[name]["replicates"]]
-    return all(abs(value - 2 * keepalive_s) <= EXACTLY_S for value in graces)
+    return all(abs(value - 2 * keepalive_s) <= EXACTLY_S + ROUNDING for value in graces)
 
 
 def takes_longer(figures: Intervals) -> bool:

@@ -133,8 +133,8 @@ def tell(result: Result) -> Sequence[str]:
         proper, improper = (found.get((f"{way}, grace from last heard", "mean")) for way in WAYS)
         if proper is not None and improper is not None:
             said.append(
-                f"A {component} that leaves properly is known to be gone after {1000 * proper:.1f} ms, one that does not "
-                f"after {improper:.2f} s: the paper's 4 s are counted from the last keep-alive, 2 to 4 s after the "
+                f"A {component} that leaves properly is known to be gone after {1000 * proper:.1f} ms, one that does "
+                f"not after {improper:.2f} s: the paper's 4 s are counted from the last keep-alive, 2 to 4 s after the "
                 "disappearance, or from the first one missed, 4 to 6 s."
             )
     found = values(result, "diameter")
@@ -242,7 +242,8 @@ DISAPPEARANCE_STUDY = Study(
             BOUND,
         ),
     ),
-    says="A proper disappearance is known quickly; an improper one after a wait of 4 s, twice the period of keep-alives.",
+    says="A proper disappearance is known quickly; an improper one after a wait of 4 s, twice the period of "
+    "keep-alives.",
     sources=(*QUICK_SOURCES.values(), WAIT.source, BOUND),
     limits=(
         SIMULATED,

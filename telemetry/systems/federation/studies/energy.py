@@ -64,8 +64,8 @@ def tell(result: Result) -> Sequence[str]:
                 saved = 1 - found[criteria.BULK_IPC] / found[criteria.NO_BROKER]
                 share = f"{100 * saved:.0f} %"
                 said.append(
-                    f"In the model {model}, a broker on the device with bulk and IPC saves {share} of the energy at {rate:g} "
-                    f"queries per second; published are about {SAVING.value} %."
+                    f"In the model {model}, a broker on the device with bulk and IPC saves {share} of the energy at "
+                    f"{rate:g} queries per second; published are about {SAVING.value} %."
                 )
     return said
 
@@ -131,12 +131,11 @@ ENERGY_STUDY = Study(
         for model in MODELS
     ),
     tuple(claim for model in MODELS for rate in RATES for claim in _of(model, rate)),
-    says="A mobile broker needs less energy than none, bulk a little more than that by HTTP, and bulk by IPC about 30 % less "
-    "than none.",
+    says="A mobile broker needs less energy than none, bulk a little more than that by HTTP, and bulk by IPC about "
+    "30 % less than none.",
     sources=(SOURCE, SAVING.source),
     limits=(
-        "Energy is modelled, of the device only: radio by its traffic, processor by its work. Which of the two assumptions "
-        "carries a result is in docs/federation.md.",
+        "Energy is modelled, of the device only: radio by its traffic, processor by its work.",
         "The model transfer has constants from memory of its paper, not checked against it.",
         *slips_at("294", "306", "340"),
     ),

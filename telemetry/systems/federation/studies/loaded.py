@@ -86,8 +86,8 @@ LOADED_STUDY = Study(
         ),
     ),
     CLAIMS,
-    says="T_S rises with the rate of queries, much less with three brokers than with one; its deviation grows markedly, "
-    "more with one broker; federated brokers are better under increasing load.",
+    says="T_S rises with the rate of queries, much less with three brokers than with one; its deviation grows "
+    "markedly, more with one broker; federated brokers are better under increasing load.",
     sources=(MEAN_SOURCE, SPREAD_SOURCE),
     limits=(
         SIMULATED,

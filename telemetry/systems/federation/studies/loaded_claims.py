@@ -131,12 +131,12 @@ def _queries(rows: Rows, arm: str) -> Quantities:
 _SAYS = {
     "A": ("T_S rises with the rate in both arms.", "mean T_S against the query rate", "both"),
     "B": ("It rises much less with three brokers.", "rise of mean T_S", "federated against non-federated"),
-    "C": ("The deviation grows at higher rates, and more with one broker.", "standard deviation of T_S at higher rates", ""),
+    "C": ("Its deviation grows, and more with one broker.", "standard deviation of T_S at higher rates", ""),
     "D": ("Three brokers are faster under load.", "T_S under increasing load", "federated against non-federated"),
     "E": ("At most 15 % of subscriptions are answered by a cache.", "cap of the cache hit ratio", "federated"),
 }  # fmt: skip
 _CRITERIA = {
-    "A": "Mean T_S at 60 − at 10 is significantly above 0 in both arms, and no rate is significantly below the one before.",
+    "A": "Mean T_S rises significantly from 10 to 60 in both arms, and falls significantly between no two rates.",
     "B": "The rise with three / with one is at most 0.5, and its interval is below 1.",
     "C": "SD with one broker at 60 is at least 1.5 times that at 10, and three have a significantly smaller one at 60.",
     "D": "Mean T_S of three − of one is significantly below 0 at 50 and at 60.",
@@ -184,8 +184,8 @@ def _of_queries(arm: str) -> Claim:
     return Claim(
         f"F-{arm.split()[0]}",
         f"2,000 queries are enough, and 100 are not ({arm}, {MODELLED.name}).",
-        "Means of 1,000, 1,500, 2,500 and 3,000 queries are within 10 % of that of 2,000, and the interval at 100 is at "
-        "least twice as wide.",
+        "Means of 1,000, 1,500, 2,500 and 3,000 queries are within 10 % of that of 2,000, and the interval at 100 is "
+        "at least twice as wide.",
         "The same.",
         partial(_queries, arm=arm),
         criteria.alone(criteria.queries_suffice),
