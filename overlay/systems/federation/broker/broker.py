@@ -212,8 +212,8 @@ class Broker:
         if not self.outages:
             return datagrams
         config, place, _, _ = self._origin
-        known = {address for name in config.server_names if (address := self.peers.address(name)) is not None}
-        return self.outages.passing(datagrams, known.union(place.servers), self.peers.now)
+        known = [at for name in config.server_names if (at := self.peers.address(name)) is not None]
+        return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
 
     def _tell_link(self) -> None:
         """Of a mobile broker: its clients, that it has gone offline or is back; and its neighbours, that it is back."""
