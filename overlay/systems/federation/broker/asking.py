@@ -149,7 +149,7 @@ class Asking:
 
     def _reply(self, peer: str, answer: m.Answer) -> None:
         if not self._station.peers.send(peer, answer):
-            self._station.peers.send(peer, m.Answer(answer.req, m.Code.LIMIT))  # it was too large, or nobody is there
+            self._station.peers.send(peer, m.Answer(answer.req, m.Code.LIMIT))  # too large, or the peer is gone
 
     def _ask(self, inquiry: Inquiry, scope: str) -> None:
         now = self._station.now

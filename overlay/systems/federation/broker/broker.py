@@ -28,6 +28,7 @@ from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.outages import Datagram, Outages
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.energy.meter import device_meter
 from overlay.systems.federation.fault_kinds import MOVE, OFFLINE, PROPER, VANISH
 from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
@@ -50,6 +51,7 @@ class Broker:
         self._past: Counter[str] = Counter()
         """Counters of lives before it vanished."""
         self.outages = Outages()
+        self.meter = device_meter(config, place.number)
         self._begin_life(wall_offset_ns)
 
     def _begin_life(self, wall_offset_ns: int) -> None:
@@ -57,6 +59,7 @@ class Broker:
         config, place, chances, key = self._origin
         settings, name = config.settings, broker_name(place.number)
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
+        self.peers.meter = self.meter
         self.station = station = Station(settings, self.peers)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
@@ -98,6 +101,7 @@ class Broker:
             Clock.EDGE: self.neighbours.ring_edge,
             Clock.SERVICE: self.membership.ring,
             Clock.LINK: self.membership.ring_link,
+            Clock.STORE: self.neighbours.ring_store,
             Clock.ASKED: self.asking.ring,
         }
         if self.bulk is not None:
@@ -106,10 +110,12 @@ class Broker:
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
         self._begin(now)
         for data, source in self._passing(datagrams):
+            self._begin(now)
             self.peers.receive(data, source)
-        self._take_events()
+            self._take_events()
 
     def handle_timer(self, now: int) -> None:
         self._begin(now)
@@ -149,7 +155,7 @@ class Broker:
         self._begin(now)
         if what == MOVE:
             self.address = parse_address(document["address"])
-            self.membership.move(document["address"])
+            self.membership.move(self.address)
         elif what == OFFLINE:
             self.outages.offline(begins)
             self._tell_link()
@@ -169,14 +175,17 @@ class Broker:
         return ()
 
     def statistics(self, now: int) -> dict[str, int]:
-        tables = self.station.tables
+        tables, counters = self.station.tables, self._counters()
         return {
-            **self._counters(),
+            **counters,
+            **({} if self.meter is None else self.meter.statistics(now, counters["visits"])),
             "subscriptions": len(tables.subscriptions),
             "registrations": len(tables.registrations),
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
             "queued": len(self.processor),
+            "stored_now": self.neighbours.stored,
+            "epoch": self.neighbours.epoch,
         }
 
     def check_invariants(self) -> None:

@@ -101,9 +101,6 @@ class Processor:
     def next_timer(self) -> int | None:
         return self._queue[0][0] if self._queue else None
 
-    def statistics(self) -> dict[str, int]:
-        return {"visits": self.visits, "busy_ns": self.busy_ns, "queued": len(self)}
-
     def check_invariants(self) -> None:
         """(I8). Raises ``AssertionError``."""
         queued = dict.fromkeys(self._senders, 0)
