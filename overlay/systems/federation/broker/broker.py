@@ -106,6 +106,7 @@ class Broker:
         }
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
+            station.forget_waiting = self.bulk.forget
 
     # ---- a Node
 
