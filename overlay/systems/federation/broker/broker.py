@@ -75,6 +75,8 @@ class Broker:
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
+        if self.bulk is not None:
+            self.neighbours.collects(self.bulk.forget)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
@@ -106,12 +108,13 @@ class Broker:
         }
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
+            station.forget_waiting = self.bulk.forget
 
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
-        self._begin(now)
+        self.peers.now = now
         for data, source in self._passing(datagrams):
             self._begin(now)
             self.peers.receive(data, source)
