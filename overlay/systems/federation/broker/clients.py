@@ -136,7 +136,7 @@ class Clients:
         self._station.cancel(Clock.CLIENT, name)
         self._deliveries.forget(client)
         self._tables.unregister(name)
-        self._station.log.append(EntryRemoved(name, reason))
+        self._station.log.append(EntryRemoved(name, reason, at=self._peers.now))
         self._neighbours.out_of_turn()
 
     def supersede(self) -> None:

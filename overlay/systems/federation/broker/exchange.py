@@ -13,7 +13,6 @@ from typing import TypeVar
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.forwarding import Forwarding
-from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.tables.destinations import neighbour
 from overlay.systems.federation.tables.outlets import Change
@@ -197,7 +196,9 @@ class Exchange:
         if data is None:
             return False
         edge.told[table] += 1
-        self._peers.send_encoded((edge.broker,), type(message), data)
+        if self._peers.send_encoded((edge.broker,), type(message), data) and isinstance(message, m.SubTable):
+            self._station.counters["subtable_added"] += len(message.added)
+            self._station.counters["subtable_removed"] += len(message.removed)
         return True
 
     # ---- hearing
@@ -215,7 +216,7 @@ class Exchange:
         registrations = self._tables.registrations
         for name in told:
             if registrations.get(name) is None:
-                self._station.log.append(DisappearanceLearned(name, "regtable"))
+                self._station.learn(name, "regtable")
         if message.added or message.removed or message.whole is Whole.LAST:
             self.out_of_turn()
         if follows and registrations.sums(edge.broker)[1] != message.summary:
