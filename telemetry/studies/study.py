@@ -141,6 +141,10 @@ def nothing_published() -> Rows:
     return ()
 
 
+def nothing_told(result: Any) -> Sequence[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Study:
     """One question, and all that is needed to answer it again."""
@@ -160,6 +164,8 @@ class Study:
     """What was published, as rows, which are reduced as runs are."""
     limits: tuple[str, ...] = ()
     """What a reader must know of the values, a sentence each."""
+    tell: Callable[[Any], Sequence[str]] = nothing_told
+    """Makes sentences of a ``judging.Result``."""
     system: str = ""
     """Set by the registry."""
 

@@ -41,6 +41,7 @@ def document(result: Result, digest: str) -> dict[str, Any]:
             for one in result.judged
         ],
         "claims": [*claims, *shown],
+        "sentences": list(result.study.tell(result)),
         "digest": digest,
     }
 
@@ -75,7 +76,7 @@ def text(result: Result, digest: str) -> str:
     lines += [
         f"{result.scale}: {result.seeds} seeds, simulated, not measured live. {_differs(study, result.scale)}".strip()
     ]
-    lines += [*study.limits, f"digest {digest}"]
+    lines += [*study.tell(result), *study.limits, f"digest {digest}"]
     return "\n".join(lines)
 
 

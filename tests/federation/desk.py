@@ -60,9 +60,9 @@ class Tree:
 class Node:
     """Somebody with a channel."""
 
-    def __init__(self, name, settings, key=None):
+    def __init__(self, name, settings, chance=None):
         self.name, self.address = name, (str(IPv4Address(crc32(name.encode()))), 7_000)
-        self.peers = Peers(name, settings, Random(name), WALL_MS * MS, key)
+        self.peers = Peers(name, settings, chance or Random(name), WALL_MS * MS)
 
     def begin(self, now):
         self.peers.now = now
@@ -117,7 +117,9 @@ class Desk(Node):
     def take(self):
         for event in self.peers.events():
             if isinstance(event, Heard):
-                self.handlers[type(event.message)](event.peer, event.message)
+                handler = self.handlers.get(type(event.message))
+                if handler is not None:
+                    handler(event.peer, event.message)
             else:
                 self.clients.session(event)
             self.settle()
@@ -150,8 +152,8 @@ class Desk(Node):
 class Scripted(Node):
     """A client that says what a test wants, and keeps what it hears."""
 
-    def __init__(self, name, settings):
-        super().__init__(name, settings)
+    def __init__(self, name, settings, chance):
+        super().__init__(name, settings, chance)
         self.inbox, self.sessions = [], []
 
     def take(self):
@@ -166,7 +168,7 @@ class World:
     """``says`` and ``hears`` make a transcript; ``until`` lets time pass."""
 
     def __init__(self, *names, brokers=("b0",), **settings):
-        self.now = 0
+        self.now = self.lives = 0
         self.settings = Settings(**settings)
         self.desks = {name: Desk(name, self.settings) for name in brokers}
         self.nodes = dict(self.desks)
@@ -190,8 +192,8 @@ class World:
 
     def enter(self, name, broker="b0"):
         """A client with a new session, also again."""
-        node = self.nodes[name] = Scripted(name, self.settings)
-        node.peers.channel._station._chance.seed(f"{name} {self.now}")  # another incarnation
+        self.lives += 1
+        node = self.nodes[name] = Scripted(name, self.settings, Random(self.lives))
         self.meet(name, broker)
         return node
 

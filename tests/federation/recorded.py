@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from overlay.journal.facts import Event, Fact, Row, Start, Tick
-from overlay.systems.federation.rows import Learned, Noted, Notified, Subscribed, row
+from overlay.systems.federation.rows import Noted, Notified, Subscribed, row
 
 BEGIN_US = 10_000_000
 ZERO_UNIX_US = 1_800_000_000_000_000
@@ -62,8 +62,8 @@ def fault(ms: float, what: str, until_ms: float | None = None, **others: Any) ->
     return Event("supervisor", at(ms), "fault_began", {"what": what, "at_s": ms / 1000, "until_s": until_s, **others})
 
 
-def learned(process: str, ms: float, name: str, by: str = "regtable") -> Row:
-    return row(at(ms), Learned(name, by), process)
+def learned(process: str, ms: float, name: str, by: str = "regtable") -> Event:
+    return Event(process, at(ms), "DisappearanceLearned", {"name": name, "by": by})
 
 
 def removed(process: str, ms: float, client: str, reason: str = "unregistered", **others: Any) -> Event:

@@ -166,6 +166,7 @@ class World:
 
     def _run(self, end):
         while (at := self._next()) is not None and at <= end:
+            assert at >= self.now
             self.now = at
             due = self.service.next_timer()
             if due is not None and due <= at:

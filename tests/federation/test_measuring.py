@@ -15,7 +15,9 @@ def found(*facts: Fact) -> dict[str, float | None]:
 
 def test_a_run_without_anything_has_no_measures_but_counts_of_nothing() -> None:
     nothing = found()
-    assert {name for name, value in nothing.items() if value is not None} == {"subscriptions", "notifications"}
+    assert {name for name, value in nothing.items() if value is not None} == {
+        *("subscriptions", "notifications", "cache_received")
+    }
     assert nothing["subscriptions"] == nothing["notifications"] == 0
 
 

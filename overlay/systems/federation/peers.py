@@ -93,6 +93,10 @@ class Peers:
         """As ``Channel.address``."""
         return self.channel.address(peer.encode())
 
+    def readdress(self, peer: str, address: Address) -> None:
+        """As ``Channel.readdress``."""
+        self.channel.readdress(peer.encode(), address, self.now)
+
     def close(self, peer: str) -> None:
         self.channel.close(peer.encode(), self.now)
 
@@ -108,16 +112,28 @@ class Peers:
         session, and for a message that is too large, which is counted."""
         return bool(self.send_each((peer,), message, drop))
 
+    def encoded(self, message: m.Message) -> bytes | None:
+        """``None`` if it is too large."""
+        try:
+            return self.codec.encode(message)
+        except BadMessage:
+            return None
+
     def send_each(self, peers: Iterable[str], message: m.Message, drop: int | None = None) -> list[str]:
         """As ``send``, to several, written once. Returns those with a session."""
-        try:
-            data = self.codec.encode(message)
-        except BadMessage:
+        data = self.encoded(message)
+        if data is None:
             self.counters["too_large"] += 1
             return []
+        return self.send_encoded(peers, type(message), data, drop)
+
+    def send_encoded(
+        self, peers: Iterable[str], message: type[m.Message], data: bytes, drop: int | None = None
+    ) -> list[str]:
+        """A message that is written already."""
         channel, now = self.channel, self.now
         sent = [peer for peer in peers if channel.send(peer.encode(), data, now, drop)]
-        kind = _NAMES[type(message)]
+        kind = _NAMES[message]
         self.counters[f"out_{kind}"] += len(sent)
         self.counters[f"out_{kind}_bytes"] += len(sent) * len(data)
         if self.meter is not None:

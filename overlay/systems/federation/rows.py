@@ -1,6 +1,6 @@
-"""What clients and brokers report of a run, as rows of ``TABLES``. The measures are made of them.
+"""What clients report of a run, as rows of ``TABLES``. The measures are made of them.
 
-Counterparts: the clients in ``load`` write the first three, brokers the last; ``measuring`` reads all. Times ``*_us``
+Counterparts: the clients in ``load`` write them, ``measuring`` reads them, with the events of brokers. Times ``*_us``
 are µs since the zero of the deployment, ``*_ms`` Unix milliseconds; both are 0 for what did not happen.
 """
 
@@ -80,16 +80,6 @@ class Notified:
     hops: int
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """A broker was told that a client or broker is gone; the time is that of the row."""
-
-    name: str
-    """``p0``, ``b1``."""
-    by: str
-    """The message that named it: ``regtable`` or ``brokers``."""
-
-
 SATISFIED, EXPIRED, WITHDRAWN, REFUSED = "satisfied", "expired", "withdrawn", "refused"
 REASONS = (SATISFIED, EXPIRED, WITHDRAWN, REFUSED)
 
@@ -97,7 +87,6 @@ TABLES: Mapping[str, type] = {
     "subscriptions": Subscribed,
     "notes": Noted,
     "notifies": Notified,
-    "learned": Learned,
 }
 _NAMES = {kind: name for name, kind in TABLES.items()}
 _VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}

@@ -88,6 +88,11 @@ MEASURES = (
         "Subscriptions removed by the SUBTABLE messages between brokers / subscriptions.",
     ),
     _bytes("bytes_per_subscription", "Bytes per subscription", "Bytes of SUBTABLE messages / subscriptions."),
+    _count(
+        "cache_received",
+        "Subscriptions at caches",
+        "Subscriptions that brokers with a cache received from clients.",
+    ),
     Measure(
         "cache_hit_share",
         "Cache hits",

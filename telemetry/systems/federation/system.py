@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from overlay.systems.federation.system import SYSTEM
 
 from overlay.systems.federation.measuring import figures
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.rows import TABLES
-from overlay.systems.federation.system import SYSTEM
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation.measures import MEASURES, PART
@@ -57,6 +57,6 @@ def facts_of(journalled: Journalled) -> Facts:
         facts.add(fact)
     for name, rows in journalled.own.items():
         for row in rows.to_pylist():
-            process, at_us = row.pop("process"), row.pop("at_us")
-            facts.add_row(process, at_us, TABLES[name](**row))
+            del row["process"], row["at_us"]
+            facts.add_row(TABLES[name](**row))
     return facts

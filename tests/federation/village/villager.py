@@ -105,7 +105,8 @@ class Villager:
     def events(self):
         for event in self.core.events():
             match event:
-                case Notified(note, verdicts, is_cached):
+                case Notified(note, receipts, is_cached):
+                    verdicts = [(number, verdict) for number, verdict, _ in receipts]
                     self._ear.receive(self, note, verdicts, is_cached)
                 case Registered(broker) | Lost(broker):
                     self._ear.disturb(self.name, f"{type(event).__name__} {broker}")

@@ -67,10 +67,11 @@ class RegistrationService:
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
-        self._begin(now)
+        """One by one, as a replay does."""
         for data, source in datagrams:
+            self._begin(now)
             self.peers.receive(data, source)
-        self._end()
+            self._end()
 
     def handle_timer(self, now: int) -> None:
         self._begin(now)

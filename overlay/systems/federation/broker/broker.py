@@ -101,6 +101,7 @@ class Broker:
             Clock.EDGE: self.neighbours.ring_edge,
             Clock.SERVICE: self.membership.ring,
             Clock.LINK: self.membership.ring_link,
+            Clock.STORE: self.neighbours.ring_store,
             Clock.ASKED: self.asking.ring,
         }
         if self.bulk is not None:
@@ -110,10 +111,12 @@ class Broker:
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
         self._begin(now)
         for data, source in self._passing(datagrams):
+            self._begin(now)
             self.peers.receive(data, source)
-        self._take_events()
+            self._take_events()
 
     def handle_timer(self, now: int) -> None:
         self._begin(now)
@@ -153,7 +156,7 @@ class Broker:
         self._begin(now)
         if what == MOVE:
             self.address = parse_address(document["address"])
-            self.membership.move(document["address"])
+            self.membership.move(self.address)
         elif what == OFFLINE:
             self.outages.offline(begins)
             self._tell_link()
@@ -182,6 +185,8 @@ class Broker:
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
             "queued": len(self.processor),
+            "stored_now": self.neighbours.stored,
+            "epoch": self.neighbours.epoch,
         }
 
     def check_invariants(self) -> None:

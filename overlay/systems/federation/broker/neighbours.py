@@ -1,19 +1,54 @@
-"""The edges of the tree, and both tables over them (seed 001, sections 6 and 7; details, section 2)."""
+"""The edges of the tree: sessions to neighbours, HELLO both ways, FORWARD (seed 001, section 7; details, section 2).
+
+What is told over an edge that is ready is ``exchange``'s.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from overlay.systems.federation.broker.station import Station
+from overlay.channel import Back, Down, Quiet, Reason, Up
+from overlay.core.addresses import parse_address
+from overlay.core.node import SECOND
+from overlay.systems.federation.broker.edges import Edge
+from overlay.systems.federation.broker.exchange import Exchange
+from overlay.systems.federation.broker.neighbour_events import (
+    NeighbourAway,
+    NeighbourConnected,
+    NeighbourLost,
+    TreeChanged,
+)
+from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.tables.outlets import Change
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.values import BrokerAdvertisement, Notification, SubscriptionId
+from overlay.systems.federation.wire.errors import BadMessage
+from overlay.systems.federation.wire.messages import Table
+from overlay.systems.federation.wire.values import BrokerAdvertisement, Notification, Priority, SubscriptionId
+
+MOST_HELLOS = 1_024
+"""Kept of brokers that are no neighbours, or not yet."""
 
 
 class Neighbours:
     def __init__(self, station: Station, own: BrokerAdvertisement) -> None:
         self._station, self.own = station, own
+        self._peers, self._tables, self._counters = station.peers, station.tables, station.counters
+        settings = station.settings
+        self._give_up = round(settings.give_up_s * SECOND)
+        self._keep_for = round(2 * settings.broker_keepalive_s * SECOND)
+        self.retry = min(SECOND, round(settings.broker_keepalive_s * SECOND) // 2)
+        """Between attempts to open a session, ns."""
+        self.epoch = 0
+        self._edges: dict[str, Edge] = {}
+        self._old: dict[str, Edge] = {}
+        """Those of ``_edges`` that are of an earlier tree."""
+        self._hellos: dict[str, m.Hello] = {}
+        """The newest of each broker in its present session."""
+        self._unread: set[str] = set()
+        """Those whose sums were not compared yet."""
+        self._exchange = Exchange(station)
 
     @property
     def own_without_candidates(self) -> BrokerAdvertisement:
@@ -22,32 +57,311 @@ class Neighbours:
 
     def __len__(self) -> int:
         """Edges of the current tree."""
-        raise NotImplementedError
+        return len(self._edges) - len(self._old)
 
-    def take_tree(self, epoch: int, brokers: dict[str, BrokerAdvertisement], edges: frozenset[str]) -> None:
+    def is_neighbour(self, broker: str) -> bool:
+        """In the current tree."""
+        return broker in self._edges and broker not in self._old
+
+    @property
+    def stored(self) -> int:
+        """Notifications that wait for a neighbour."""
+        return sum(len(edge.store) for edge in self._edges.values())
+
+    # ---- the tree
+
+    def take_tree(self, epoch: int, brokers: Mapping[str, BrokerAdvertisement], edges: frozenset[str]) -> None:
         """A newer epoch: all brokers that the service named, and the own neighbours in the tree."""
-        raise NotImplementedError
+        self.epoch = epoch
+        for edge in list(self._edges.values()):
+            if edge.broker not in brokers:
+                self._remove(edge, "gone")
+            elif edge.broker not in edges and edge.is_current:
+                self._retire(edge)
+        for broker in sorted(edges):
+            if broker in brokers and broker != self.own.id:
+                self._keep(brokers[broker])
+        current = [broker for broker in self._edges if broker not in self._old]
+        self._station.log.append(TreeChanged(epoch, tuple(sorted(current))))
+        self._release_old()
+        self._exchange.out_of_turn()
+
+    def move(self, broker: BrokerAdvertisement) -> None:
+        """The service tells another endpoint of it. Nothing changes if it is no neighbour."""
+        edge, address = self._edges.get(broker.id), parse_address(broker.endpoint)
+        if edge is not None and edge.address != address:
+            edge.address = address
+            self._peers.readdress(broker.id, address)
+
+    def leave(self) -> None:
+        """Close all sessions with neighbours."""
+        for edge in list(self._edges.values()):
+            self._remove(edge, "left")
+
+    def _keep(self, broker: BrokerAdvertisement) -> None:
+        edge = self._edges.get(broker.id)
+        if edge is not None and edge.is_current:
+            self.move(broker)
+            return
+        new = Edge(broker.id, parse_address(broker.endpoint), self.own.is_mobile or broker.is_mobile)
+        if edge is not None:
+            self._forget_old(edge)
+            new.store = edge.store
+        self._edges[broker.id] = new
+        self._exchange.start()
+        self._open(new)
+
+    def _retire(self, edge: Edge) -> None:
+        """It carries notifications until the new edges are ready."""
+        self._exchange.end(edge)
+        edge.is_current = edge.is_ready = False
+        if edge.is_connected:
+            self._tables.retire(edge.broker)
+            edge.is_connected, edge.has_entries = False, True
+        self._old[edge.broker] = edge
+        self._station.cancel(Clock.STORE, edge.broker)
+        self._station.set_timer(Clock.EDGE, edge.broker, self._station.now + self._give_up)
+
+    def _release_old(self) -> None:
+        """Over old edges nothing is sent any more once the current ones are connected. What comes is taken until
+        their deadline: other brokers may learn of the tree later."""
+        if self._old and all(edge.is_connected for edge in self._edges.values() if edge.is_current):
+            for edge in self._old.values():
+                self._drop_entries(edge)
+
+    def _drop_entries(self, edge: Edge) -> None:
+        if edge.has_entries:
+            edge.has_entries = False
+            self._tables.drop(edge.broker)
+
+    def _forget_old(self, edge: Edge) -> None:
+        self._drop_entries(edge)
+        self._old.pop(edge.broker, None)
+        self._station.cancel(Clock.EDGE, edge.broker)
+
+    def _remove(self, edge: Edge, reason: str) -> None:
+        """With all that came over it, and its session."""
+        broker = edge.broker
+        self._lose(edge, reason)
+        self._forget_old(edge)
+        self._drop(edge.store.clear())
+        self._station.cancel(Clock.STORE, broker)
+        del self._edges[broker]
+        self._peers.close(broker)
+
+    def _lose(self, edge: Edge, reason: str) -> None:
+        """What came over it is gone."""
+        self._pause(edge)
+        if edge.is_connected:
+            edge.is_connected = False
+            self._tables.disconnect(edge.broker)
+            self._exchange.out_of_turn()
+            self._station.log.append(NeighbourLost(edge.broker, reason))
+
+    # ---- sessions
+
+    def session(self, event: SessionEvent) -> None:
+        name = event.peer.decode(errors="replace")
+        if isinstance(event, Down):
+            self._hellos.pop(name, None)
+            self._unread.discard(name)
+        edge = self._edges.get(name)
+        if edge is None:
+            return
+        match event:
+            case Up():
+                self._open(edge)
+            case Down():
+                self._down(edge, event)
+            case Quiet():
+                self._quiet(edge)
+            case Back():
+                self._back(edge)
+
+    def ring_edge(self, broker: str) -> None:
+        edge = self._edges[broker]
+        if edge.is_current:
+            self._open(edge)
+        else:
+            self._remove(edge, "gone")
+
+    def ring_store(self, broker: str) -> None:
+        """A mobile neighbour was away for too long."""
+        edge = self._edges[broker]
+        self._lose(edge, "away")
+        self._drop(edge.store.clear())
+
+    def _open(self, edge: Edge) -> None:
+        """Where there is a session, nothing is opened; what is to be said over it is."""
+        if not edge.is_current:
+            return
+        edge.opened_at = self._station.now
+        if not self._peers.open(edge.broker, edge.address, keep=edge.is_kept):
+            self._station.set_timer(Clock.EDGE, edge.broker, self._station.now + self.retry)
+            return
+        if not (edge.has_said or edge.is_quiet):
+            sums = self._tables.held_from(edge.broker)
+            edge.has_said = self._peers.send(edge.broker, m.Hello(self.own, self.epoch, *sums))
+        self._meet(edge)
+
+    def _down(self, edge: Edge, event: Down) -> None:
+        edge.is_quiet = False
+        self._station.cancel(Clock.STORE, edge.broker)
+        if not edge.is_current:
+            self._drop(len(self._forwards(event.undelivered)))
+            self._remove(edge, "gone")
+            return
+        self._pause(edge)
+        if event.reason is Reason.UNREACHABLE:
+            self._lose(edge, "unreachable")
+        returned = [(message, int(Priority.NORMAL)) for message in self._forwards(event.undelivered)]
+        self._drop(edge.store.put_first(returned, self._peers.wall_ms))
+        again = edge.opened_at + self.retry
+        if again <= self._station.now:
+            self._open(edge)
+        else:
+            self._station.set_timer(Clock.EDGE, edge.broker, again)
+
+    def _forwards(self, undelivered: Sequence[bytes]) -> list[m.Forward]:
+        """To be sent again. What was told of tables is told by comparing sums, so nothing is said to have ended."""
+        found = []
+        for data in undelivered:
+            try:
+                message = self._peers.codec.parse(data)
+            except BadMessage:
+                continue
+            if isinstance(message, m.Forward):
+                found.append(replace(message, ended=()))
+        return found
+
+    def _quiet(self, edge: Edge) -> None:
+        edge.is_quiet = True
+        is_said = edge.has_said
+        self._pause(edge)
+        edge.has_said = is_said
+        self._station.set_timer(Clock.STORE, edge.broker, self._station.now + self._keep_for)
+        self._station.log.append(NeighbourAway(edge.broker))
+
+    def _back(self, edge: Edge) -> None:
+        """In the same session, so that nothing that was sent before is lost."""
+        edge.is_quiet = False
+        self._station.cancel(Clock.STORE, edge.broker)
+        if edge.is_current:
+            self._open(edge)
+        else:
+            self._flush(edge)
+
+    def _pause(self, edge: Edge) -> None:
+        self._exchange.end(edge)
+        edge.is_ready = edge.can_forward = edge.has_said = False
+
+    # ---- HELLO
+
+    def hello(self, broker: str, message: m.Hello) -> None:
+        if message.broker.id != broker:
+            self._peers.refuse(
+                broker, message, m.Code.BAD, f"The session is of {broker}, HELLO of {message.broker.id}."
+            )
+            return
+        if self._peers.address(broker) is None:
+            return  # its session ended while the message was in a queue
+        self._hellos.pop(broker, None)
+        self._hellos[broker] = message
+        self._unread.add(broker)
+        edge = self._edges.get(broker)
+        if edge is None or not edge.is_current:
+            self._forget_hellos()
+            return
+        if edge.is_ready:
+            self._exchange.end(edge)
+            edge.is_ready = False
+        self._open(edge)
+
+    def _meet(self, edge: Edge) -> None:
+        """Ready once both have said HELLO."""
+        hello = self._hellos.get(edge.broker)
+        if hello is None or not edge.has_said or edge.is_ready or edge.is_quiet:
+            return
+        broker, is_new = edge.broker, not edge.is_connected
+        if is_new:
+            self._tables.connect(broker)
+            edge.is_connected = True
+            self._station.log.append(NeighbourConnected(broker))
+        edge.is_ready = edge.can_forward = True
+        edge.owes = self._differing(edge, hello, is_new)
+        self._unread.discard(broker)
+        self._exchange.begin(edge)
+        self._release_old()
+
+    def _differing(self, edge: Edge, hello: m.Hello, is_new: bool) -> set[Table]:
+        """Which tables the neighbour has otherwise than they were sent to it."""
+        if edge.broker not in self._unread:  # nothing was lost since, unless all was forgotten here
+            return set(Table) if is_new else set()
+        subscriptions, registrations = self._tables.sent_to(edge.broker)
+        differing = set()
+        if hello.subscriptions != subscriptions:
+            differing.add(Table.SUBSCRIPTIONS)
+        if hello.registrations != registrations or (is_new and not self._tables.registrations.is_settled(edge.broker)):
+            differing.add(Table.REGISTRATIONS)
+        return differing
+
+    def _forget_hellos(self) -> None:
+        """The oldest of those that are no neighbours."""
+        known = sum(broker in self._hellos for broker in self._edges)
+        if len(self._hellos) - known > MOST_HELLOS:
+            oldest = next(broker for broker in self._hellos if broker not in self._edges)
+            del self._hellos[oldest]
+            self._unread.discard(oldest)
+
+    # ---- tables
 
     def out_of_turn(self) -> None:
         """A provider, a consumer's first subscription, or a removal: neighbours are told before the next exchange."""
-        raise NotImplementedError
-
-    def hello(self, broker: str, message: m.Hello) -> None:
-        raise NotImplementedError
+        self._exchange.out_of_turn()
 
     def subscriptions(self, broker: str, message: m.SubTable) -> None:
-        raise NotImplementedError
+        if (edge := self._connected(broker)) is not None:
+            self._exchange.subscriptions(edge, message)
 
     def registrations(self, broker: str, message: m.RegTable) -> None:
         """Own clients that are registered elsewhere since go into ``Station.superseded``."""
-        raise NotImplementedError
+        if (edge := self._connected(broker)) is not None:
+            self._exchange.registrations(edge, message)
 
     def tables(self, broker: str, message: m.Tables) -> None:
-        raise NotImplementedError
+        edge = self._edges.get(broker)
+        if edge is None or not edge.is_ready:
+            self._counters["dropped_no_edge"] += 1
+        else:
+            self._exchange.tables(edge, message)
+
+    def _connected(self, broker: str) -> Edge | None:
+        """The edge, if tables are taken over it now."""
+        edge = self._edges.get(broker)
+        if edge is not None and edge.is_connected:
+            return edge
+        self._counters["dropped_no_edge"] += 1
+        return None
+
+    def tell(self, change: Change) -> None:
+        """SUBTABLE: what has changed for one neighbour."""
+        self._exchange.tell(change)
+
+    def exchange(self) -> None:
+        """After each step: REGTABLE to those to whom it is due."""
+        self._exchange.settle()
+
+    def ring_exchange(self, key: str) -> None:
+        self._exchange.ring(key)
+
+    # ---- notifications
 
     def may_forward(self, broker: str) -> bool:
         """Whether FORWARD is taken from it: over a current edge or an old one. If not, it was counted."""
-        raise NotImplementedError
+        if broker in self._edges:
+            return True
+        self._counters["dropped_no_edge"] += 1
+        return False
 
     def forward(
         self,
@@ -58,25 +372,46 @@ class Neighbours:
         ended: tuple[SubscriptionId, ...],
         drop: int,
     ) -> None:
-        """Send FORWARD, or store it while a mobile neighbour is away."""
-        raise NotImplementedError
+        """Send FORWARD, or store it while a neighbour has no session."""
+        edge = self._edges[broker]
+        if edge.can_forward:
+            if not self._peers.send(broker, m.Forward(notification, hops, path, ended), drop):
+                self._drop(1)
+            return
+        self._counters["stored"] += 1
+        self._drop(edge.store.add(m.Forward(notification, hops, path), drop, self._peers.wall_ms))
 
-    def tell(self, change: Change) -> None:
-        """SUBTABLE: what has changed for one neighbour."""
-        raise NotImplementedError
+    def _flush(self, edge: Edge) -> None:
+        """Over an old edge, of a mobile neighbour that is back."""
+        edge.can_forward = True
+        for stored in edge.store.take():
+            self._peers.send(edge.broker, stored.message, stored.priority)
 
-    def exchange(self) -> None:
-        """After each step: REGTABLE to those to whom it is due."""
-        raise NotImplementedError
+    def _drop(self, number: int) -> None:
+        if number:
+            self._counters["dropped_stored"] += number
 
-    def ring_exchange(self, key: str) -> None:
-        raise NotImplementedError
-
-    def ring_edge(self, broker: str) -> None:
-        raise NotImplementedError
-
-    def session(self, event: SessionEvent) -> None:
-        raise NotImplementedError
+    # ---- invariants
 
     def check_invariants(self) -> None:
-        raise NotImplementedError
+        """(I1), (I2), (I8) and (I10) of section 12, as far as they are about edges. Raises ``AssertionError``."""
+        self._exchange.check_invariants()
+        edges, tables = self._edges.values(), self._tables
+        assert {edge.broker for edge in edges if edge.is_connected} == set(tables.registrations.neighbours)
+        assert {edge.broker for edge in edges if not edge.is_current} == set(self._old)
+        sources = {where.id for where in tables.subscriptions.destinations() if where.is_neighbour}
+        assert sources <= {edge.broker for edge in edges if edge.is_connected or edge.has_entries}, "(I1)"
+        assert self._unread <= self._hellos.keys()
+        assert len(self._hellos.keys() - self._edges.keys()) <= MOST_HELLOS
+        for edge in edges:
+            self._check(edge)
+
+    def _check(self, edge: Edge) -> None:
+        timers, broker = self._station.timers, edge.broker
+        edge.store.check_invariants()
+        assert edge.is_current or (Clock.EDGE, broker) in timers
+        assert not edge.is_quiet or not edge.is_current or (Clock.STORE, broker) in timers
+        assert not edge.is_ready or (edge.is_connected and edge.has_said and edge.can_forward and not edge.is_quiet)
+        assert not edge.can_forward or not len(edge.store)
+        has_session = self._peers.address(broker) is not None
+        assert not edge.is_current or has_session or (Clock.EDGE, broker) in timers, "no session, and no deadline"

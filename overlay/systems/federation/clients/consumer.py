@@ -9,7 +9,7 @@ from typing import Any
 from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND
 from overlay.systems.federation.clients.asking import Busy
-from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, Notified, Verdict
+from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, Notified, Receipt, Verdict
 from overlay.systems.federation.clients.live import Live, LiveSubscriptions, Wanted
 from overlay.systems.federation.clients.receipts import Receipts
 from overlay.systems.federation.clients.requests import Request
@@ -203,22 +203,24 @@ class Consumer(Session):
     def _take_notify(self, message: m.Notify) -> None:
         notification = message.notification
         own = [number for client, number in message.satisfied if client == self.name]
-        verdicts = tuple((number, self._judge(notification, number)) for number in own)
+        receipts = tuple(self._receive(notification, number) for number in own)
         if len(own) < len(message.satisfied):
             self.drop("foreign")
-        self.report(Notified(notification, verdicts, message.is_cached, message.hops))
-        for number, verdict in verdicts:
+        self.report(Notified(notification, receipts, message.is_cached, message.hops))
+        for number, verdict, _ in receipts:
             one = self._live.get(number)
             if verdict is Verdict.FIRST and one is not None and one.subscription.once:
                 self._drop(number, End.SATISFIED)
 
+    def _receive(self, notification: Notification, number: int) -> Receipt:
+        copy = self._remembered.received(notification.id, number, self.peers.now)
+        return Receipt(number, Verdict.DUPLICATE if copy > 1 else self._judge(notification, number), copy)
+
     def _judge(self, notification: Notification, number: int) -> Verdict:
-        receipts, now = self._remembered, self.peers.now
-        if receipts.received(notification.id, number, now) > 1:
-            return Verdict.DUPLICATE
+        """Of a notification that comes for the first time."""
         one = self._live.get(number)
         if one is None:
-            return receipts.verdict_without(number, now)
+            return self._remembered.verdict_without(number, self.peers.now)
         return Verdict.FIRST if one.is_satisfied_by(notification) else Verdict.SPURIOUS
 
     def _end(self, req: int, request: Request, code: m.Code, answer: Any) -> None:

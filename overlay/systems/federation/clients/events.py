@@ -70,12 +70,22 @@ class Verdict(StrEnum):
     """There is no such subscription, or the notification does not satisfy it."""
 
 
+class Receipt(NamedTuple):
+    """Of a notification for one subscription."""
+
+    number: int
+    """Of the subscription."""
+    verdict: Verdict
+    copy: int
+    """1 for the first that came of this notification for this subscription, 2 for the next."""
+
+
 class Notified(NamedTuple):
     """A notification has come."""
 
     notification: Notification
-    verdicts: tuple[tuple[int, Verdict], ...]
-    """By the number of the subscription."""
+    receipts: tuple[Receipt, ...]
+    """Of the subscriptions that it names, and that are this client's."""
     is_cached: bool
     hops: int
 
@@ -101,6 +111,8 @@ class Published(NamedTuple):
     """A notification was sent for the first time."""
 
     notification: Notification
+    satisfied: tuple[SubscriptionId, ...]
+    """What the provider was offered, and it satisfies."""
 
 
 class PublishEnded(NamedTuple):

@@ -130,8 +130,9 @@ class Provider(Session):
         except BadMessage as error:
             if error.reason is not Reason.SIZE or not sids:
                 raise
+            sids = ()
             self.ask(req, m.Publish(req, (Publication(notification),)), until)
-        self.report(Published(notification))
+        self.report(Published(notification, sids))
         for sid in queries:
             self._unwatch(sid)
 

@@ -17,7 +17,7 @@ DISCOVER_AT = (0, SECOND, 3 * SECOND)
 
 
 class Seeking:
-    """One search. It ends with the brokers to try, in order; without any if nobody answered in time."""
+    """One search. It ends with the brokers to try, in order; without any if none answered in time."""
 
     __slots__ = ("_number", "_peers", "_sent", "_terms", "due", "found", "is_over")
 

@@ -14,6 +14,9 @@ from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.systems.federation.workload import ONCE, Workload
 
+NOTES_AFTER = SECOND
+"""Notifications begin when the subscriptions, which are sent at once, have reached the brokers."""
+
 
 class Arrivals:
     """Number ``k`` is of client ``clients[k]``, ``times[k]`` ns after the start of measuring, in order."""
@@ -69,14 +72,14 @@ def asked(workload: Workload, seed: int) -> Asked:
 def published(workload: Workload, seed: int) -> Arrivals:
     """The notifications that providers publish without being asked."""
     count = 0 if workload.kind == ONCE else workload.notifications
-    times = _times(count, workload.rate_per_s, seed, "notifications")
+    times = _times(count, workload.rate_per_s, seed, "notifications", NOTES_AFTER)
     return Arrivals(times, _choices(count, workload.providers, seed, "providers"))
 
 
-def _times(count: int, rate_per_s: float, seed: int, purpose: str) -> array[int]:
-    """Each a drawn gap after the one before, the first after 0 (ns)."""
+def _times(count: int, rate_per_s: float, seed: int, purpose: str, begin: int = 0) -> array[int]:
+    """Each a drawn gap after the one before, the first after ``begin`` (ns)."""
     chance, mean = Stream(derive_seed(seed, "arrivals", purpose)), SECOND / rate_per_s
-    times, at = array("q"), 0.0
+    times, at = array("q"), float(begin)
     for _ in range(count):
         at -= mean * log(1 - chance.random())
         times.append(round(at))

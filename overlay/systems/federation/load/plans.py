@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from overlay.core.chance import Stream, derive_seed
@@ -12,6 +12,7 @@ from overlay.load.expectations import FLEET_SIZE
 from overlay.systems.federation.names import CONSUMER, PROVIDER, consumer_name, provider_name
 from overlay.systems.federation.settings import NONE, Settings
 from overlay.systems.federation.workload import BLOCKS, Workload, home_of
+from overlay.topologies import Graph
 
 
 class ClientPlan(NamedTuple):
@@ -30,18 +31,20 @@ class ClientPlan(NamedTuple):
         return round(self.slot * workload.stagger_ms * MILLISECOND)
 
 
-def plan_clients(
-    settings: Settings, workload: Workload, brokers: int, positions: Positions | None, seed: int
-) -> dict[str, list[ClientPlan]]:
-    """By process (``providers-0``, ``consumers-0``, …). Providers start first. Raises ``InvalidSetting``."""
-    homes = _homes(workload, brokers, positions, seed)
+def plan_clients(settings: Settings, workload: Workload, graph: Graph, seed: int) -> list[ClientPlan]:
+    """In the order of their starts, providers first. Raises ``InvalidSetting``."""
+    provided, consumed = _homes(workload, graph.brokers, graph.positions, seed)
+    names = [*((PROVIDER, *one) for one in enumerate(provided)), *((CONSUMER, *one) for one in enumerate(consumed))]
+    return [
+        ClientPlan(role, number, _served(settings, broker), slot) for slot, (role, number, broker) in enumerate(names)
+    ]
+
+
+def fleets(plans: Iterable[ClientPlan]) -> dict[str, list[ClientPlan]]:
+    """By process: ``providers-0``, ``consumers-0``, …"""
     found: dict[str, list[ClientPlan]] = {}
-    slot = 0
-    for role, of_role in zip((PROVIDER, CONSUMER), homes, strict=True):
-        for number, broker in enumerate(of_role):
-            process = f"{role}s-{number // FLEET_SIZE}"
-            found.setdefault(process, []).append(ClientPlan(role, number, _served(settings, broker), slot))
-            slot += 1
+    for plan in plans:
+        found.setdefault(f"{plan.role}s-{plan.number // FLEET_SIZE}", []).append(plan)
     return found
 
 

@@ -9,6 +9,6 @@
 Counterpart: ``telemetry.systems.federation.measures`` describes them.
 """
 
-from overlay.systems.federation.measuring.figures import BESIDE, figures, measures
+from overlay.systems.federation.measuring.figures import figures, measures
 
-__all__ = ["BESIDE", "figures", "measures"]
+__all__ = ["figures", "measures"]

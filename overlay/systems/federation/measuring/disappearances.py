@@ -16,6 +16,9 @@ from overlay.systems.federation.measuring.disturbances import REPAIRS
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.names import BDRS, BROKER, PROVIDER, broker_name, consumer_name, provider_name
 
+LEARNED = "DisappearanceLearned"
+"""The event of a broker that is told of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
@@ -91,8 +94,8 @@ def settled_us(facts: Facts) -> int | None:
     if not faults:
         return None
     last, end = max(faults), facts.end_us
-    changes = [at for _, at, _ in facts.learned] + [one.at_us for one in removals(facts.events)]
-    changes += [event.at_us for event in facts.events if event.name in REPAIRS]
+    changes = [one.at_us for one in removals(facts.events)]
+    changes += [event.at_us for event in facts.events if event.name in (LEARNED, *REPAIRS)]
     return max((at - last for at in changes if last <= at <= end), default=0)
 
 
@@ -135,8 +138,9 @@ def _removal(facts: Facts, one: Vanished) -> tuple[int | None, str | None]:
 def _told(facts: Facts, one: Vanished, home: str | None) -> dict[str, int]:
     """By receiver, when it was told first."""
     told: dict[str, int] = {}
-    for process, at, row in facts.learned:
-        is_receiver = role_of(process) == BROKER and process != home
-        if is_receiver and row.name == one.name and one.at_us <= at < one.until_us:
-            told[process] = min(at, told.get(process, at))
+    about = (event for event in facts.events if event.name == LEARNED and event.detail["name"] == one.name)
+    for event in about:
+        is_receiver = role_of(event.process) == BROKER and event.process != home
+        if is_receiver and one.at_us <= event.at_us < one.until_us:
+            told[event.process] = min(event.at_us, told.get(event.process, event.at_us))
     return told

@@ -27,8 +27,8 @@ _CAUSES = {
     **dict.fromkeys(("move", "offline"), MOVED),
 }
 """By kind of fault."""
-REPAIRS = frozenset({"TreeChanged", "EdgeLost", "EdgeGained", "NeighbourLost"})
-"""Events of brokers when the tree changes."""
+REPAIRS = frozenset({"TreeChanged", "NeighbourConnected", "NeighbourAway", "NeighbourLost"})
+"""Events of brokers when the tree changes, and until tables are told over it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,15 +26,6 @@ UJ_PER_J = 1e6
 NS_PER_US = 1_000
 
 
-BESIDE = (
-    *(f"ts_p{share}_us" for share in QUANTILES if share not in (50, 95)),
-    *("owed", "bytes_per_notification", "removals_per_subscription", "bytes_per_subscription"),
-    *("cache_hit_share_max", "utilisation_max", "disappearance_told_mean_s", "disappearance_unknown"),
-    *("grace_min_s", "grace_max_s"),
-)
-"""Measures in addition to those of the contract."""
-
-
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
     """By the names of the contract and those beside them."""
     return figures(Facts.of(facts))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.journal.facts import Event, Fact, Row, Start, Tick
-from overlay.systems.federation.rows import TABLES, Learned, Noted, Notified, Subscribed
+from overlay.systems.federation.rows import TABLES, Noted, Notified, Subscribed
 
 MEASURING, DRAINING = "measuring", "draining"
 """Phases of a run."""
@@ -22,8 +22,6 @@ class Facts:
     subscriptions: list[Subscribed] = field(default_factory=list)
     notes: list[Noted] = field(default_factory=list)
     notifies: list[Notified] = field(default_factory=list)
-    learned: list[tuple[str, int, Learned]] = field(default_factory=list)
-    """With the process and the time."""
     ticks: dict[str, list[Tick]] = field(default_factory=lambda: defaultdict(list))
     """By process."""
     events: list[Event] = field(default_factory=list)
@@ -40,7 +38,7 @@ class Facts:
 
     def add(self, fact: Fact) -> None:
         if isinstance(fact, Row):
-            self.add_row(fact.process, fact.at_us, TABLES[fact.table](*fact.values))
+            self.add_row(TABLES[fact.table](*fact.values))
         elif isinstance(fact, Tick):
             self.ticks[fact.process].append(fact)
         elif isinstance(fact, Event):
@@ -54,12 +52,9 @@ class Facts:
         else:
             self.events.append(event)
 
-    def add_row(self, process: str, at_us: int, row: Any) -> None:
+    def add_row(self, row: Any) -> None:
         """A row of ``rows.TABLES``."""
-        if isinstance(row, Learned):
-            self.learned.append((process, at_us, row))
-        else:
-            self._of_clients[type(row)].append(row)
+        self._of_clients[type(row)].append(row)
 
     @property
     def _of_clients(self) -> Mapping[type, list[Any]]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from overlay.systems.federation.covering.kept import Kept
 from overlay.systems.federation.tables.destinations import Destination
 from overlay.systems.federation.wire.values import Subscription, SubscriptionId
+
+MOST_WITHDRAWN = 256
+"""Withdrawn queries that are remembered for each neighbour and provider."""
+_UNSURE = Subscription(SubscriptionId("", 0), (), 0, once=True)
+"""Was told, and may be known or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,10 @@ class Outlet:
         """Without covering."""
         self._sent: dict[SubscriptionId, Subscription] = {}
         self._changed: dict[SubscriptionId, None] = {}
+        self._retold: set[SubscriptionId] = set()
+        """Queries that it was told more than once."""
+        self._withdrawn: dict[SubscriptionId, None] = {}
+        """The last queries that it was told to forget."""
 
     @property
     def is_settled(self) -> bool:
@@ -45,8 +53,9 @@ class Outlet:
         return not self._changed
 
     @property
-    def sent(self) -> Iterable[Subscription]:
-        return self._sent.values()
+    def sent(self) -> list[Subscription]:
+        """What it was told and knows."""
+        return [one for one in self._sent.values() if one is not _UNSURE]
 
     def wants(self, subscription: Subscription) -> bool:
         return self.wants_all or any(self.served[scope] for scope in subscription.scopes)
@@ -70,20 +79,44 @@ class Outlet:
         for sid in self._changed:
             wanted = self.desired(sid)
             if wanted is None:
-                del self._sent[sid]
+                if self._sent.pop(sid).once:
+                    self._withdraw(sid)
                 removed.append(sid)
             else:
                 if sid in self._sent:
                     renewed.append(sid)
+                if wanted.once and (sid in self._sent or sid in self._withdrawn):
+                    self._retold.add(sid)
                 self._sent[sid] = wanted
                 added.append(wanted)
         self._changed.clear()
         return Change(self.destination, tuple(added), tuple(removed), frozenset(renewed))
 
     def take_off(self, sid: SubscriptionId) -> None:
-        """It has dropped this one by itself."""
-        if self._sent.pop(sid, None) is not None:
+        """It has dropped this one by itself.
+
+        If it was told so more than once, it may have dropped the first and have received the next after that. Then
+        nothing is known of it, and it is told again, whatever it should know.
+        """
+        if sid in self._sent:
+            if sid in self._retold:
+                self._retold.discard(sid)
+                self._sent[sid] = _UNSURE
+            else:
+                del self._sent[sid]
             self._compare(sid)
+
+    def forget(self) -> None:
+        """It has dropped all."""
+        self._retold.clear()
+        self._withdrawn.clear()
+        sent, self._sent = self._sent, {}
+        for sid in sent:
+            self._compare(sid)
+
+    def retell(self) -> None:
+        """All that it was told is told again."""
+        self._retold.update(sid for sid, one in self._sent.items() if one.once)
 
     def desired(self, sid: SubscriptionId) -> Subscription | None:
         return self._desired.get(sid) if self._kept is None else self._kept.get(sid)
@@ -93,10 +126,18 @@ class Outlet:
         if self._kept is not None:
             self._kept.check_invariants()
         assert all(count > 0 for count in self.served.values())
+        assert len(self._withdrawn) <= MOST_WITHDRAWN
+        assert self._retold <= self._sent.keys()
         for sid, one in self._sent.items():
             assert sid in self._changed or self.desired(sid) is one, f"{sid}: sent differs from desired"
         for sid in self._desired:
             assert sid in self._changed or sid in self._sent, f"{sid}: desired and never sent"
+
+    def _withdraw(self, sid: SubscriptionId) -> None:
+        self._retold.discard(sid)
+        self._withdrawn[sid] = None
+        if len(self._withdrawn) > MOST_WITHDRAWN:
+            del self._withdrawn[next(iter(self._withdrawn))]
 
     def _compare(self, sid: SubscriptionId) -> None:
         if self.desired(sid) is self._sent.get(sid):

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from overlay.systems.federation.wire.values import Entry, Role
+from overlay.systems.federation.wire.sums import RunningSum, sum_of
+from overlay.systems.federation.wire.values import Entry, Role, Summary
 
 LOCAL = ""
 """The source of the broker's own clients. Neighbours are sources under their id."""
@@ -45,6 +46,9 @@ class RegistrationTable:
         """By scope, from how many sources each client is known to serve it."""
         self._sent: dict[str, dict[str, Entry]] = {}
         """By neighbour and client."""
+        self._sent_sums: dict[str, RunningSum] = {}
+        self._held_sums: dict[str, RunningSum] = {}
+        """By neighbour, of what came from it."""
         self._changed: dict[str, dict[str, None]] = {}
         """By neighbour, the clients of which it may have to be told."""
 
@@ -85,6 +89,8 @@ class RegistrationTable:
         entries = self._rows.setdefault(client, {})
         before = entries.get(source)
         entries[source] = entry
+        if source != LOCAL:
+            _replace(self._held_sums[source], before, entry)
         self._mark(client)
         return self._served(Served(client, source, _scopes(before), _scopes(entry)))
 
@@ -96,6 +102,8 @@ class RegistrationTable:
             return None
         if not entries:
             del self._rows[client]
+        if source != LOCAL:
+            _replace(self._held_sums[source], before, None)
         self._mark(client)
         return self._served(Served(client, source, _scopes(before), ()))
 
@@ -108,13 +116,16 @@ class RegistrationTable:
     def connect(self, neighbour: str) -> None:
         """It knows nothing yet."""
         self._sent[neighbour] = {}
+        self._sent_sums[neighbour] = RunningSum()
+        self._held_sums.setdefault(neighbour, RunningSum())
         self._changed[neighbour] = dict.fromkeys(self._rows)
 
     def disconnect(self, neighbour: str) -> None:
         """What came from it is gone."""
-        del self._sent[neighbour], self._changed[neighbour]
+        del self._sent[neighbour], self._sent_sums[neighbour], self._changed[neighbour]
         for entry in self.held_from(neighbour):
             self.remove(entry.advertisement.id, neighbour)
+        del self._held_sums[neighbour]
 
     def is_settled(self, neighbour: str) -> bool:
         return not any(self._differs(neighbour, client) for client in self._changed[neighbour])
@@ -122,14 +133,19 @@ class RegistrationTable:
     def sent(self, neighbour: str) -> Iterable[Entry]:
         return self._sent[neighbour].values()
 
+    def sums(self, neighbour: str) -> tuple[Summary, Summary]:
+        """Of what it was told, and of what came from it."""
+        return self._sent_sums[neighbour].summary, self._held_sums[neighbour].summary
+
     def difference(self, neighbour: str) -> EntryChange:
         """To be told now; empty if it is settled."""
-        sent = self._sent[neighbour]
+        sent, total = self._sent[neighbour], self._sent_sums[neighbour]
         added, removed = [], []
         for client in self._changed[neighbour]:
             if not self._differs(neighbour, client):
                 continue
             wanted = self.desired(neighbour, client)
+            _replace(total, sent.get(client), wanted)
             if wanted is None:
                 del sent[client]
                 removed.append(client)
@@ -156,6 +172,7 @@ class RegistrationTable:
         sources = {source for entries in self._rows.values() for source in entries}
         assert sources <= {LOCAL, *self._sent}, "a next hop is no neighbour"
         for neighbour, sent in self._sent.items():
+            assert self.sums(neighbour) == (sum_of(sent.values()), sum_of(self.held_from(neighbour)))
             for client in {*self._rows, *sent} - self._changed[neighbour].keys():
                 assert not self._differs(neighbour, client), f"{client}: sent differs from desired"
 
@@ -188,6 +205,13 @@ def _best(entries: Iterable[Entry]) -> Entry | None:
         if best is None or _rank(entry) < _rank(best):
             best = entry
     return best
+
+
+def _replace(total: RunningSum, before: Entry | None, after: Entry | None) -> None:
+    if before is not None:
+        total.remove(before)
+    if after is not None:
+        total.add(after)
 
 
 def _rank(entry: Entry) -> tuple[int, bytes, int]:

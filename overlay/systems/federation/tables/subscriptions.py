@@ -83,6 +83,10 @@ class SubscriptionTable:
         """How many are held from it."""
         return len(self._from.get(destination, ()))
 
+    def destinations(self) -> Iterable[Destination]:
+        """Those from which any are held."""
+        return self._from
+
     def match(self, notification: Notification) -> list[Row[Destination]]:
         return self._index.match(notification)
 
@@ -150,7 +154,8 @@ class SubscriptionTable:
         """It has dropped all."""
         outlet = self._outlets.get(destination)
         if outlet is not None:
-            self.take_off(destination, [one.id for one in outlet.sent])
+            outlet.forget()
+            self._unsettled[destination] = outlet
 
     # ---- inner
 

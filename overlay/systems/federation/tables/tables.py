@@ -207,14 +207,24 @@ class Tables:
         """For REGTABLE, when it is due."""
         return self.registrations.difference(broker)
 
+    def whole_subscriptions(self, broker: str) -> list[Subscription]:
+        """For a SUBTABLE of all that a neighbour was told, which is told again."""
+        outlet = self.subscriptions.outlet(neighbour(broker))
+        if outlet is None:
+            return []
+        outlet.retell()
+        return outlet.sent
+
     def held_from(self, broker: str) -> tuple[Summary, Summary]:
         """For HELLO: the sums of T and R that are held from a broker."""
-        return sum_of(self.subscriptions.held_from(neighbour(broker))), sum_of(self.registrations.held_from(broker))
+        if broker not in self._parts:
+            return Summary(), Summary()
+        return sum_of(self.subscriptions.held_from(neighbour(broker))), self.registrations.sums(broker)[1]
 
     def sent_to(self, broker: str) -> tuple[Summary, Summary]:
         """What the other end of an edge should hold, to compare with its HELLO."""
         outlet = self.subscriptions.outlet(neighbour(broker))
-        return sum_of(outlet.sent if outlet else ()), sum_of(self.registrations.sent(broker))
+        return sum_of(outlet.sent if outlet else ()), self.registrations.sums(broker)[0]
 
     def check_invariants(self) -> None:
         """(I1), (I2) and (I4) of section 12, as far as they are about one broker. Raises ``AssertionError``."""

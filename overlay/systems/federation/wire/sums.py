@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from overlay.core.hashes import blake2b
 from overlay.systems.federation.wire.composites import ENTRY, SUBSCRIPTION
+from overlay.systems.federation.wire.kinds import Kind
 from overlay.systems.federation.wire.notes import pack
 from overlay.systems.federation.wire.values import Entry, Subscription, Summary
 
@@ -13,23 +14,43 @@ MODULUS = 1 << 64
 
 
 def row_hash(row: Subscription | Entry) -> int:
-    """BLAKE2b-64, big-endian, of its MessagePack, in networks with ContextML, too."""
-    kind = SUBSCRIPTION if isinstance(row, Subscription) else ENTRY
+    """BLAKE2b-64, big-endian, of its MessagePack, in networks with ContextML, too. An entry keeps it."""
+    if isinstance(row, Subscription):
+        return _hash(row, SUBSCRIPTION)
+    if row.hash is None:
+        object.__setattr__(row, "hash", _hash(row, ENTRY))
+    assert row.hash is not None
+    return row.hash
+
+
+def _hash(row: Subscription | Entry, kind: Kind) -> int:
     return int.from_bytes(blake2b(pack(kind.write(row)), digest_size=8).digest(), "big")
 
 
 def sum_of(rows: Iterable[Subscription | Entry]) -> Summary:
-    count = total = 0
+    found = RunningSum()
     for row in rows:
-        count += 1
-        total += row_hash(row)
-    return Summary(count, total % MODULUS)
+        found.add(row)
+    return found.summary
 
 
-def with_row(summary: Summary, row: Subscription | Entry) -> Summary:
-    return Summary(summary.count + 1, (summary.total + row_hash(row)) % MODULUS)
+class RunningSum:
+    """The sum of a table that changes."""
 
+    __slots__ = ("_count", "_total")
 
-def without_row(summary: Summary, row: Subscription | Entry) -> Summary:
-    """``row`` is one of those in ``summary``."""
-    return Summary(summary.count - 1, (summary.total - row_hash(row)) % MODULUS)
+    def __init__(self) -> None:
+        self._count = self._total = 0
+
+    @property
+    def summary(self) -> Summary:
+        return Summary(self._count, self._total % MODULUS)
+
+    def add(self, row: Subscription | Entry) -> None:
+        self._count += 1
+        self._total += row_hash(row)
+
+    def remove(self, row: Subscription | Entry) -> None:
+        """``row`` is one of the table."""
+        self._count -= 1
+        self._total -= row_hash(row)

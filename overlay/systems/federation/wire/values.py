@@ -90,6 +90,8 @@ class Entry:
     home: str
     """The client's broker."""
     version: int
+    hash: int | None = field(default=None, init=False, compare=False, repr=False)
+    """For sums of tables, computed at most once. Empty until then."""
 
 
 @dataclass(frozen=True, slots=True)

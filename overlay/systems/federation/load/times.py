@@ -7,6 +7,7 @@ from functools import lru_cache
 from overlay.core.links import Link
 from overlay.core.node import SECOND
 from overlay.load.windows import Schedule
+from overlay.systems.contract import Setup
 from overlay.systems.federation.load.arrivals import asked, published
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.workload import Workload
@@ -16,14 +17,18 @@ SETTLING_S = 1.0
 """Between the last start and measuring, at least."""
 BATCH_S = 0.05
 """Within which a broker's registrations wait for others before they are told."""
+REGISTERING = 4
+"""Datagrams of a client and its broker, one after the other, until it is registered."""
 SHORTEST_S = 1.0
 """Of measuring."""
 
 
-def schedule(settings: Settings, workload: Workload, graph: Graph, seed: int) -> Schedule:
+def schedule(setup: Setup) -> Schedule:
     """Measuring begins when every broker knows every provider, and ends with the last arrival."""
-    ramp_s = workload.stagger_ms * (workload.providers + workload.consumers) / 1_000
-    return Schedule(ramp_s + settling_s(settings, graph), duration_s(workload, seed), workload.expiry_s)
+    settings, workload = setup.settings, setup.workload
+    starts_s = workload.stagger_ms * (workload.providers + workload.consumers) / 1_000
+    ramp_s = starts_s + settling_s(settings, workload, setup.graph)
+    return Schedule(ramp_s, duration_s(workload, setup.seed), workload.expiry_s)
 
 
 def duration_s(workload: Workload, seed: int) -> float:
@@ -34,11 +39,12 @@ def duration_s(workload: Workload, seed: int) -> float:
     return max(last_s, fixed_s)
 
 
-def settling_s(settings: Settings, graph: Graph) -> float:
+def settling_s(settings: Settings, workload: Workload, graph: Graph) -> float:
     """Until all brokers know of the provider that registered last (seed 001, section 12)."""
     hops, delay_s = widest(graph)
     each_s = BATCH_S if settings.out_of_turn else settings.exchange_s
-    return SETTLING_S + hops * each_s + delay_s
+    registering_s = REGISTERING * (workload.client_delay_ms + workload.client_jitter_ms) / 1_000
+    return SETTLING_S + registering_s + hops * each_s + delay_s
 
 
 @lru_cache(maxsize=64)

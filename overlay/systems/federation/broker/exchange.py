@@ -1,0 +1,260 @@
+"""Both tables over the edges that are ready (seed 001, section 6): SUBTABLE, REGTABLE, TABLES.
+
+A SUBTABLE goes with the step that changed it. A REGTABLE goes each ``exchange_s``, with the sum of all that the
+neighbour should have, and out of turn: the first at once, others within 50 ms of one wait for its end. Versions are
+numbers of messages: a gap, like a wrong sum, asks for the whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from overlay.core.node import MILLISECOND, SECOND
+from overlay.systems.federation.broker.edges import Edge
+from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
+from overlay.systems.federation.broker.station import Clock, Station
+from overlay.systems.federation.tables.destinations import neighbour
+from overlay.systems.federation.tables.outlets import Change
+from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire.messages import Table, Whole
+from overlay.systems.federation.wire.values import Entry, Subscription, SubscriptionId
+
+T = TypeVar("T")
+PERIODIC = ""
+"""The key of the deadline of the periodic exchange; those of single neighbours have their names."""
+OUT_OF_TURN_EVERY = 50 * MILLISECOND
+MOST_AT_ONCE = 256
+"""Rows of a message, before its size is known."""
+SUBSCRIPTIONS, REGISTRATIONS = Table.SUBSCRIPTIONS, Table.REGISTRATIONS
+
+
+class Exchange:
+    def __init__(self, station: Station) -> None:
+        self._station, self._peers, self._tables = station, station.peers, station.tables
+        settings = station.settings
+        self._period = round(settings.exchange_s * SECOND)
+        self._is_out_of_turn = settings.out_of_turn
+        self._ready: dict[str, Edge] = {}
+        self._owing: dict[str, Edge] = {}
+        """Edges that are to be told whole tables, or to be sent what was stored."""
+        self._must_tell = False
+        """Whether neighbours are to be told of registrations with this step."""
+
+    # ---- edges
+
+    def start(self) -> None:
+        """The period begins with the first edge, and goes on."""
+        if (Clock.EXCHANGE, PERIODIC) not in self._station.timers:
+            self._station.set_timer(Clock.EXCHANGE, PERIODIC, self._station.now + self._period)
+
+    def begin(self, edge: Edge) -> None:
+        """It is ready: whole tables go, if it owes any, then what was stored."""
+        self._ready[edge.broker] = self._owing[edge.broker] = edge
+        self._tables.subscriptions.release(neighbour(edge.broker))
+        self._must_tell = True
+
+    def end(self, edge: Edge) -> None:
+        """It is not ready any more. What changes from now on waits."""
+        self._ready.pop(edge.broker, None)
+        self._owing.pop(edge.broker, None)
+        self._station.cancel(Clock.EXCHANGE, edge.broker)
+        edge.must_tell = False
+        edge.owes.clear()
+        edge.known.clear()
+        edge.asked_at.clear()
+        edge.answered_at.clear()
+        if edge.is_connected:
+            self._tables.subscriptions.hold(neighbour(edge.broker))
+
+    # ---- telling
+
+    def tell(self, change: Change) -> None:
+        edge = self._ready[change.destination.id]
+        if SUBSCRIPTIONS not in edge.owes:
+            self._tell_subscriptions(edge, change.added, change.removed)
+
+    def out_of_turn(self) -> None:
+        if self._is_out_of_turn:
+            self._must_tell = True
+
+    def settle(self) -> None:
+        """At the end of each step, after ``tell``."""
+        if self._owing:
+            owing, self._owing = self._owing, {}
+            for edge in owing.values():
+                self._pay(edge)
+        if self._must_tell:
+            self._must_tell = False
+            for edge in self._ready.values():
+                if (Clock.EXCHANGE, edge.broker) in self._station.timers:
+                    edge.must_tell = True
+                else:
+                    self._tell_out_of_turn(edge)
+
+    def ring(self, key: str) -> None:
+        if key == PERIODIC:
+            self._station.set_timer(Clock.EXCHANGE, PERIODIC, self._station.now + self._period)
+            for edge in self._ready.values():
+                self._tell_registrations(edge)
+        elif (edge := self._ready[key]).must_tell:
+            edge.must_tell = False
+            self._tell_out_of_turn(edge)
+
+    def _tell_out_of_turn(self, edge: Edge) -> None:
+        if not self._tables.registrations.is_settled(edge.broker):
+            self._tell_registrations(edge)
+            self._station.set_timer(Clock.EXCHANGE, edge.broker, self._station.now + OUT_OF_TURN_EVERY)
+
+    def _tell_subscriptions(self, edge: Edge, added: Sequence[Subscription], removed: Sequence[SubscriptionId]) -> None:
+        """What is added comes first, also if it needs several messages."""
+        is_first = not (edge.told[SUBSCRIPTIONS] or removed)
+
+        def message(added: Sequence[Subscription], removed: Sequence[SubscriptionId]) -> m.SubTable:
+            whole = Whole.LAST if is_first else Whole.CHANGES
+            return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, whole, tuple(added), tuple(removed))
+
+        if len(added) + len(removed) <= MOST_AT_ONCE and self._send(edge, SUBSCRIPTIONS, message(added, removed)):
+            return
+        is_first = False
+        self._send_rows(edge, SUBSCRIPTIONS, added, lambda rows, _: message(rows, ()))
+        self._send_rows(edge, SUBSCRIPTIONS, removed, lambda rows, _: message((), rows))
+
+    def _tell_registrations(self, edge: Edge) -> None:
+        """Also of no change: the neighbour compares the sum. Many changes go as a whole table, which has one sum."""
+        change = self._tables.registration_change(edge.broker)
+        summary, _ = self._tables.registrations.sums(edge.broker)
+        version = edge.told[REGISTRATIONS] + 1
+        if len(change.added) + len(change.removed) <= MOST_AT_ONCE:
+            message = m.RegTable(version, Whole.CHANGES, change.added, change.removed, summary)
+            if self._send(edge, REGISTRATIONS, message):
+                return
+        self._send_registrations(edge)
+
+    def _pay(self, edge: Edge) -> None:
+        owes, edge.owes = edge.owes, set()
+        if REGISTRATIONS in owes:
+            self._send_registrations(edge)
+        if SUBSCRIPTIONS in owes:
+            self._send_subscriptions(edge)
+        for stored in edge.store.take():
+            self._peers.send(edge.broker, stored.message, stored.priority)
+
+    def _send_subscriptions(self, edge: Edge) -> None:
+        """Whole."""
+
+        def message(rows: Sequence[Subscription], is_last: bool) -> m.SubTable:
+            return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
+
+        self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
+
+    def _send_registrations(self, edge: Edge) -> None:
+        """Whole, with what was not told yet."""
+        registrations = self._tables.registrations
+        registrations.difference(edge.broker)
+        summary, _ = registrations.sums(edge.broker)
+
+        def message(rows: Sequence[Entry], is_last: bool) -> m.RegTable:
+            whole = Whole.LAST if is_last else Whole.PART
+            return m.RegTable(edge.told[REGISTRATIONS] + 1, whole, tuple(rows), (), summary)
+
+        self._send_rows(edge, REGISTRATIONS, tuple(registrations.sent(edge.broker)), message, is_whole=True)
+
+    def _send_rows(
+        self,
+        edge: Edge,
+        table: Table,
+        rows: Sequence[T],
+        message: Callable[[Sequence[T], bool], m.Message],
+        *,
+        is_whole: bool = False,
+    ) -> None:
+        """In as many messages as it takes. A row that fits into none is left out, and counted."""
+        ahead = [rows[i : i + MOST_AT_ONCE] for i in range(0, len(rows), MOST_AT_ONCE)][::-1]
+        if is_whole and not rows:
+            ahead = [rows]
+        while ahead:
+            some = ahead.pop()
+            if self._send(edge, table, message(some, not ahead)):
+                continue
+            if len(some) > 1:
+                half = len(some) // 2
+                ahead += [some[half:], some[:half]]
+            else:
+                self._station.counters["rows_too_large"] += len(some)
+                if some and is_whole and not ahead:
+                    ahead = [some[:0]]
+
+    def _send(self, edge: Edge, table: Table, message: m.Message) -> bool:
+        """``False`` if it is too large."""
+        data = self._peers.encoded(message)
+        if data is None:
+            return False
+        edge.told[table] += 1
+        self._peers.send_encoded((edge.broker,), type(message), data)
+        return True
+
+    # ---- hearing
+
+    def subscriptions(self, edge: Edge, message: m.SubTable) -> None:
+        self._follow(edge, SUBSCRIPTIONS, message.version, message.whole)
+        self._tables.receive_subscriptions(edge.broker, message)
+
+    def registrations(self, edge: Edge, message: m.RegTable) -> None:
+        follows = self._follow(edge, REGISTRATIONS, message.version, message.whole)
+        told = self._names_that_may_go(edge, message)
+        self._station.superseded += self._tables.receive_registrations(edge.broker, message)
+        if message.whole is Whole.PART:
+            return
+        registrations = self._tables.registrations
+        for name in told:
+            if registrations.get(name) is None:
+                self._station.log.append(DisappearanceLearned(name, "regtable"))
+        if message.added or message.removed or message.whole is Whole.LAST:
+            self.out_of_turn()
+        if follows and registrations.sums(edge.broker)[1] != message.summary:
+            self._station.counters["sums_wrong"] += 1
+            self._ask(edge, REGISTRATIONS)
+
+    def _names_that_may_go(self, edge: Edge, message: m.RegTable) -> list[str]:
+        registrations = self._tables.registrations
+        if message.whole is Whole.LAST:
+            return [entry.advertisement.id for entry in registrations.held_from(edge.broker)]
+        return [name for name in message.removed if edge.broker in registrations.next_hops(name)]
+
+    def tables(self, edge: Edge, message: m.Tables) -> None:
+        """Whole tables are long, so that they go once a second at most."""
+        last, now = edge.answered_at.get(message.wanted), self._station.now
+        if last is not None and now < last + min(SECOND, self._period):
+            self._peers.refuse(edge.broker, message, m.Code.LIMIT, "Ask for a table once a second at most.")
+            return
+        edge.answered_at[message.wanted] = now
+        edge.owes.add(message.wanted)
+        self._owing[edge.broker] = edge
+
+    def _follow(self, edge: Edge, table: Table, version: int, whole: Whole) -> bool:
+        """Whether it is the next version, or the first. If messages are missing, the whole table is asked for."""
+        known = edge.known.get(table)
+        edge.known[table] = version
+        if known is None or version == known + 1:
+            return True
+        self._station.counters["versions_missed"] += 1
+        if whole is Whole.CHANGES:
+            self._ask(edge, table)
+        return False
+
+    def _ask(self, edge: Edge, table: Table) -> None:
+        """At most once in a period, so that a table that never fits is not asked for without end."""
+        last, now = edge.asked_at.get(table), self._station.now
+        if last is None or now >= last + self._period:
+            edge.asked_at[table] = now
+            self._peers.send(edge.broker, m.Tables(table))
+
+    def check_invariants(self) -> None:
+        """Raises ``AssertionError``."""
+        assert not self._owing and not self._must_tell, "neighbours are told with the step"
+        timers = self._station.timers
+        for broker, edge in self._ready.items():
+            assert edge.is_ready and edge.is_connected and edge.broker == broker and not edge.owes
+            assert not edge.must_tell or (Clock.EXCHANGE, broker) in timers
+        assert not self._ready or (Clock.EXCHANGE, PERIODIC) in timers
