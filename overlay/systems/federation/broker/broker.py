@@ -213,7 +213,7 @@ class Broker:
         if not self.outages:
             return datagrams
         config, place, _, _ = self._origin
-        known = [self.peers.address(name) for name in config.server_names]
+        known = [at for name in config.server_names if (at := self.peers.address(name)) is not None]
         return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
 
     def _tell_link(self) -> None:

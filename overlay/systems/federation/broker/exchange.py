@@ -7,11 +7,12 @@ numbers of messages: a gap, like a wrong sum, asks for the whole table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.broker.edges import Edge
+from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.tables.destinations import neighbour
@@ -30,7 +31,8 @@ SUBSCRIPTIONS, REGISTRATIONS = Table.SUBSCRIPTIONS, Table.REGISTRATIONS
 
 
 class Exchange:
-    def __init__(self, station: Station) -> None:
+    def __init__(self, station: Station, edges: Mapping[str, Edge], forwarding: Forwarding) -> None:
+        self._edges, self._forwarding = edges, forwarding
         self._station, self._peers, self._tables = station, station.peers, station.tables
         settings = station.settings
         self._period = round(settings.exchange_s * SECOND)
@@ -70,8 +72,13 @@ class Exchange:
     # ---- telling
 
     def tell(self, change: Change) -> None:
-        edge = self._ready[change.destination.id]
-        if SUBSCRIPTIONS not in edge.owes:
+        """One that was collected may come late: then it goes with the whole table."""
+        edge = self._edges.get(change.destination.id)
+        if edge is None or not edge.is_connected:
+            return
+        if not edge.is_ready:
+            edge.owes.add(SUBSCRIPTIONS)
+        elif SUBSCRIPTIONS not in edge.owes:
             self._tell_subscriptions(edge, change.added, change.removed)
 
     def out_of_turn(self) -> None:
@@ -137,8 +144,7 @@ class Exchange:
             self._send_registrations(edge)
         if SUBSCRIPTIONS in owes:
             self._send_subscriptions(edge)
-        for stored in edge.store.take():
-            self._peers.send(edge.broker, stored.message, stored.priority)
+        self._forwarding.flush(edge)
 
     def _send_subscriptions(self, edge: Edge) -> None:
         """Whole."""
