@@ -65,7 +65,7 @@ class BulkQueue:
         return replace(change, added=tuple(at_once), removed=removed)
 
     def forget(self, where: Destination) -> None:
-        """It is told everything, or is no neighbour any more."""
+        """It was told everything."""
         for sid in [sid for sid in self._waiting if self._waits(sid, where)]:
             self._drop(sid, where)
 
@@ -137,7 +137,7 @@ class Bulk:
             self._send(at_once)
 
     def forget(self, broker: str) -> None:
-        """It is told all, in a complete table, or is no neighbour any more."""
+        """It was told all, in a complete table."""
         self._queue.forget(neighbour(broker))
         self._set_timer()
 

@@ -153,6 +153,7 @@ class Exchange:
             return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
 
         self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
+        self._station.forget_waiting(edge.broker)
 
     def _send_registrations(self, edge: Edge) -> None:
         """Whole, with what was not told yet."""
