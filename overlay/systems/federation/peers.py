@@ -127,18 +127,16 @@ class Peers:
             return []
         return self.send_encoded(peers, type(message), data, drop)
 
-    def send_encoded(
-        self, peers: Iterable[str], message: type[m.Message], data: bytes, drop: int | None = None
-    ) -> list[str]:
-        """A message that is written already."""
+    def send_encoded(self, peers: Iterable[str], kind: type, data: bytes, drop: int | None = None) -> list[str]:
+        """A message of the class ``kind`` that is written already."""
         channel, now = self.channel, self.now
         sent = [peer for peer in peers if channel.send(peer.encode(), data, now, drop)]
-        kind = _NAMES[message]
-        self.counters[f"out_{kind}"] += len(sent)
-        self.counters[f"out_{kind}_bytes"] += len(sent) * len(data)
+        name = _NAMES[kind]
+        self.counters[f"out_{name}"] += len(sent)
+        self.counters[f"out_{name}_bytes"] += len(sent) * len(data)
         if self.meter is not None:
             for peer in sent:
-                self.meter.count(peer, message, len(data), now, is_sent=True)
+                self.meter.count(peer, kind, len(data), now, is_sent=True)
         return sent
 
     def send_loose(self, address: Address, message: m.Discover | m.Here) -> bool:
