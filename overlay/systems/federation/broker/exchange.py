@@ -163,6 +163,7 @@ class Exchange:
         if self.forget_collected is not None:
             self.forget_collected(edge.broker)
         self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
+        self._station.forget_waiting(edge.broker)
 
     def _send_registrations(self, edge: Edge) -> None:
         """Whole, with what was not told yet."""
