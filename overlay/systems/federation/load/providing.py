@@ -52,7 +52,8 @@ class Providing(Life[Provider]):
 
     @property
     def is_finished(self) -> bool:
-        return self._is_done and not self._open
+        """While there may be queries, it waits to be asked until it is abandoned."""
+        return self._is_over or (self.shared.workload.kind != ONCE and self._is_done and not self._open)
 
     def _times(self) -> Sequence[int]:
         return self.shared.published.times
