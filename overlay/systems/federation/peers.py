@@ -146,7 +146,7 @@ class Peers:
         self.counters[f"out_{kind}_bytes"] += len(sent) * len(data)
         if self.meter is not None:
             for peer in sent:
-                self.meter.count(peer, type(message), len(data), now, is_sent=True)
+                self.meter.count(peer, message, len(data), now, is_sent=True)
         return sent
 
     def send_loose(self, address: Address, message: m.Discover | m.Here) -> bool:
