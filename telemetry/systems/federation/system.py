@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from overlay.systems.federation.system import SYSTEM
 
 from overlay.systems.federation.measuring import figures
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.rows import TABLES
+from overlay.systems.federation.system import SYSTEM
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation.measures import MEASURES, PART
 from telemetry.systems.federation.shown import COUNTERS, KEY_FIGURES, SERIES_OF_RUNS, WORDINGS
+from telemetry.systems.federation.studies.ablation import ABLATION_STUDY
+from telemetry.systems.federation.studies.disappearance import DISAPPEARANCE_STUDY
+from telemetry.systems.federation.studies.energy import ENERGY_STUDY
+from telemetry.systems.federation.studies.loaded import LOADED_STUDY
+from telemetry.systems.federation.studies.wan import WAN_STUDY
 
 
 class FederationTelemetry(Telemetry):
@@ -23,6 +28,7 @@ class FederationTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES_OF_RUNS, KEY_FIGURES, WORDINGS
     tables = TABLES
+    studies = (LOADED_STUDY, WAN_STUDY, ENERGY_STUDY, DISAPPEARANCE_STUDY, ABLATION_STUDY)
     first_figure = "ts_mean"
     published_in = "Section 7"
     published_note = "The paper prints no values of its Figs. 11 to 14."

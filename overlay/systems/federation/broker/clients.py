@@ -17,7 +17,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from overlay.channel import Down, Moved
 from overlay.core.addresses import format_address
-from overlay.core.node import NEVER, SECOND
+from overlay.core.node import MILLISECOND, NEVER, SECOND
 from overlay.systems.federation.broker.client_events import ClientRegistered, EntryRemoved, KeepAliveMissed
 from overlay.systems.federation.broker.held import MOST_HELD, Held, Waiting
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -139,7 +139,8 @@ class Clients:
         if client.held is not None:
             self._drop(len(client.held))
         self._tables.unregister(name)
-        self._station.log.append(EntryRemoved(name, reason))
+        silent_us = 1000 * (self._peers.now - client.heard) // MILLISECOND
+        self._station.log.append(EntryRemoved(name, reason, silent_us))
         self._neighbours.out_of_turn()
 
     def supersede(self) -> None:
