@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from overlay.journal.facts import Fact
 from overlay.systems.federation.measuring import figures
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.rows import TABLES
@@ -59,7 +60,8 @@ class FederationTelemetry(Telemetry):
 def facts_of(journalled: Journalled) -> Facts:
     """The facts of a run that its measures are made of."""
     facts = Facts()
-    for fact in (*journalled.starts, *journalled.ticks, *journalled.events):
+    known: Iterable[Fact] = (*journalled.starts, *journalled.ticks, *journalled.events)
+    for fact in known:
         facts.add(fact)
     for name, rows in journalled.own.items():
         for row in rows.to_pylist():
