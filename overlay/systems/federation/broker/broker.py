@@ -146,11 +146,15 @@ class Broker:
     def leave(self, now: int) -> int:
         """Unregister, and close all sessions."""
         self._begin(now)
-        self.membership.leave()
-        for name in self.clients:
-            self.peers.close(name)
+        self._leave()
         self._settle()
         return LEAVE_NS
+
+    def _leave(self) -> None:
+        """Clients that lose their session look for another broker at once."""
+        self.membership.leave()
+        for name in list(self.clients):
+            self.peers.close(name)
 
     def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
         """One of ``fault_kinds`` begins or ends."""
@@ -161,14 +165,14 @@ class Broker:
         self._begin(now)
         if what == MOVE:
             self.address = parse_address(document["address"])
-            self.membership.move(self.address)
+            self.membership.move(document["address"])
         elif what == OFFLINE:
             self.outages.offline(begins)
             self._tell_link()
         else:
             is_proper = document["way"] == PROPER
             if is_proper and not self.outages.has_vanished:
-                self.membership.leave()
+                self._leave()
             self.outages.vanish(now + LEAVE_NS if is_proper else now)
         self._settle()
 
