@@ -41,6 +41,8 @@ class Exchange:
         """Edges that are to be told whole tables, or to be sent what was stored."""
         self._must_tell = False
         """Whether neighbours are to be told of registrations with this step."""
+        self.forget_collected: Callable[[str], None] | None = None
+        """Called with a neighbour that is told all subscriptions, or is told none any more."""
 
     # ---- edges
 
@@ -67,6 +69,12 @@ class Exchange:
         edge.answered_at.clear()
         if edge.is_connected:
             self._tables.subscriptions.hold(neighbour(edge.broker))
+
+    def forget(self, edge: Edge) -> None:
+        """It is no neighbour any more."""
+        self.end(edge)
+        if self.forget_collected is not None:
+            self.forget_collected(edge.broker)
 
     # ---- telling
 
@@ -151,7 +159,10 @@ class Exchange:
         def message(rows: Sequence[Subscription], is_last: bool) -> m.SubTable:
             return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
 
+        if self.forget_collected is not None:
+            self.forget_collected(edge.broker)
         self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
+        self._station.forget_waiting(edge.broker)
 
     def _send_registrations(self, edge: Edge) -> None:
         """Whole, with what was not told yet."""
@@ -196,7 +207,8 @@ class Exchange:
         if data is None:
             return False
         edge.told[table] += 1
-        if self._peers.send_encoded((edge.broker,), type(message), data) and isinstance(message, m.SubTable):
+        self._peers.send_encoded((edge.broker,), type(message), data)
+        if isinstance(message, m.SubTable):
             self._station.counters["subtable_added"] += len(message.added)
             self._station.counters["subtable_removed"] += len(message.removed)
         return True

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from overlay.channel import Down, Reason, Up
-from overlay.core.addresses import Address, parse_address
+from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.node import SECOND
 from overlay.systems.federation.broker.directory import Directory, News
 from overlay.systems.federation.broker.links import is_up, with_link
@@ -79,9 +79,9 @@ class Membership:
             self._station.cancel(Clock.LINK, broker)
         self._down.clear()
 
-    def move(self, endpoint: str) -> None:
-        """This broker has another address, ``host:port``."""
-        self._neighbours.own = replace(self._neighbours.own, endpoint=endpoint)
+    def move(self, address: Address) -> None:
+        """This broker has another address."""
+        self._neighbours.own = replace(self._neighbours.own, endpoint=format_address(address))
         self._peers.channel.moved(self._peers.now)
         self._register()
 

@@ -5,7 +5,7 @@ What is told over an edge that is ready is ``exchange``'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from overlay.channel import Back, Down, Quiet, Reason, Up
@@ -64,6 +64,10 @@ class Neighbours:
         """Notifications that wait for a neighbour."""
         return sum(len(edge.store) for edge in self._edges.values())
 
+    def collects(self, forget: Callable[[str], None]) -> None:
+        """What neighbours are told may be collected before: ``forget`` is called with each that needs none of it."""
+        self._exchange.forget_collected = forget
+
     # ---- the tree
 
     def take_tree(self, epoch: int, brokers: Mapping[str, BrokerAdvertisement], edges: frozenset[str]) -> None:
@@ -109,8 +113,8 @@ class Neighbours:
 
     def _retire(self, edge: Edge) -> None:
         """It carries notifications until the new edges are ready."""
-        self._exchange.end(edge)
         edge.is_current = edge.is_ready = False
+        self._exchange.forget(edge)
         if edge.is_connected:
             self._tables.retire(edge.broker)
             edge.is_connected, edge.has_entries = False, True
@@ -150,6 +154,7 @@ class Neighbours:
         self._pause(edge)
         if edge.is_connected:
             edge.is_connected = False
+            self._exchange.forget(edge)
             self._tables.disconnect(edge.broker)
             self._exchange.out_of_turn()
             self._station.log.append(NeighbourLost(edge.broker, reason))
@@ -361,7 +366,7 @@ class Neighbours:
         timers, broker = self._station.timers, edge.broker
         edge.store.check_invariants()
         assert edge.is_current or (Clock.EDGE, broker) in timers
-        assert not edge.is_quiet or not edge.is_current or (Clock.STORE, broker) in timers
+        assert not (edge.is_quiet and edge.is_connected) or (Clock.STORE, broker) in timers
         assert not edge.is_ready or (edge.is_connected and edge.has_said and edge.can_forward and not edge.is_quiet)
         assert not edge.can_forward or not len(edge.store)
         has_session = self._peers.address(broker) is not None

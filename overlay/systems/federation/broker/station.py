@@ -48,7 +48,7 @@ class Station:
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
         self.forget_waiting: Callable[[str], None] = lambda broker: None
-        """Called for a neighbour that is told all subscriptions, or whose edge ends: none waits for it any more."""
+        """Called for a neighbour that was told all subscriptions: in bulk mode, none waits for it any more."""
         self.superseded: list[str] = []
         """Own clients of which a neighbour tells a newer registration elsewhere; they are removed with the step."""
 
