@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from overlay.core.node import SECOND
 from overlay.core.settings import describe
+from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy import constants as c
-from overlay.systems.federation.energy.meter import DeviceMeter
+from overlay.systems.federation.energy.meter import DeviceMeter, device_meter
 from overlay.systems.federation.energy.models import LABELS, MODELS, energy
 from overlay.systems.federation.energy.usage import Energy, Exchange, Usage, cpu_time_ns
+from overlay.systems.federation.load.plans import device_clients
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.workload import Workload
 from tests.thorough import examples
 
 DURATION = 30 * SECOND
@@ -222,3 +225,34 @@ def test_an_answer_has_bytes_and_no_packets_of_its_own_and_time_begins_with_the_
         one.count("b1", m.SubTable, 100, begin, is_sent=True)
         one.count("b1", m.Ack, 100, begin, is_sent=False)
     assert one.energy(begin + SECOND, 0).radio_j == pytest.approx(0.40446 + 0.006427122 * 200 * 8 / (1 << 20))
+
+
+def config(clients=(), **values):
+    return ServerConfig(Settings(**values), 3, device_clients=clients)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (config(), []),
+        (config(mobile_brokers="2", device="mcxb", energy_model="transfer"), [2]),
+        (config(("c4",), mobile_brokers="2", energy_model="transfer"), [0]),
+        (config(mobile_brokers="2", energy_model="transfer"), []),
+    ],
+)
+def test_one_broker_counts_for_the_device(given, expected):
+    assert [broker for broker in range(3) if device_meter(given, broker) is not None] == expected
+
+
+def test_the_clients_of_a_device_without_a_broker_are_those_that_a_broker_on_it_would_have():
+    none = Settings(mobile_brokers="2", energy_model="transfer")
+    workload = Workload(providers=6, consumers=3, scopes=6)
+    assert device_clients(none, workload, 3, None, 1) == ("p4", "p5", "c2")
+    assert device_clients(replace(none, device="mcxb"), workload, 3, None, 1) == ()
+    assert device_clients(Settings(mobile_brokers="2"), workload, 3, None, 1) == ()
+
+
+def test_statistics_are_by_part_and_in_microjoules():
+    one = device()
+    one.count("b1", m.SubTable, 1_024, 0, is_sent=True)
+    assert one.statistics(SECOND, 0) == {"radio_uj": 5_907_000, "cpu_uj": 2_193, "energy_uj": 5_909_193}

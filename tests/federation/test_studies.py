@@ -24,9 +24,7 @@ from telemetry.systems.federation.studies.energy import ENERGY_STUDY, MODES
 from telemetry.systems.federation.studies.loaded import LOADED_STUDY
 from telemetry.systems.federation.studies.wan import WAN_STUDY
 
-STUDIES = {
-    one.id: one for one in (LOADED_STUDY, WAN_STUDY, ENERGY_STUDY, DISAPPEARANCE_STUDY, ABLATION_STUDY)
-}
+STUDIES = {one.id: one for one in (LOADED_STUDY, WAN_STUDY, ENERGY_STUDY, DISAPPEARANCE_STUDY, ABLATION_STUDY)}
 Measured = Callable[[Row, float], Mapping[str, float]]
 
 
@@ -131,7 +129,9 @@ def test_fig_11_is_the_shape_only_where_three_are_never_faster() -> None:
 
 
 def test_an_unsatisfied_query_leaves_fig_11_open_and_is_counted() -> None:
-    result = judged("E1.1", lambda row, by: {**loaded(row, by), "unsatisfied": float(row.topology == "line" and by == 1)})
+    result = judged(
+        "E1.1", lambda row, by: {**loaded(row, by), "unsatisfied": float(row.topology == "line" and by == 1)}
+    )
     assert verdicts(result)["fig-11-7"] == INCONCLUSIVE
     counted = next(one for one in result.judged if one.claim.id == "fig-11-7").values
     assert next(one.found["value"] for one in counted if one.name == "unsatisfied queries") == 4 / 10

@@ -22,6 +22,8 @@ class ServerConfig:
     links: tuple[tuple[int, int, int], ...] = ()
     """The candidates for edges of the tree: two brokers, and the one-way delay, µs."""
     positions: tuple[tuple[float, float], ...] | None = None
+    device_clients: tuple[str, ...] = ()
+    """Names of the clients on a device that has no broker, if its energy is modelled. They are at broker 0."""
 
     @property
     def server_names(self) -> frozenset[str]:

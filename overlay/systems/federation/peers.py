@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
 from overlay.channel import Message as Carried
@@ -20,6 +20,9 @@ from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.codec import CODEC
 from overlay.systems.federation.wire.errors import BadMessage, Reason
+
+if TYPE_CHECKING:
+    from overlay.systems.federation.energy.meter import DeviceMeter  # only brokers of devices have one
 
 REFUSAL_EVERY = SECOND
 """Between refusals of malformed messages to one sender."""
@@ -66,6 +69,8 @@ class Peers:
         self.counters: Counter[str] = Counter()
         """``in_KIND`` and ``out_KIND`` messages, ``out_KIND_bytes``, ``refused_CODE`` by this node,
         ``malformed_REASON``, ``too_large``."""
+        self.meter: DeviceMeter | None = None
+        """Of a device whose energy is modelled: it counts what is sent and received."""
         self._refused: dict[bytes, int] = {}
         """When a malformed message of a peer was last refused."""
 
@@ -122,15 +127,16 @@ class Peers:
             return []
         return self.send_encoded(peers, type(message), data, drop)
 
-    def send_encoded(
-        self, peers: Iterable[str], message: type[m.Message], data: bytes, drop: int | None = None
-    ) -> list[str]:
-        """A message that is written already."""
+    def send_encoded(self, peers: Iterable[str], kind: type, data: bytes, drop: int | None = None) -> list[str]:
+        """A message of the class ``kind`` that is written already."""
         channel, now = self.channel, self.now
         sent = [peer for peer in peers if channel.send(peer.encode(), data, now, drop)]
-        kind = _NAMES[message]
-        self.counters[f"out_{kind}"] += len(sent)
-        self.counters[f"out_{kind}_bytes"] += len(sent) * len(data)
+        name = _NAMES[kind]
+        self.counters[f"out_{name}"] += len(sent)
+        self.counters[f"out_{name}_bytes"] += len(sent) * len(data)
+        if self.meter is not None:
+            for peer in sent:
+                self.meter.count(peer, kind, len(data), now, is_sent=True)
         return sent
 
     def send_loose(self, address: Address, message: m.Discover | m.Here) -> bool:
@@ -177,6 +183,8 @@ class Peers:
             self._refuse_malformed(event.peer, error)
         else:
             self.counters[f"in_{_NAMES[type(message)]}"] += 1
+            if self.meter is not None:
+                self.meter.count(name, type(message), len(event.message), self.now, is_sent=False)
             found.append(Heard(name, message, len(event.message)))
 
     def _refuse_malformed(self, peer: bytes, error: BadMessage) -> None:

@@ -50,7 +50,7 @@ class Ledger:
     def __init__(self, give_up_s, keepalive_s):
         self.before = round((give_up_s + 1) * SECOND)
         self.after = round((3 * give_up_s + 3 * keepalive_s + 5) * SECOND)
-        self.subscribed, self.accepted = {}, {}
+        self.subscribed, self.published, self.accepted = {}, {}, {}
         self.owed = []
         self.disturbed = defaultdict(list)
         self.newest = defaultdict(int)
@@ -79,6 +79,15 @@ class Ledger:
     def withdrawn(self, sid):
         self.subscribed[sid].is_withdrawn = True
 
+    def publish(self, life, note):
+        self.published[note.id] = life, note
+
+    def check_published(self):
+        """At rest: brokers have accepted what providers that are there have published."""
+        for nid, (life, note) in self.published.items():
+            is_missing = life.is_live and nid not in self.accepted and note.expires > self.wall_ms
+            assert not is_missing, f"{nid} was published, and accepted by no broker"
+
     def accept(self, broker, note, find_way):
         """``find_way(subscription)`` gives the brokers to its client, as their tables are now, or None."""
         if note.id in self.accepted:
@@ -105,8 +114,9 @@ class Ledger:
             assert sid.client == name, f"{broker} notifies {name} of {sid}"
             one = self.subscribed[sid]
             assert is_satisfied(one.subscription, note), f"spurious: {note} does not satisfy {one.subscription}"
-            assert one.subscription.expires > self.wall_ms, f"spurious: {sid} has expired"
-            assert not one.is_withdrawn, f"spurious: {sid} was withdrawn"
+            if note.id not in one.sent:  # else it was sent in time, and goes again in another session
+                assert one.subscription.expires > self.wall_ms, f"spurious: {sid} has expired"
+                assert not one.is_withdrawn, f"spurious: {sid} was withdrawn"
             earlier = one.sent.keys() if one.subscription.once else one.sent.keys() & {note.id}
             if earlier:
                 since = min(one.sent[nid] for nid in earlier)

@@ -11,8 +11,8 @@ from overlay.systems.federation.settings import Settings
 LINK_FAULTS = ("loss", "duplication", "reordering", "jitter")
 FAULTS = (
     *LINK_FAULTS,
-    *("client crash", "client leave", "client move", "broker crash", "broker leave", "broker move", "broker restart"),
-    *("cut", "service restart"),
+    *("client crash", "client leave", "client move", "client hush", "client invalid"),
+    *("broker crash", "broker leave", "broker move", "broker restart", "cut", "service restart"),
 )
 SCOPES = ("climate", "light", "noise")
 TEXTS = ("true", "x > 1", "x > 2", "x in (1, 2)", "entity.id = r1", "entity.id = r1 and x > 1", "not x > 2")

@@ -8,7 +8,7 @@ from tests.federation.village.villager import ENTITIES, NUMBERS
 
 EXPRESSIONS = [parse(text) for text in TEXTS]
 USUAL = {"publish": 12, "subscribe": 8, "withdraw": 2, "join": 3}
-WEIGHTS = {"client crash": 2, "client leave": 2, "client move": 3, "cut": 2}
+WEIGHTS = {"client crash": 2, "client leave": 2, "client move": 3, "client hush": 3, "client invalid": 3, "cut": 2}
 """Of the faults; the others have 1."""
 LONG, SHORT = 90_000, 4_000
 """Ms that a subscription lives."""
@@ -83,6 +83,32 @@ class Storm:
 
     def client_move(self):
         self._client("move")
+
+    def client_hush(self):
+        """Perhaps between a notification and its acknowledgement."""
+        name = self._some("pc")
+        if name:
+            settings, random = self.plan.settings, self.random
+            self.publish()
+            self.village.pass_ms(self.plan.shape.delay_ms * random.choice([0, 1.5, 2.5, 4]))
+            longest = settings.keepalive_s * 1.8 if random.random() < 0.7 else settings.give_up_s * 3
+            self._do("hush", name, round(1000 * longest * random.random()))
+            for _ in range(random.randint(0, 5)):
+                self.village.pass_ms(random.choice([10, 300, 700]))
+                self.publish()
+
+    def client_invalid(self):
+        """Silent for longer than it is valid, and back before it is removed."""
+        name = self._some("c")
+        if name:
+            valid_ms = 1000 * self.plan.settings.keepalive_s
+            self.subscribe()
+            self.village.pass_ms(300)
+            self._do("hush", name, round(valid_ms * self.random.uniform(1.3, 1.9)))
+            self.village.pass_ms(valid_ms * 1.1)
+            for _ in range(6):
+                self.publish()
+                self.village.pass_ms(self.random.choice([0, 5, 100]))
 
     def broker_crash(self):
         self._broker("crash_broker")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from overlay.core.addresses import format_address
 from overlay.core.chance import Chances, Stream, derive_seed
 from overlay.core.links import LinkShape
 from overlay.core.node import MILLISECOND, SECOND
@@ -50,7 +51,8 @@ class Village:
         self.actors = {}
         self.service = None
         self.cuts = set()
-        self.offline = set()
+        self.offline, self.hushed = set(), {}
+        """Mobile brokers, and clients with how many hushes of them last."""
         self.trees = {}
         """Edges by life of the service and epoch."""
         self.lives = 0
@@ -119,7 +121,9 @@ class Village:
             host, port = self.addresses[number]
             self.addresses[number] = host, port + 1
             self._move(name, self.addresses[number])
-            self.brokers[name].moved(self.addresses[number], self.now)
+            document = {"what": "move", "address": format_address(self.addresses[number])}
+            self.brokers[name].fault(document, True, self.now)
+            self.simulator.wake(self.actors[name])
             self._happened(name, "it moved")
 
     def _server(self, make, name, index):
@@ -168,12 +172,27 @@ class Village:
             self._tell(name, "moved")
             self._happened(name, "it moved")
 
+    def hush(self, name, ms):
+        """Nothing passes between a client and all others for so long."""
+        actor = self.actors.get(name)
+        if name in self.villagers and actor is not None:
+            self.hushed[actor] = self.hushed.get(actor, 0) + 1
+            self._settle_network()
+            self.changed_at = max(self.changed_at, self.now + ms * MILLISECOND)
+            self.simulator.at(self.now + ms * MILLISECOND, lambda: self._end_hush(actor))
+
+    def _end_hush(self, actor):
+        self.hushed[actor] -= 1
+        if not self.hushed[actor]:
+            del self.hushed[actor]
+        self._settle_network()
+
     def subscribe(self, name, scopes, expression, expires_ms=60_000, **more):
         villager = self.villagers[name]
         one = villager.subscribe(self.now, scopes, expression, expires_ms, **more)
         self.ledger.now = self.now
         self.ledger.subscribe(villager, one)
-        self.changed_at = self.now
+        self.changed_at = max(self.changed_at, self.now)
         self.simulator.wake(self.actors[name])
         return one
 
@@ -181,10 +200,12 @@ class Village:
         self.ledger.now = self.now
         self.ledger.withdraw(sid)
         self._tell(sid.client, "withdraw", sid)
-        self.changed_at = self.now
+        self.changed_at = max(self.changed_at, self.now)
 
     def publish(self, name, scope, entity, x, life_ms=60_000):
-        return self._tell(name, "publish", scope, entity, {"x": x}, life_ms)
+        note = self._tell(name, "publish", scope, entity, {"x": x}, life_ms)
+        self.ledger.publish(self.villagers[name], note)
+        return note
 
     def live(self):
         """Subscriptions by id, as their clients believe."""
@@ -242,6 +263,7 @@ class Village:
         pairs = [([at[a]], [at[b]]) for a, b in sorted(self.cuts)]
         for number in sorted(self.offline):
             pairs.append(([at[number]], [one for i, one in enumerate(at) if i != number]))
+        pairs += [([actor.address], list(at)) for actor in self.hushed]
         network.divide(pairs)
 
     # ---- parts
@@ -265,7 +287,8 @@ class Village:
         self._settle_network()
 
     def _happened(self, name, cause):
-        self.ledger.now = self.changed_at = self.now
+        self.ledger.now = self.now
+        self.changed_at = max(self.changed_at, self.now)
         self.ledger.disturb(name, cause)
 
     def _stepped(self, now, actor):
@@ -273,7 +296,7 @@ class Village:
         node = actor.node
         name = node.name if isinstance(node, Villager) else node.peers.name
         if name in self.witnesses:
-            self.witnesses[name].look()
+            self.witnesses[name].look(actor.history)
         else:
             node.check_invariants()
         if isinstance(node, Villager) and node.state is State.GONE and self.villagers.get(name) is node:
@@ -343,7 +366,7 @@ class Village:
         found = []
         for name, one in self.villagers.items():
             wanted = implied.watched(name, self.brokers[one.broker].station.tables) if one.scopes else set()
-            watched = {sid for sid in one.watched if sid in implied.live}
+            watched = set(one.watched)
             answered = {sid for sid in wanted - watched if implied.live[sid].once}
             if watched - wanted or wanted - watched - answered:
                 found.append(f"{name} watches {sorted(watched)}, not {sorted(wanted)}")
@@ -362,6 +385,7 @@ class Village:
         self.pass_ms(0)
         found = self.differences()
         assert not found, f"not settled at {seconds(self.now)}: " + "; ".join(found)
+        self.ledger.check_published()
 
     def settle_s(self, at_most_s=300, every_ms=50):
         """From the last fault until all is right; None if it is not within ``at_most_s``."""

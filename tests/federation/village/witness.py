@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from overlay.channel import Back, Down, Quiet
+from overlay.systems.federation.broker.client_events import EntryRemoved
 from overlay.systems.federation.covering.covers import Coverable
 from overlay.systems.federation.peers import Heard
 from overlay.systems.federation.tables.destinations import neighbour
@@ -14,7 +15,7 @@ class Witness:
     def __init__(self, village, broker):
         self._village, self._broker = village, broker
         self._name = broker.peers.name
-        self._edges = frozenset()
+        self._edges, self._seen = frozenset(), 0
         self._listen()
 
     def _listen(self):
@@ -55,9 +56,13 @@ class Witness:
         if peer.startswith("b") and peer != "bdrs":
             self._village.ledger.disturb(self._name, cause)
 
-    def look(self):
-        """After each step."""
+    def look(self, history):
+        """After each step; ``history``: what it has reported, with times."""
         self._broker.check_invariants()
+        for _, event in history[self._seen :]:
+            if isinstance(event, EntryRemoved):
+                self._village.ledger.disturb(event.client, f"removed ({event.reason})")
+        self._seen = len(history)
         edges = frozenset(self._broker.station.tables.registrations.neighbours)
         if edges != self._edges:
             self._edges = edges

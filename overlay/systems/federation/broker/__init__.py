@@ -2,13 +2,11 @@
 
 - ``station``      what the rooms share: messages, tables, deadlines
 - ``clients``      the broker's own clients: registration, keep-alives
-- ``registered``, ``held``   one of them, and the notifications that wait for it
+- ``registered``, ``deliveries``, ``held``   one of them; what goes to it, at once or later
 - ``notifying``    subscriptions and notifications: to whom each notification goes
 - ``cache``, ``duplicates``  the newest notifications, and the ids of those that have passed
 - ``parts``        messages with many ids, in parts that a message can carry
 - ``asking``       the synchronous mode: LOOKUP, and QUERY as a proxy
-- ``cache``, ``duplicates``  the newest notifications, and the ids of those that have passed
-- ``parts``        messages with many ids, in parts that a message can carry
 - ``neighbours``   the edges of the tree, and both tables over them
 - ``membership``   the registration service: which brokers there are, and which tree
 """

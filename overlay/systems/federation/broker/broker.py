@@ -28,6 +28,7 @@ from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.outages import Datagram, Outages
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.energy.meter import device_meter
 from overlay.systems.federation.fault_kinds import MOVE, OFFLINE, PROPER, VANISH
 from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
@@ -50,6 +51,7 @@ class Broker:
         self._past: Counter[str] = Counter()
         """Counters of lives before it vanished."""
         self.outages = Outages()
+        self.meter = device_meter(config, place.number)
         self._begin_life(wall_offset_ns)
 
     def _begin_life(self, wall_offset_ns: int) -> None:
@@ -57,6 +59,7 @@ class Broker:
         config, place, chances, key = self._origin
         settings, name = config.settings, broker_name(place.number)
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
+        self.peers.meter = self.meter
         self.station = station = Station(settings, self.peers)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
@@ -72,6 +75,8 @@ class Broker:
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
+        if self.bulk is not None:
+            self.neighbours.collects(self.bulk.forget)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
@@ -103,12 +108,13 @@ class Broker:
         }
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
+            station.forget_waiting = self.bulk.forget
 
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
-        self._begin(now)
+        self.peers.now = now
         for data, source in self._passing(datagrams):
             self._begin(now)
             self.peers.receive(data, source)
@@ -141,6 +147,9 @@ class Broker:
         """Unregister, and close all sessions."""
         self._begin(now)
         self.membership.leave()
+        for name in self.clients:
+            self.peers.close(name)
+        self._settle()
         return LEAVE_NS
 
     def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
@@ -172,9 +181,10 @@ class Broker:
         return ()
 
     def statistics(self, now: int) -> dict[str, int]:
-        tables = self.station.tables
+        tables, counters = self.station.tables, self._counters()
         return {
-            **self._counters(),
+            **counters,
+            **({} if self.meter is None else self.meter.statistics(now, counters["visits"])),
             "subscriptions": len(tables.subscriptions),
             "registrations": len(tables.registrations),
             "clients": len(self.clients),
@@ -208,7 +218,7 @@ class Broker:
         if not self.outages:
             return datagrams
         config, place, _, _ = self._origin
-        known = [self.peers.address(name) for name in config.server_names]
+        known = [at for name in config.server_names if (at := self.peers.address(name)) is not None]
         return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
 
     def _tell_link(self) -> None:

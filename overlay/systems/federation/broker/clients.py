@@ -16,18 +16,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 
 from overlay.channel import Down, Moved
-from overlay.core.addresses import format_address
-from overlay.core.node import MILLISECOND, NEVER, SECOND
+from overlay.core.addresses import Address, format_address
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.broker.client_events import ClientRegistered, EntryRemoved, KeepAliveMissed
-from overlay.systems.federation.broker.held import MOST_HELD, Held, Waiting
+from overlay.systems.federation.broker.deliveries import Deliveries
 from overlay.systems.federation.broker.neighbours import Neighbours
-from overlay.systems.federation.broker.parts import offers, shares
 from overlay.systems.federation.broker.registered import Registered
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.peers import SessionEvent
-from overlay.systems.federation.tables.outlets import Change
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.values import Advertisement, Entry, Notification, Role, Subscription
 
 MOST_CLIENTS = 100_000
@@ -38,15 +35,15 @@ class Clients:
     def __init__(self, station: Station, neighbours: Neighbours, servers: Container[str] = ()) -> None:
         """``servers``: the names of brokers and of the registration service, which no client may have."""
         self._station, self._neighbours, self._servers = station, neighbours, servers
-        self._peers, self._tables, self._counters = station.peers, station.tables, station.counters
+        self._peers, self._tables = station.peers, station.tables
+        self._deliveries = Deliveries(station)
+        self.tell = self._deliveries.offer
         settings = station.settings
         self._valid_for = round(settings.keepalive_s * SECOND)
         self._known_for = self._valid_for * (2 if settings.grace_from == "last_heard" else 3)
         self._is_implicit = settings.implicit_keepalive
         self._clients: dict[str, Registered] = {}
         self._version = 0
-        self._due = self._sent = self._dropped = 0
-        """NOTIFYs: those that were to go, also again; those that went; those that were given up."""
 
     def __len__(self) -> int:
         return len(self._clients)
@@ -72,7 +69,8 @@ class Clients:
         if (refusal := self._refusal(name, message.advertisement)) is not None:
             self._peers.refuse(name, message, *refusal)
             return
-        if self._peers.address(name) is None:
+        address = self._peers.address(name)
+        if address is None:
             return  # its session ended while the message was in a queue
         self._peers.accept(name, message.req)
         client, advertisement = self._clients.get(name), message.advertisement
@@ -85,7 +83,7 @@ class Clients:
             if client.advertisement == advertisement:
                 return
             client.advertisement = advertisement
-        self._announce(name, advertisement)
+        self._announce(advertisement, address)
         if advertisement.role is Role.PROVIDER:
             self._neighbours.out_of_turn()
 
@@ -119,7 +117,7 @@ class Clients:
             self._peers.refuse(name, message, m.Code.INVALID, "The registration is invalid. Send a keep-alive first.")
             return False
         elif not client.is_ready:
-            self._make_ready(name, client)
+            self._deliveries.resume(name, client)
         return True
 
     def subscribed(self, name: str) -> None:
@@ -136,8 +134,7 @@ class Clients:
         if client is None:
             return
         self._station.cancel(Clock.CLIENT, name)
-        if client.held is not None:
-            self._drop(len(client.held))
+        self._deliveries.forget(client)
         self._tables.unregister(name)
         silent_us = 1000 * (self._peers.now - client.heard) // MILLISECOND
         self._station.log.append(EntryRemoved(name, reason, silent_us))
@@ -149,8 +146,6 @@ class Clients:
         for name in names:
             self.remove(name, "superseded")
 
-    # ---- what goes to clients
-
     def notify(
         self,
         name: str,
@@ -160,20 +155,7 @@ class Clients:
         hops: int = 0,
     ) -> None:
         """NOTIFY of what satisfies these subscriptions: at once, or once the client is valid again."""
-        client = self._clients[name]
-        for several in shares(subscriptions, notification):
-            self._due += 1
-            message = m.Notify(notification, tuple([one.id for one in several]), is_cached, hops)
-            priority = max([one.priority for one in several])
-            waiting = Waiting(message, priority, tuple([one.expires for one in several]))
-            if not (client.is_ready and self._send(name, client, waiting)):
-                self._hold(client, waiting)
-
-    def tell(self, change: Change) -> None:
-        """OFFER to a provider that is ready; the tables keep it otherwise."""
-        name = change.destination.id
-        for message in offers(self._peers.codec, change.added, change.removed):
-            self._peers.send(name, message)
+        self._deliveries.notify(name, self._clients[name], notification, subscriptions, is_cached, hops)
 
     # ---- deadlines and sessions
 
@@ -186,35 +168,34 @@ class Clients:
             self._station.set_timer(Clock.CLIENT, name, client.heard + self._valid_for)
         else:
             client.is_valid = False
-            self._stop(name, client)
+            self._deliveries.pause(name, client)
             self._station.set_timer(Clock.CLIENT, name, client.heard + self._known_for)
             self._station.log.append(KeepAliveMissed(name))
 
     def session(self, event: SessionEvent) -> None:
         """A client is left to its own timers. Until it is heard again, what is for it is held."""
-        name = event.peer.decode(errors="replace")
+        if not isinstance(event, Moved | Down):
+            return
+        try:
+            name = event.peer.decode()
+        except UnicodeDecodeError:
+            return
         client = self._clients.get(name)
         if client is None:
             return
         if isinstance(event, Moved):
-            self._announce(name, client.advertisement)
-        elif isinstance(event, Down):
-            client.is_reachable = False
-            self._stop(name, client)
-            self._tables.forget_told(name)
-            self._take_back(name, client, event.undelivered)
+            self._announce(client.advertisement, event.address)
+        else:
+            self._deliveries.take_back(name, client, event.undelivered)
 
     def check_invariants(self) -> None:
         """(I8), (I9) and (I10) of section 12. Raises ``AssertionError``."""
-        held = 0
         timers, now = self._station.timers, self._peers.now
         for name, client in self._clients.items():
             client.check_invariants(now, self._valid_for, self._known_for)
             assert (Clock.CLIENT, name) in timers, f"{name} has no deadline"
             assert self._tables.registrations.local(name) is not None
-            held += 0 if client.held is None else len(client.held)
-            assert client.held is None or len(client.held) <= MOST_HELD
-        assert self._due == self._sent + held + self._dropped, "(I9) a notification is unaccounted for"
+        self._deliveries.check_invariants(self._clients.values())
         assert len(self._clients) <= MOST_CLIENTS
 
     # ---- inner
@@ -238,14 +219,10 @@ class Clients:
         """Another registration over another session, perhaps of another life of the client: what it had is gone."""
         self._tables.unsubscribe_all(name)
         client.has_subscribed = False
-        if client.held is not None:
-            self._drop(len(client.held))
-            client.held = None
+        self._deliveries.forget(client)
 
-    def _announce(self, name: str, advertisement: Advertisement) -> None:
+    def _announce(self, advertisement: Advertisement, address: Address) -> None:
         """Its entry, new or changed. Versions rise over restarts, too."""
-        address = self._peers.address(name)
-        assert address is not None
         self._version = max(self._version + 1, self._peers.wall_ms * 1_000)
         self._tables.register(Entry(advertisement, format_address(address), self._station.name, self._version))
 
@@ -255,70 +232,4 @@ class Clients:
             client.is_valid = True
             self._station.set_timer(Clock.CLIENT, name, client.heard + self._valid_for)
         if not client.is_ready:
-            self._make_ready(name, client)
-
-    def _make_ready(self, name: str, client: Registered) -> None:
-        """It is valid, and was heard: over a session that may have ended since, if there is a queue."""
-        if self._peers.address(name) is None:
-            return
-        client.is_reachable = client.is_ready = True
-        self._tables.release(name)
-        if client.held is None:
-            return
-        held, client.held = client.held.take(), None
-        wall_ms = self._peers.wall_ms
-        for one in held:
-            current = one.at(wall_ms)
-            if current is None:
-                self._drop(1)
-            elif not (client.is_ready and self._send(name, client, current)):
-                self._hold(client, current)
-
-    def _stop(self, name: str, client: Registered) -> None:
-        client.is_ready = False
-        self._tables.hold(name)
-
-    def _send(self, name: str, client: Registered, one: Waiting) -> bool:
-        """False without a session. What cannot be written is dropped."""
-        if self._peers.send(name, one.message, one.priority):
-            self._sent += 1
-            return True
-        if self._peers.address(name) is None:
-            client.is_reachable = False
-            self._stop(name, client)
-            return False
-        self._drop(1)
-        return True
-
-    def _hold(self, client: Registered, one: Waiting) -> None:
-        if client.held is None:
-            client.held = Held()
-        self._drop(client.held.add(one, self._peers.wall_ms))
-
-    def _take_back(self, name: str, client: Registered, undelivered: Sequence[bytes]) -> None:
-        """The notifications that a session has not delivered wait before all others."""
-        returned = [one for data in undelivered if (one := self._returned(name, data)) is not None]
-        if not returned:
-            return
-        self._due += len(returned)
-        if client.held is None:
-            client.held = Held()
-        self._drop(client.held.put_first(returned, self._peers.wall_ms))
-
-    def _returned(self, name: str, data: bytes) -> Waiting | None:
-        try:
-            message = self._peers.codec.parse(data)
-        except BadMessage:
-            return None
-        if not isinstance(message, m.Notify):
-            return None
-        rows = [self._tables.subscriptions.get(sid) for sid in message.satisfied]
-        # A query ended when it was satisfied, so its expiry is not known any more.
-        until = tuple([row.subscription.expires if row else NEVER for row in rows])
-        priority = max([int(row.subscription.priority) for row in rows if row], default=1)
-        return Waiting(message, priority, until)
-
-    def _drop(self, number: int) -> None:
-        if number:
-            self._dropped += number
-            self._counters["dropped_held"] += number
+            self._deliveries.resume(name, client)

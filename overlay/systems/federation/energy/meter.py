@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.constants import PACKETS, Radio
 from overlay.systems.federation.energy.models import MODELS, cpu_joules
 from overlay.systems.federation.energy.usage import Energy, Exchange, cpu_time_ns
-from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.settings import NONE, Settings
 from overlay.systems.federation.wire import messages as m
 
 _ANSWERS = frozenset({m.Ack, m.Nack, m.Found, m.Answer})
+
+_UJ_PER_J = 1_000_000
 
 
 class DeviceMeter:
@@ -42,6 +45,12 @@ class DeviceMeter:
         up, down = (size, 0) if is_sent else (0, size)
         self._radio.add(Exchange(self._since(now), up, down, PACKETS if is_exchange else 0))
 
+    def statistics(self, now: int, visits: int) -> dict[str, int]:
+        """``energy``, µJ."""
+        found = self.energy(now, visits)
+        radio, cpu = round(found.radio_j * _UJ_PER_J), round(found.cpu_j * _UJ_PER_J)
+        return {"radio_uj": radio, "cpu_uj": cpu, "energy_uj": radio + cpu}
+
     def energy(self, now: int, visits: int) -> Energy:
         """Since the first call. ``visits`` are those of this broker; they count if it is on the device."""
         on_device = visits if self._clients is None else 0
@@ -52,3 +61,15 @@ class DeviceMeter:
         if self._start is None:
             self._start = now
         return now - self._start
+
+
+def device_meter(config: ServerConfig, broker: int) -> DeviceMeter | None:
+    """For the broker of this index if it counts for a device: it is on it, or it is broker 0 and serves its clients."""
+    settings = config.settings
+    if settings.energy_model == NONE:
+        return None
+    if settings.device != NONE:
+        return DeviceMeter(settings, config.server_names) if config.is_mobile(broker) else None
+    if broker or not config.device_clients:
+        return None
+    return DeviceMeter(settings, clients=frozenset(config.device_clients))

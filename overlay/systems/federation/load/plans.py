@@ -9,7 +9,7 @@ from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import MILLISECOND
 from overlay.load.assignment import ASSIGNMENTS, Demand, Positions
 from overlay.load.expectations import FLEET_SIZE
-from overlay.systems.federation.names import CONSUMER, PROVIDER
+from overlay.systems.federation.names import CONSUMER, PROVIDER, consumer_name, provider_name
 from overlay.systems.federation.settings import NONE, Settings
 from overlay.systems.federation.workload import BLOCKS, Workload, home_of
 from overlay.topologies import Graph
@@ -63,7 +63,27 @@ def _homes(
     return ASSIGNMENTS[workload.assignment](demand, Stream(derive_seed(seed, "assignment")))
 
 
+def device_clients(
+    settings: Settings, workload: Workload, brokers: int, positions: Positions | None, seed: int
+) -> tuple[str, ...]:
+    """Names of the clients on a device without a broker: those that a mobile broker would have, if there was one.
+
+    Empty unless the device's energy is modelled. Raises ``InvalidSetting``.
+    """
+    if not _is_over_radio(settings):
+        return ()
+    return tuple(
+        name(number)
+        for name, homes in zip((provider_name, consumer_name), _homes(workload, brokers, positions, seed), strict=True)
+        for number, broker in enumerate(homes)
+        if broker in settings.mobile_indices
+    )
+
+
+def _is_over_radio(settings: Settings) -> bool:
+    return settings.energy_model != NONE and settings.device == NONE
+
+
 def _served(settings: Settings, broker: int) -> int:
     """With a model of the device's energy and no broker on it, its clients are at broker 0, over the radio."""
-    is_over_radio = settings.energy_model != NONE and settings.device == NONE
-    return 0 if is_over_radio and broker in settings.mobile_indices else broker
+    return 0 if _is_over_radio(settings) and broker in settings.mobile_indices else broker
