@@ -165,7 +165,7 @@ class Broker:
         self._begin(now)
         if what == MOVE:
             self.address = parse_address(document["address"])
-            self.membership.move(document["address"])
+            self.membership.move(self.address)
         elif what == OFFLINE:
             self.outages.offline(begins)
             self._tell_link()
