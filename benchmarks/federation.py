@@ -4,26 +4,37 @@
 - matching a notification, by the number of subscriptions: 12 scopes and 1,000 entities, each subscription with one of
   either and a comparison, and the same without the entity
 - a subscription entered in the table and told to a neighbour
+- an epoch of the registration service: the tree computed again after one link went down, and the message for all; and
+  all brokers as messages for one that is new
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
+from itertools import count, cycle
 from random import Random
 
 import msgpack
 
 from benchmarks.figures import RATIO, Figure, figure
 from benchmarks.radiator.timing import Work, in_turn, repeated
+from overlay.systems.federation.bdrs.epochs import Epochs
+from overlay.systems.federation.bdrs.forest import edges_of, links_of
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.language.tree import And, Predicate
 from overlay.systems.federation.matching.index import Index
 from overlay.systems.federation.tables.tables import Routing, Tables
 from overlay.systems.federation.wire.codec import CODEC, Codec
 from overlay.systems.federation.wire.messages import Forward
-from overlay.systems.federation.wire.values import Notification, NotificationId, Subscription, SubscriptionId
+from overlay.systems.federation.wire.values import (
+    BrokerAdvertisement,
+    Candidate,
+    Notification,
+    NotificationId,
+    Subscription,
+    SubscriptionId,
+)
 
 TITLE = "Federation: hot paths of a broker"
 SIZES = (1_000, 100_000)
@@ -33,6 +44,10 @@ SCOPES, ENTITIES = 12, 1_000
 NOTIFICATIONS = 5_000
 CALLS = 2_000
 PAYLOAD_BYTES = 400
+BROKERS = (255, 1_000)
+LINKS = 2
+"""For each broker; each end names them."""
+EPOCHS = 10
 make = partial(figure, "federation")
 
 
@@ -44,6 +59,9 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
         yield from _matching(size, rounds)
     say("tables")
     yield from _tables(rounds)
+    say(f"epochs of up to {max(BROKERS):,} brokers")
+    for brokers in BROKERS:
+        yield from _epochs(brokers, rounds)
 
 
 def _messages(rounds: int) -> Iterator[Figure]:
@@ -106,6 +124,46 @@ def _tables(rounds: int) -> Iterator[Figure]:
     costs = in_turn({"plain": told(False), "covering": told(True)}, rounds)
     yield make("subscription entered and told to a neighbour", "µs", costs["plain"], "lower")
     yield make("subscription entered and told to a neighbour, with covering", "µs", costs["covering"], "lower")
+
+
+def _epochs(brokers: int, rounds: int) -> Iterator[Figure]:
+    states = cycle([_network(brokers, has_all=False), _network(brokers, has_all=True)])
+    epochs, numbers = Epochs(), count(1)
+
+    def publish() -> None:
+        live = next(states)
+        changed = [one for id, one in live.items() if one != epochs.brokers.get(id)]
+        epochs.publish(next(numbers), changed, (), edges_of(links_of(live), "tree"))
+
+    def change() -> None:
+        publish()
+        for message in epochs.since(epochs.epoch - 1):
+            CODEC.encode(message)
+
+    def whole() -> None:
+        for message in epochs.whole():
+            CODEC.encode(message)
+
+    publish()
+    costs = in_turn({"change": repeated(change, EPOCHS), "whole": repeated(whole, EPOCHS)}, rounds)
+    yield make(f"a new epoch of {brokers:,} brokers: tree and message", "µs", costs["change"], "lower")
+    yield make(f"{brokers:,} brokers as messages", "µs", costs["whole"], "lower")
+
+
+def _network(brokers: int, *, has_all: bool) -> dict[str, BrokerAdvertisement]:
+    """With or without one of its links."""
+    chance, near = Random(brokers), {number: list[Candidate]() for number in range(brokers)}
+    for number in range(1, brokers):
+        for other in {chance.randrange(number) for _ in range(LINKS)}:
+            delay, is_up = chance.randrange(1_000, 20_000), has_all or number > 1
+            near[number].append(Candidate(f"b{other}", delay, is_up))
+            near[other].append(Candidate(f"b{number}", delay, is_up))
+    return {
+        f"b{number}": BrokerAdvertisement(
+            f"b{number}", f"10.0.{number >> 8}.{number & 255}:7000", candidates=tuple(ends)
+        )
+        for number, ends in near.items()
+    }
 
 
 def _subscription(number: int, chance: Random, has_entity: bool) -> Subscription:

@@ -163,6 +163,50 @@ def test_after_a_lost_session_a_broker_gets_what_it_lacks():
     assert b0.news() == [m.Brokers(3, m.Whole.CHANGES, (), ("b2",), (("b0", "b1"),))]
 
 
+def test_a_broker_that_left_and_is_back_at_once_gets_all_though_nothing_has_changed():
+    world = World()
+    b0, b1 = mesh(world, "b0", "b1")
+    world.run(s(1))
+    b0.position = (1.0, 1.0)
+    world.register(b0)
+    world.leave(b1)
+    world.register(b1, last_epoch=0)
+    world.run(HOLD + MOMENT)
+    assert world.published().epoch == 3, "b0 has moved; then all was as it had been"
+    brokers = (b0.advertisement(), b1.advertisement())
+    assert b1.heard[-1][1] == m.Brokers(3, m.Whole.LAST, brokers, (), (("b0", "b1"),))
+
+
+def test_in_a_new_session_a_silent_broker_gets_all():
+    world = World(broker_keepalive_s=20.0)
+    b0, b1 = mesh(world, "b0", "b1")
+    world.run(s(1))
+    b1.peers.now = world.now
+    b1.peers.close("bdrs")
+    world._step(b1)
+    world.moment()
+    world.open(b1)
+    world.moment()
+    b0.position = (1.0, 1.0)
+    world.register(b0)
+    world.moment()
+    assert b1.heard[-1][1].whole is m.Whole.LAST, "it may have missed epoch 2"
+
+
+def test_a_keep_alive_that_crosses_an_epoch_is_not_answered_by_it_again():
+    world = World()
+    b0, b1 = mesh(world, "b0", "b1")
+    world.run(s(1))
+    b1.news()
+    b0.position = (1.0, 1.0)
+    world.register(b0)
+    world.run(DELAY + DELAY // 2)
+    assert (world.published().epoch, b1.epoch) == (3, 2)
+    world.keep_alive(b1)
+    world.run(s(1))
+    assert [type(message) for message in b1.news()] == [m.Brokers]
+
+
 def test_a_broker_that_acknowledges_nothing_is_not_sent_epoch_after_epoch():
     world = World(give_up_s=60.0, broker_keepalive_s=60.0)
     b0, b1 = mesh(world, "b0", "b1")

@@ -1,7 +1,7 @@
 """When an epoch is published, and which broker is sent what.
 
-The first change is published with its step. Until ``HOLD``, or ``HOLD_PER_BROKER`` for each broker, has passed, further
-ones wait for one another, so that brokers that start together, or links that fail together, cause few epochs.
+The first change is published with its step. Until ``HOLD`` has passed, or ``HOLD_PER_BYTE`` for all that was sent,
+further ones wait for one another: brokers that start together, or links that fail together, cause few epochs.
 
 A service that hears of an epoch higher than its own has been restarted. It waits once for a keep-alive interval, in
 which all brokers register again, and publishes the highest number heard + 1.
@@ -21,8 +21,9 @@ from overlay.systems.federation.settings import Settings
 
 HOLD = 50 * MILLISECOND
 """Between epochs at least, ns."""
-HOLD_PER_BROKER = MILLISECOND // 10
-"""Between epochs at least, for each broker: about what it takes to tell one, so that larger networks get through."""
+HOLD_PER_BYTE = 15
+"""Between epochs at least, ns for each byte of the first one to all brokers. Sending takes about 10 ns, so that changes
+never take all of the service's time. Changes of 255 brokers stay below ``HOLD``."""
 MOST_HEARD = 1 << 62
 """Epochs from here on are claimed by no broker of this network."""
 MOST_QUEUED = 16
@@ -109,13 +110,15 @@ class Publishing:
 
     def settle(self) -> None:
         """At the end of each step."""
-        if self._is_due and self._peers.now >= self._not_before:
-            self._publish()
+        is_new = self._is_due and self._peers.now >= self._not_before and self._publish()
         if self._behind:
             behind, self._behind = self._behind, {}
-            self._tell(behind)
+            sent = self._tell(behind)
+            if is_new:
+                self._not_before = max(self._not_before, self._peers.now + sent * HOLD_PER_BYTE)
 
-    def _publish(self) -> None:
+    def _publish(self) -> bool:
+        """Returns whether there is a new epoch."""
         registry, before = self._registry, self.epochs.brokers
         touched, self._touched = self._touched, {}
         gone = [broker for broker in touched if broker in before and registry.get(broker) is None]
@@ -123,20 +126,22 @@ class Publishing:
         changed = [one for one in found if one != before.get(one.id)]
         if not gone and not changed and self._heard <= self.epoch:
             self._behind |= {one.id: None for one in found if registry.all[one.id].told < self.epoch}
-            return
+            return False
         edges = self.epochs.edges
         if gone or any(one.id not in before or one.candidates != before[one.id].candidates for one in changed):
             edges = edges_of(links_of(registry.advertisements()), self._cycles)
         self.epochs.publish(max(self.epoch, self._heard) + 1, changed, gone, edges)
-        self._not_before = self._peers.now + max(HOLD, len(registry) * HOLD_PER_BROKER)
+        self._not_before = self._peers.now + HOLD
         self._report(TreePublished(self.epoch, len(before), edges))
         self._behind |= {broker: None for broker in registry.all if self._has_room(broker)}
+        return True
 
     def _has_room(self, broker: str) -> bool:
         return broker not in self._quiet and self._peers.channel.queued(broker.encode()) <= MOST_QUEUED
 
-    def _tell(self, brokers: Iterable[str]) -> None:
-        """Those that have the same epoch get the same messages, each written once."""
+    def _tell(self, brokers: Iterable[str]) -> int:
+        """Those that have the same epoch get the same messages, each written once. Returns the bytes of all."""
+        before = self._peers.counters["out_brokers_bytes"]
         groups: dict[int, list[str]] = {}
         for broker in brokers:
             one = self._registry.get(broker)
@@ -148,6 +153,7 @@ class Publishing:
             for broker in reached:
                 one = self._registry.all[broker]
                 one.told = one.sent = self.epoch
+        return self._peers.counters["out_brokers_bytes"] - before
 
     def check_invariants(self) -> None:
         """Raises ``AssertionError``."""

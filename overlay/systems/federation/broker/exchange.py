@@ -209,6 +209,9 @@ class Exchange:
             return False
         edge.told[table] += 1
         self._peers.send_encoded((edge.broker,), type(message), data)
+        if isinstance(message, m.SubTable):
+            self._station.counters["subtable_added"] += len(message.added)
+            self._station.counters["subtable_removed"] += len(message.removed)
         return True
 
     # ---- hearing
