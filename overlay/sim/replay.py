@@ -127,11 +127,15 @@ class _Again:
         self._now: int | None = None
         """Time of the last input; ``None`` before the first."""
         self._is_drained = False
-        """Whether the last record was a sent datagram. All of them precede the next input."""
+        """Whether the last record was a sent datagram. All of them precede the next input.
+
+        Output is taken where the recording has some, since a server may pack together what it sends until then."""
 
     def follow(self, record: Record) -> Difference | None:
         what, *fields = record
         if what == What.SENT:
+            if not self._is_drained:
+                self._drain()
             self._is_drained = True
             at, host, port, data = fields
             return self._compare(at, (data, (host, port)))
@@ -145,6 +149,8 @@ class _Again:
 
     def surplus(self) -> Difference | None:
         """A datagram that only the new broker sends."""
+        if not self._is_drained:
+            self._drain()
         return self._difference(self._at, None, self._waiting[0]) if self._waiting else None
 
     def _compare(self, at: int, recorded: Datagram) -> Difference | None:
@@ -171,13 +177,17 @@ class _Again:
             elif what == What.FAULT:
                 self._fault(rest[0], rest[1], now)
             else:
+                if what == What.TIMER:
+                    server.next_timer()  # every driver has asked for it
                 {What.TIMER: server.handle_timer, What.COUNTED: server.statistics, What.LEAVING: server.leave}[
                     What(what)
                 ](now)
         server.events()
-        self._waiting.extend(server.datagrams_to_send())
         self.inputs += 1
         self._before.append((self._at, (what, *fields)))
+
+    def _drain(self) -> None:
+        self._waiting.extend(self._server.datagrams_to_send())
 
     def _fault(self, text: str, begins: bool, now: int) -> None:
         server: Any = self._server

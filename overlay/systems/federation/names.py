@@ -46,7 +46,14 @@ MEASURES = (
     *("notifications", "owed", "lost", "in_window", "duplicates", "spurious"),
     *("messages_per_notification", "bytes_per_notification"),
     *("messages_per_subscription", "removals_per_subscription", "bytes_per_subscription"),
-    *("cache_received", "cache_hit_share", "cache_hit_share_max", "visits_per_query", "utilisation_max", "energy_per_query_j"),
+    *(
+        "cache_received",
+        "cache_hit_share",
+        "cache_hit_share_max",
+        "visits_per_query",
+        "utilisation_max",
+        "energy_per_query_j",
+    ),
     *("disappearance_known_mean_s", "disappearance_known_max_s", "disappearance_told_mean_s"),
     *("disappearance_unknown", "grace_min_s", "grace_max_s", "settle_s"),
 )

@@ -75,6 +75,8 @@ class Broker:
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
+        if self.bulk is not None:
+            self.neighbours.collects(self.bulk.forget)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
@@ -106,12 +108,13 @@ class Broker:
         }
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
+            station.forget_waiting = self.bulk.forget
 
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
-        self._begin(now)
+        self.peers.now = now
         for data, source in self._passing(datagrams):
             self._begin(now)
             self.peers.receive(data, source)
@@ -143,8 +146,15 @@ class Broker:
     def leave(self, now: int) -> int:
         """Unregister, and close all sessions."""
         self._begin(now)
-        self.membership.leave()
+        self._leave()
+        self._settle()
         return LEAVE_NS
+
+    def _leave(self) -> None:
+        """Clients that lose their session look for another broker at once."""
+        self.membership.leave()
+        for name in list(self.clients):
+            self.peers.close(name)
 
     def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
         """One of ``fault_kinds`` begins or ends."""
@@ -155,14 +165,14 @@ class Broker:
         self._begin(now)
         if what == MOVE:
             self.address = parse_address(document["address"])
-            self.membership.move(self.address)
+            self.membership.move(document["address"])
         elif what == OFFLINE:
             self.outages.offline(begins)
             self._tell_link()
         else:
             is_proper = document["way"] == PROPER
             if is_proper and not self.outages.has_vanished:
-                self.membership.leave()
+                self._leave()
             self.outages.vanish(now + LEAVE_NS if is_proper else now)
         self._settle()
 
@@ -212,7 +222,7 @@ class Broker:
         if not self.outages:
             return datagrams
         config, place, _, _ = self._origin
-        known = [self.peers.address(name) for name in config.server_names]
+        known = [at for name in config.server_names if (at := self.peers.address(name)) is not None]
         return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
 
     def _tell_link(self) -> None:
@@ -245,22 +255,29 @@ class Broker:
         return found
 
     def _begin(self, now: int) -> None:
-        """Everything that is due by ``now``."""
+        """Everything that is due by ``now``; mostly nothing is."""
         self.peers.now = now
+        is_changed = False
         for clock, key in self.station.timers.due(now):
             self._rings[clock](key)
-        self.station.tables.expire(self.peers.wall_ms)
+            is_changed = True
+        if self.station.tables.expire(self.peers.wall_ms) or is_changed:
+            self._settle()
         self.peers.channel.handle_timer(now)
+        if not self.processor.is_instant:
+            self._serve(now)
+
+    def _serve(self, now: int) -> None:
         for peer, message in self.processor.served(now):
             self._handle(peer, message)
         for peer in self.processor.take_resumed():
             self.peers.resume(peer)
-        self._settle()
 
     def _take_events(self) -> None:
+        is_instant = self.processor.is_instant
         for event in self.peers.events():
             match event:
-                case Heard(peer, message) if self.processor.is_instant:
+                case Heard(peer, message) if is_instant:
                     self.processor.count(message)
                     self._handle(peer, message)
                 case Heard(peer, message):
@@ -272,7 +289,7 @@ class Broker:
                 case _:
                     for room in (self.membership, self.neighbours, self.clients, self.asking):
                         room.session(event)
-            self._settle()
+                    self._settle()
 
     def _queue(self, peer: str, message: m.Message) -> None:
         if not self.processor.arrive(peer, message, self.peers.now):

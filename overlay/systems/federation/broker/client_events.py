@@ -28,3 +28,5 @@ class EntryRemoved(NodeEvent):
 
     client: str
     reason: str
+    silent_us: int
+    """Since it was last heard."""

@@ -17,7 +17,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from overlay.channel import Down, Moved
 from overlay.core.addresses import Address, format_address
-from overlay.core.node import SECOND
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.broker.client_events import ClientRegistered, EntryRemoved, KeepAliveMissed
 from overlay.systems.federation.broker.deliveries import Deliveries
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -72,7 +72,6 @@ class Clients:
         address = self._peers.address(name)
         if address is None:
             return  # its session ended while the message was in a queue
-        self._peers.accept(name, message.req)
         client, advertisement = self._clients.get(name), message.advertisement
         if client is None:
             self._begin(name, advertisement)
@@ -80,6 +79,8 @@ class Clients:
             if not client.is_reachable and client.advertisement.registration != advertisement.registration:
                 self._begin_again(name, client)
             self._hear(name, client)
+        self._peers.accept(name, message.req)  # after what was held: with the ACK the client subscribes to what is left
+        if client is not None:
             if client.advertisement == advertisement:
                 return
             client.advertisement = advertisement
@@ -136,7 +137,8 @@ class Clients:
         self._station.cancel(Clock.CLIENT, name)
         self._deliveries.forget(client)
         self._tables.unregister(name)
-        self._station.log.append(EntryRemoved(name, reason))
+        silent_us = 1000 * (self._peers.now - client.heard) // MILLISECOND
+        self._station.log.append(EntryRemoved(name, reason, silent_us))
         self._neighbours.out_of_turn()
 
     def supersede(self) -> None:

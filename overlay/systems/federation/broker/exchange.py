@@ -7,11 +7,12 @@ numbers of messages: a gap, like a wrong sum, asks for the whole table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.broker.edges import Edge
+from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.tables.destinations import neighbour
@@ -30,7 +31,8 @@ SUBSCRIPTIONS, REGISTRATIONS = Table.SUBSCRIPTIONS, Table.REGISTRATIONS
 
 
 class Exchange:
-    def __init__(self, station: Station) -> None:
+    def __init__(self, station: Station, edges: Mapping[str, Edge], forwarding: Forwarding) -> None:
+        self._edges, self._forwarding = edges, forwarding
         self._station, self._peers, self._tables = station, station.peers, station.tables
         settings = station.settings
         self._period = round(settings.exchange_s * SECOND)
@@ -40,6 +42,8 @@ class Exchange:
         """Edges that are to be told whole tables, or to be sent what was stored."""
         self._must_tell = False
         """Whether neighbours are to be told of registrations with this step."""
+        self.forget_collected: Callable[[str], None] | None = None
+        """Called with a neighbour that is told all subscriptions, or is told none any more."""
 
     # ---- edges
 
@@ -67,11 +71,22 @@ class Exchange:
         if edge.is_connected:
             self._tables.subscriptions.hold(neighbour(edge.broker))
 
+    def forget(self, edge: Edge) -> None:
+        """It is no neighbour any more."""
+        self.end(edge)
+        if self.forget_collected is not None:
+            self.forget_collected(edge.broker)
+
     # ---- telling
 
     def tell(self, change: Change) -> None:
-        edge = self._ready[change.destination.id]
-        if SUBSCRIPTIONS not in edge.owes:
+        """One that was collected may come late: then it goes with the whole table."""
+        edge = self._edges.get(change.destination.id)
+        if edge is None or not edge.is_connected:
+            return
+        if not edge.is_ready:
+            edge.owes.add(SUBSCRIPTIONS)
+        elif SUBSCRIPTIONS not in edge.owes:
             self._tell_subscriptions(edge, change.added, change.removed)
 
     def out_of_turn(self) -> None:
@@ -137,8 +152,7 @@ class Exchange:
             self._send_registrations(edge)
         if SUBSCRIPTIONS in owes:
             self._send_subscriptions(edge)
-        for stored in edge.store.take():
-            self._peers.send(edge.broker, stored.message, stored.priority)
+        self._forwarding.flush(edge)
 
     def _send_subscriptions(self, edge: Edge) -> None:
         """Whole."""
@@ -146,7 +160,10 @@ class Exchange:
         def message(rows: Sequence[Subscription], is_last: bool) -> m.SubTable:
             return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
 
+        if self.forget_collected is not None:
+            self.forget_collected(edge.broker)
         self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
+        self._station.forget_waiting(edge.broker)
 
     def _send_registrations(self, edge: Edge) -> None:
         """Whole, with what was not told yet."""
@@ -192,6 +209,9 @@ class Exchange:
             return False
         edge.told[table] += 1
         self._peers.send_encoded((edge.broker,), type(message), data)
+        if isinstance(message, m.SubTable):
+            self._station.counters["subtable_added"] += len(message.added)
+            self._station.counters["subtable_removed"] += len(message.removed)
         return True
 
     # ---- hearing

@@ -5,7 +5,7 @@ What is told over an edge that is ready is ``exchange``'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from overlay.channel import Back, Down, Quiet, Reason, Up
@@ -13,6 +13,8 @@ from overlay.core.addresses import parse_address
 from overlay.core.node import SECOND
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.exchange import Exchange
+from overlay.systems.federation.broker.forwarding import Forwarding
+from overlay.systems.federation.broker.hellos import Hellos
 from overlay.systems.federation.broker.neighbour_events import (
     NeighbourAway,
     NeighbourConnected,
@@ -23,12 +25,8 @@ from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.tables.outlets import Change
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.messages import Table
-from overlay.systems.federation.wire.values import BrokerAdvertisement, Notification, Priority, SubscriptionId
-
-MOST_HELLOS = 1_024
-"""Kept of brokers that are no neighbours, or not yet."""
+from overlay.systems.federation.wire.values import BrokerAdvertisement, Notification, SubscriptionId
 
 
 class Neighbours:
@@ -44,11 +42,9 @@ class Neighbours:
         self._edges: dict[str, Edge] = {}
         self._old: dict[str, Edge] = {}
         """Those of ``_edges`` that are of an earlier tree."""
-        self._hellos: dict[str, m.Hello] = {}
-        """The newest of each broker in its present session."""
-        self._unread: set[str] = set()
-        """Those whose sums were not compared yet."""
-        self._exchange = Exchange(station)
+        self._hellos = Hellos(self._edges)
+        self._forwarding = Forwarding(station, self._edges)
+        self._exchange = Exchange(station, self._edges, self._forwarding)
 
     @property
     def own_without_candidates(self) -> BrokerAdvertisement:
@@ -67,6 +63,10 @@ class Neighbours:
     def stored(self) -> int:
         """Notifications that wait for a neighbour."""
         return sum(len(edge.store) for edge in self._edges.values())
+
+    def collects(self, forget: Callable[[str], None]) -> None:
+        """What neighbours are told may be collected before: ``forget`` is called with each that needs none of it."""
+        self._exchange.forget_collected = forget
 
     # ---- the tree
 
@@ -113,8 +113,8 @@ class Neighbours:
 
     def _retire(self, edge: Edge) -> None:
         """It carries notifications until the new edges are ready."""
-        self._exchange.end(edge)
         edge.is_current = edge.is_ready = False
+        self._exchange.forget(edge)
         if edge.is_connected:
             self._tables.retire(edge.broker)
             edge.is_connected, edge.has_entries = False, True
@@ -144,7 +144,7 @@ class Neighbours:
         broker = edge.broker
         self._lose(edge, reason)
         self._forget_old(edge)
-        self._drop(edge.store.clear())
+        self._forwarding.clear(edge)
         self._station.cancel(Clock.STORE, broker)
         del self._edges[broker]
         self._peers.close(broker)
@@ -154,6 +154,7 @@ class Neighbours:
         self._pause(edge)
         if edge.is_connected:
             edge.is_connected = False
+            self._exchange.forget(edge)
             self._tables.disconnect(edge.broker)
             self._exchange.out_of_turn()
             self._station.log.append(NeighbourLost(edge.broker, reason))
@@ -163,8 +164,7 @@ class Neighbours:
     def session(self, event: SessionEvent) -> None:
         name = event.peer.decode(errors="replace")
         if isinstance(event, Down):
-            self._hellos.pop(name, None)
-            self._unread.discard(name)
+            self._hellos.remove(name)
         edge = self._edges.get(name)
         if edge is None:
             return
@@ -189,7 +189,7 @@ class Neighbours:
         """A mobile neighbour was away for too long."""
         edge = self._edges[broker]
         self._lose(edge, "away")
-        self._drop(edge.store.clear())
+        self._forwarding.clear(edge)
 
     def _open(self, edge: Edge) -> None:
         """Where there is a session, nothing is opened; what is to be said over it is."""
@@ -208,31 +208,18 @@ class Neighbours:
         edge.is_quiet = False
         self._station.cancel(Clock.STORE, edge.broker)
         if not edge.is_current:
-            self._drop(len(self._forwards(event.undelivered)))
+            self._forwarding.take_back(edge, event.undelivered)
             self._remove(edge, "gone")
             return
         self._pause(edge)
         if event.reason is Reason.UNREACHABLE:
             self._lose(edge, "unreachable")
-        returned = [(message, int(Priority.NORMAL)) for message in self._forwards(event.undelivered)]
-        self._drop(edge.store.put_first(returned, self._peers.wall_ms))
+        self._forwarding.take_back(edge, event.undelivered)
         again = edge.opened_at + self.retry
         if again <= self._station.now:
             self._open(edge)
         else:
             self._station.set_timer(Clock.EDGE, edge.broker, again)
-
-    def _forwards(self, undelivered: Sequence[bytes]) -> list[m.Forward]:
-        """To be sent again. What was told of tables is told by comparing sums, so nothing is said to have ended."""
-        found = []
-        for data in undelivered:
-            try:
-                message = self._peers.codec.parse(data)
-            except BadMessage:
-                continue
-            if isinstance(message, m.Forward):
-                found.append(replace(message, ended=()))
-        return found
 
     def _quiet(self, edge: Edge) -> None:
         edge.is_quiet = True
@@ -249,7 +236,7 @@ class Neighbours:
         if edge.is_current:
             self._open(edge)
         else:
-            self._flush(edge)
+            self._forwarding.flush(edge)
 
     def _pause(self, edge: Edge) -> None:
         self._exchange.end(edge)
@@ -265,12 +252,9 @@ class Neighbours:
             return
         if self._peers.address(broker) is None:
             return  # its session ended while the message was in a queue
-        self._hellos.pop(broker, None)
-        self._hellos[broker] = message
-        self._unread.add(broker)
+        self._hellos.add(broker, message)
         edge = self._edges.get(broker)
         if edge is None or not edge.is_current:
-            self._forget_hellos()
             return
         if edge.is_ready:
             self._exchange.end(edge)
@@ -287,15 +271,15 @@ class Neighbours:
             self._tables.connect(broker)
             edge.is_connected = True
             self._station.log.append(NeighbourConnected(broker))
-        edge.is_ready = edge.can_forward = True
-        edge.owes = self._differing(edge, hello, is_new)
-        self._unread.discard(broker)
+        edge.is_ready = True
+        edge.owes |= self._differing(edge, hello if self._hellos.read(broker) else None, is_new)
         self._exchange.begin(edge)
         self._release_old()
 
-    def _differing(self, edge: Edge, hello: m.Hello, is_new: bool) -> set[Table]:
-        """Which tables the neighbour has otherwise than they were sent to it."""
-        if edge.broker not in self._unread:  # nothing was lost since, unless all was forgotten here
+    def _differing(self, edge: Edge, hello: m.Hello | None, is_new: bool) -> set[Table]:
+        """Which tables the neighbour has otherwise than they were sent to it. Without a new HELLO nothing was lost
+        since the last one, unless all was forgotten here."""
+        if hello is None:
             return set(Table) if is_new else set()
         subscriptions, registrations = self._tables.sent_to(edge.broker)
         differing = set()
@@ -304,14 +288,6 @@ class Neighbours:
         if hello.registrations != registrations or (is_new and not self._tables.registrations.is_settled(edge.broker)):
             differing.add(Table.REGISTRATIONS)
         return differing
-
-    def _forget_hellos(self) -> None:
-        """The oldest of those that are no neighbours."""
-        known = sum(broker in self._hellos for broker in self._edges)
-        if len(self._hellos) - known > MOST_HELLOS:
-            oldest = next(broker for broker in self._hellos if broker not in self._edges)
-            del self._hellos[oldest]
-            self._unread.discard(oldest)
 
     # ---- tables
 
@@ -358,10 +334,7 @@ class Neighbours:
 
     def may_forward(self, broker: str) -> bool:
         """Whether FORWARD is taken from it: over a current edge or an old one. If not, it was counted."""
-        if broker in self._edges:
-            return True
-        self._counters["dropped_no_edge"] += 1
-        return False
+        return self._forwarding.may_forward(broker)
 
     def forward(
         self,
@@ -373,23 +346,7 @@ class Neighbours:
         drop: int,
     ) -> None:
         """Send FORWARD, or store it while a neighbour has no session."""
-        edge = self._edges[broker]
-        if edge.can_forward:
-            if not self._peers.send(broker, m.Forward(notification, hops, path, ended), drop):
-                self._drop(1)
-            return
-        self._counters["stored"] += 1
-        self._drop(edge.store.add(m.Forward(notification, hops, path), drop, self._peers.wall_ms))
-
-    def _flush(self, edge: Edge) -> None:
-        """Over an old edge, of a mobile neighbour that is back."""
-        edge.can_forward = True
-        for stored in edge.store.take():
-            self._peers.send(edge.broker, stored.message, stored.priority)
-
-    def _drop(self, number: int) -> None:
-        if number:
-            self._counters["dropped_stored"] += number
+        self._forwarding.forward(broker, notification, hops, path, ended, drop)
 
     # ---- invariants
 
@@ -401,8 +358,7 @@ class Neighbours:
         assert {edge.broker for edge in edges if not edge.is_current} == set(self._old)
         sources = {where.id for where in tables.subscriptions.destinations() if where.is_neighbour}
         assert sources <= {edge.broker for edge in edges if edge.is_connected or edge.has_entries}, "(I1)"
-        assert self._unread <= self._hellos.keys()
-        assert len(self._hellos.keys() - self._edges.keys()) <= MOST_HELLOS
+        self._hellos.check_invariants()
         for edge in edges:
             self._check(edge)
 
@@ -410,7 +366,7 @@ class Neighbours:
         timers, broker = self._station.timers, edge.broker
         edge.store.check_invariants()
         assert edge.is_current or (Clock.EDGE, broker) in timers
-        assert not edge.is_quiet or not edge.is_current or (Clock.STORE, broker) in timers
+        assert not (edge.is_quiet and edge.is_connected) or (Clock.STORE, broker) in timers
         assert not edge.is_ready or (edge.is_connected and edge.has_said and edge.can_forward and not edge.is_quiet)
         assert not edge.can_forward or not len(edge.store)
         has_session = self._peers.address(broker) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from enum import IntEnum
 
 from overlay.core.node import NodeEvent
@@ -45,6 +46,8 @@ class Station:
         self.counters: Counter[str] = Counter()
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
+        self.forget_waiting: Callable[[str], None] = lambda broker: None
+        """Called for a neighbour that was told all subscriptions: in bulk mode, none waits for it any more."""
         self.superseded: list[str] = []
         """Own clients of which a neighbour tells a newer registration elsewhere; they are removed with the step."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,8 @@ from overlay.systems.federation.wire.values import (
     SubscriptionId,
 )
 
+_NO_NEEDS: Mapping[str, tuple[str, ...]] = {}
+"""Of all consumers, which may be many."""
 MOST_SUBSCRIPTIONS = 100_000
 """Live ones of a consumer."""
 
@@ -36,7 +38,7 @@ class Consumer(Session):
     def __init__(
         self, terms: Terms, name: str, site: Site, chance: Chance, now: int, *, url: str = "", first: int = 0
     ) -> None:
-        super().__init__(terms, Advertisement(name, 0, Role.CONSUMER, url), site, chance, now, first)
+        super().__init__(terms, Advertisement(name, 0, Role.CONSUMER, url, (), _NO_NEEDS), site, chance, now, first)
         self._live = LiveSubscriptions()
         self._receipts: Receipts | None = None
         self._withdrawn: dict[int, int] | None = None
@@ -145,9 +147,7 @@ class Consumer(Session):
         req = self.requests.draw()
         message = m.Subscribe(req, tuple(added), tuple(SubscriptionId(self.name, number) for number in removed))
         if self.is_in:
-            last = max([one.expires for one in added], default=0)
-            until = max(self._terms.at_wall_ms(last), self.peers.now + PATIENCE)
-            self.ask(req, message, until, is_bounded=is_bounded)
+            self.ask(req, message, self.peers.now + PATIENCE, is_bounded=is_bounded)
         else:
             self.peers.codec.encode(message)
 
@@ -232,9 +232,18 @@ class Consumer(Session):
                 (self._withdrawn or {}).pop(number, None)
             self._withdrawn = self._withdrawn or None
             self.report(Accepted(tuple(one.id.number for one in message.added)))
-        elif code is not m.Code.TIMEOUT:
+        elif code is m.Code.TIMEOUT:
+            self._tell_late(message)
+        else:
             for one in message.added:
                 self._drop(one.id.number, End.REFUSED, code, answer or "")
+
+    def _tell_late(self, message: m.Subscribe) -> None:
+        """The broker has not answered; being told again changes nothing there."""
+        added = [one.subscription for sid in message.added if (one := self._live.get(sid.id.number)) is not None]
+        removed = [sid.number for sid in message.removed if sid.number in (self._withdrawn or ())]
+        if self.is_in and (added or removed):
+            self._tell_all(added, removed)
 
     def check_invariants(self) -> None:
         super().check_invariants()

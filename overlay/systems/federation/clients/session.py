@@ -17,6 +17,10 @@ from overlay.systems.federation.clients.terms import Site
 from overlay.systems.federation.peers import Heard, PeerEvent
 from overlay.systems.federation.wire import messages as m
 
+OF_BROKERS = 1 << 63
+"""The numbers of brokers' requests begin here (``broker.asking``). Such an ANSWER has the data that the next QUERY
+needs."""
+
 
 class Session(Registering):
     __slots__ = ()
@@ -88,7 +92,7 @@ class Session(Registering):
                 self.take_answer("", req, m.Code.GOOD, message)
             case m.Found(req):
                 self.take_answer("", req, m.Code.GOOD, message)
-            case m.Answer(req, code):
+            case m.Answer(req, code) if req < OF_BROKERS:
                 self.take_answer("", req, code, message)
             case m.Nack():
                 self._take_refusal(message)

@@ -1,0 +1,78 @@
+"""FORWARD over the edges of the tree, and what waits for neighbours without a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from overlay.systems.federation.broker.edges import Edge
+from overlay.systems.federation.broker.station import Station
+from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire.errors import BadMessage
+from overlay.systems.federation.wire.values import Notification, Priority, SubscriptionId
+
+
+class Forwarding:
+    """Counts ``stored`` and ``sent_again``, and ``dropped_stored``: without room, or at the end of an edge."""
+
+    def __init__(self, station: Station, edges: Mapping[str, Edge]) -> None:
+        self._peers, self._counters, self._edges = station.peers, station.counters, edges
+
+    def may_forward(self, broker: str) -> bool:
+        if broker in self._edges:
+            return True
+        self._counters["dropped_no_edge"] += 1
+        return False
+
+    def forward(
+        self,
+        broker: str,
+        notification: Notification,
+        hops: int,
+        path: tuple[str, ...],
+        ended: tuple[SubscriptionId, ...],
+        drop: int,
+    ) -> None:
+        edge = self._edges[broker]
+        if edge.can_forward:
+            if not self._peers.send(broker, m.Forward(notification, hops, path, ended), drop):
+                self._drop(1)
+            return
+        self._counters["stored"] += 1
+        # The next HELLO tells what has ended, so FORWARD does not: between the two it could have come back.
+        self._drop(edge.store.add(m.Forward(notification, hops, path), drop, self._peers.wall_ms))
+
+    def take_back(self, edge: Edge, undelivered: Sequence[bytes]) -> None:
+        """What a session has not delivered waits before all else."""
+        returned = [(message, int(Priority.NORMAL)) for message in self._forwards(undelivered)]
+        self._counters["stored"] += len(returned)
+        self._drop(edge.store.put_first(returned, self._peers.wall_ms))
+
+    def flush(self, edge: Edge) -> None:
+        """The edge can carry what waits, in order."""
+        edge.can_forward = True
+        for stored in edge.store.take():
+            if stored.message.notification.expires <= self._peers.wall_ms:
+                self._drop(1)
+            elif self._peers.send(edge.broker, stored.message, stored.priority):
+                self._counters["sent_again"] += 1
+            else:
+                self._drop(1)
+
+    def clear(self, edge: Edge) -> None:
+        self._drop(edge.store.clear())
+
+    def _forwards(self, undelivered: Sequence[bytes]) -> list[m.Forward]:
+        found = []
+        for data in undelivered:
+            try:
+                message = self._peers.codec.parse(data)
+            except BadMessage:
+                continue
+            if isinstance(message, m.Forward):
+                found.append(replace(message, ended=()))
+        return found
+
+    def _drop(self, number: int) -> None:
+        if number:
+            self._counters["dropped_stored"] += number
