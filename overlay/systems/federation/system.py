@@ -170,9 +170,9 @@ class Federation(System):
             from overlay.systems.federation.bdrs.bdrs import RegistrationService
 
             return RegistrationService(config, place, chances, wall_offset_ns)
-        from overlay.systems.federation.broker.broker import Broker
+        from overlay.systems.federation.broker.faulted import FaultedBroker
 
-        return Broker(config, place, chances, wall_offset_ns)
+        return FaultedBroker(config, place, chances, wall_offset_ns)
 
     def make_fleet(
         self,
