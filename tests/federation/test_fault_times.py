@@ -1,0 +1,26 @@
+"""Times of faults that are drawn for each run."""
+
+from __future__ import annotations
+
+from overlay.faults.faults import Fault
+from overlay.systems.federation.fault_times import drawn
+
+FAULTS = (
+    Fault("vanish", 10.0, 20.0, clients=("provider-0",), values={"way": "proper", "spread_s": 2.0}),
+    Fault("vanish", 40.0, None, clients=("provider-1",), values={"way": "proper", "spread_s": 2.0}),
+    Fault("vanish", 70.0, 80.0, clients=("provider-2",), values={"way": "proper", "spread_s": 0.0}),
+    Fault("kill", 90.0, servers=(1,)),
+)
+
+
+def test_faults_with_a_spread_begin_and_end_later_by_less_than_it() -> None:
+    first, second, third, kill = drawn(FAULTS, 1)
+    assert 10 < first.at_s < 12 and first.until_s == first.at_s + 10
+    assert 40 < second.at_s < 42 and second.until_s is None
+    assert first.at_s - 10 != second.at_s - 40
+    assert (third, kill) == FAULTS[2:]
+
+
+def test_each_seed_has_its_own_times_and_equal_seeds_have_the_same() -> None:
+    assert drawn(FAULTS, 1) == drawn(FAULTS, 1)
+    assert len({drawn(FAULTS, seed)[0].at_s for seed in range(20)}) == 20
