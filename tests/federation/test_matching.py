@@ -43,8 +43,9 @@ class Scan:
         self.rows = {}
 
     def add(self, subscription, destination):
-        destinations = self.rows.get(subscription.id, (None, set()))[1]
-        self.rows[subscription.id] = (subscription, destinations | {destination})
+        known, destinations = self.rows.get(subscription.id, (subscription, set()))
+        is_better = subscription.expires >= known.expires or destinations <= {destination}
+        self.rows[subscription.id] = (subscription if is_better else known, destinations | {destination})
 
     def remove(self, sid, destination):
         if sid not in self.rows or destination not in self.rows[sid][1]:

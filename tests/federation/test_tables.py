@@ -207,3 +207,17 @@ def test_what_a_removed_subscription_covered_goes_in_the_same_change():
     tables.subscribe("c0", [], [subscription(1).id])
     (change,) = tables.subscription_changes()
     assert ([one.id.number for one in change.added], change.removed) == ([2], (subscription(1).id,))
+
+
+def test_a_subscription_that_comes_from_two_sides_is_told_once():
+    """A client that has moved: its old broker still has what the new one tells of."""
+    tables = joined("b1", "b2")
+    for broker in ("b1", "b2"):
+        tables.receive_registrations(broker, registrations(entry(f"p{broker}", broker)))
+    tables.receive_subscriptions("b1", subscriptions(subscription(expires=9)))
+    tables.receive_subscriptions("b2", subscriptions(subscription(expires=12)))
+    told = [(one.destination, *(sub.expires for sub in one.added)) for one in tables.subscription_changes()]
+    assert sorted(told) == [(neighbour("b1"), 12), (neighbour("b2"), 12)]
+    tables.receive_subscriptions("b1", subscriptions(subscription(expires=12)))
+    tables.receive_subscriptions("b2", subscriptions(subscription(expires=9)))
+    assert tables.subscription_changes() == []

@@ -7,7 +7,11 @@ from importlib import import_module
 
 from tests.soak.subject import Subject
 
-MODULES = {"context-broker": "tests.swarm.subject", "radiator": "tests.radiator.swarm.subject"}
+MODULES = {
+    "context-broker": "tests.swarm.subject",
+    "federation": "tests.federation.village.subject",
+    "radiator": "tests.radiator.swarm.subject",
+}
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from overlay.systems.federation.broker.cache import Cache
 from overlay.systems.federation.broker.clients import Clients
+from overlay.systems.federation.broker.deliveries import Deliveries
 from overlay.systems.federation.broker.duplicates import Duplicates
 from overlay.systems.federation.broker.held import Held
 from overlay.systems.federation.clients.consumer import Consumer
@@ -45,7 +46,7 @@ def unreachable_clients_are_removed(real):
     return session
 
 
-@plant(Clients, "_hold", seed=0)
+@plant(Deliveries, "_hold", seed=0)
 def nothing_is_held(real):
     """Notifications for a client that is invalid are dropped, and counted."""
 
@@ -61,15 +62,15 @@ def held_backwards(real):
     return lambda self: real(self)[::-1]
 
 
-@plant(Clients, "tell", seed=0)
+@plant(Deliveries, "offer", seed=0)
 def nothing_is_withdrawn_from_providers(real):
     """A provider is not told what it need not watch any more."""
 
-    def tell(self, change):
+    def offer(self, change):
         if change.added:
             self._peers.send(change.destination.id, m.Offer(change.added))
 
-    return tell
+    return offer
 
 
 # ---- notifications

@@ -146,11 +146,15 @@ class Broker:
     def leave(self, now: int) -> int:
         """Unregister, and close all sessions."""
         self._begin(now)
-        self.membership.leave()
-        for name in self.clients:
-            self.peers.close(name)
+        self._leave()
         self._settle()
         return LEAVE_NS
+
+    def _leave(self) -> None:
+        """Clients that lose their session look for another broker at once."""
+        self.membership.leave()
+        for name in list(self.clients):
+            self.peers.close(name)
 
     def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
         """One of ``fault_kinds`` begins or ends."""
@@ -168,7 +172,7 @@ class Broker:
         else:
             is_proper = document["way"] == PROPER
             if is_proper and not self.outages.has_vanished:
-                self.membership.leave()
+                self._leave()
             self.outages.vanish(now + LEAVE_NS if is_proper else now)
         self._settle()
 
@@ -251,22 +255,29 @@ class Broker:
         return found
 
     def _begin(self, now: int) -> None:
-        """Everything that is due by ``now``."""
+        """Everything that is due by ``now``; mostly nothing is."""
         self.peers.now = now
+        is_changed = False
         for clock, key in self.station.timers.due(now):
             self._rings[clock](key)
-        self.station.tables.expire(self.peers.wall_ms)
+            is_changed = True
+        if self.station.tables.expire(self.peers.wall_ms) or is_changed:
+            self._settle()
         self.peers.channel.handle_timer(now)
+        if not self.processor.is_instant:
+            self._serve(now)
+
+    def _serve(self, now: int) -> None:
         for peer, message in self.processor.served(now):
             self._handle(peer, message)
         for peer in self.processor.take_resumed():
             self.peers.resume(peer)
-        self._settle()
 
     def _take_events(self) -> None:
+        is_instant = self.processor.is_instant
         for event in self.peers.events():
             match event:
-                case Heard(peer, message) if self.processor.is_instant:
+                case Heard(peer, message) if is_instant:
                     self.processor.count(message)
                     self._handle(peer, message)
                 case Heard(peer, message):
@@ -278,7 +289,7 @@ class Broker:
                 case _:
                     for room in (self.membership, self.neighbours, self.clients, self.asking):
                         room.session(event)
-            self._settle()
+                    self._settle()
 
     def _queue(self, peer: str, message: m.Message) -> None:
         if not self.processor.arrive(peer, message, self.peers.now):

@@ -72,7 +72,6 @@ class Clients:
         address = self._peers.address(name)
         if address is None:
             return  # its session ended while the message was in a queue
-        self._peers.accept(name, message.req)
         client, advertisement = self._clients.get(name), message.advertisement
         if client is None:
             self._begin(name, advertisement)
@@ -80,6 +79,8 @@ class Clients:
             if not client.is_reachable and client.advertisement.registration != advertisement.registration:
                 self._begin_again(name, client)
             self._hear(name, client)
+        self._peers.accept(name, message.req)  # after what was held: with the ACK the client subscribes to what is left
+        if client is not None:
             if client.advertisement == advertisement:
                 return
             client.advertisement = advertisement
@@ -137,7 +138,7 @@ class Clients:
         self._deliveries.forget(client)
         self._tables.unregister(name)
         silent_us = 1000 * (self._peers.now - client.heard) // MILLISECOND
-        self._station.log.append(EntryRemoved(name, reason, silent_us))
+        self._station.log.append(EntryRemoved(name, reason, silent_us, at=self._peers.now))
         self._neighbours.out_of_turn()
 
     def supersede(self) -> None:

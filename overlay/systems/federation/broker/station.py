@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from overlay.core.node import NodeEvent
 from overlay.core.timers import Timers
+from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.names import Routing
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import OFF, Settings
@@ -47,13 +48,17 @@ class Station:
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
         self.forget_waiting: Callable[[str], None] = lambda broker: None
-        """Called for a neighbour that is told all subscriptions, or whose edge ends: none waits for it any more."""
+        """Called for a neighbour that was told all subscriptions: in bulk mode, none waits for it any more."""
         self.superseded: list[str] = []
         """Own clients of which a neighbour tells a newer registration elsewhere; they are removed with the step."""
 
     @property
     def now(self) -> int:
         return self.peers.now
+
+    def learn(self, name: str, by: str) -> None:
+        """This broker was told that a client or broker is gone, by ``regtable`` or ``brokers``."""
+        self.log.append(DisappearanceLearned(name, by, at=self.now))
 
     def set_timer(self, clock: Clock, key: str | int, at: int) -> None:
         self.timers.set((clock, key), at)

@@ -38,7 +38,8 @@ class Arrivals:
         """The numbers of a client's arrivals, in order."""
         order, clients = self._order, self._clients
         begin = bisect_left(order, client, key=clients.__getitem__)
-        return order[begin : bisect_left(order, client + 1, begin, key=clients.__getitem__)]
+        end = bisect_left(order, client + 1, begin, key=clients.__getitem__)
+        return order[begin:end] if end > begin else ()
 
 
 class Asked(Arrivals):

@@ -62,9 +62,12 @@ class Index(Generic[D]):
             yield from bucket
 
     def add(self, subscription: Subscription, destination: D) -> None:
-        """Also renews: the newest content of an id is that of all its destinations."""
+        """Also renews. One content is that of all its destinations: the one that expires last, if they disagree.
+
+        Were it the newest, two brokers with a client that has moved between them could tell each other of it for ever.
+        """
         row = self._rows.get(subscription.id)
-        if row is None or row.subscription is not subscription:
+        if row is None or _is_better(subscription, row, destination):
             row = self._replace(row, subscription)
         row.destinations.add(destination)
 
@@ -146,3 +149,10 @@ class Index(Generic[D]):
     def _is_current(self, expires: int, sid: SubscriptionId) -> bool:
         row = self._rows.get(sid)
         return row is not None and row.subscription.expires == expires
+
+
+def _is_better(subscription: Subscription, row: Row[D], destination: D) -> bool:
+    known = row.subscription
+    if subscription is known or (subscription == known and repr(subscription) == repr(known)):
+        return False  # in Python 1, 1.0 and true are equal
+    return subscription.expires >= known.expires or row.destinations <= {destination}
