@@ -25,6 +25,7 @@ from overlay.systems.roles import REQUESTS, UPDATES, ClientRole, Identity, Place
 if TYPE_CHECKING:
     from overlay.core.links import LinkShape
     from overlay.core.settings import Use
+    from overlay.faults.faults import Fault
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
@@ -145,11 +146,26 @@ class Federation(System):
 
         return in_common_words(faults)
 
+    def read_faults(self, setup: Setup, documents: object) -> tuple[Fault, ...]:
+        from overlay.systems.federation.fault_times import drawn
+
+        return drawn(super().read_faults(setup, documents), setup.seed)
+
     # ---- cores
 
     def config_of(self, setup: Setup) -> ServerConfig:
         links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
-        return ServerConfig(setup.settings, setup.graph.brokers, links, setup.graph.positions)
+        graph = setup.graph
+        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup))
+
+    def _device_clients(self, setup: Setup) -> tuple[str, ...]:
+        """Of a run; the energy of a device is not modelled in networks."""
+        if setup.workload is None:
+            return ()
+        from overlay.systems.federation.load.plans import device_clients
+
+        graph = setup.graph
+        return device_clients(setup.settings, setup.workload, graph.brokers, graph.positions, setup.seed)
 
     def config_document(self, config: ServerConfig) -> dict[str, Any]:
         return asdict(config)
@@ -161,6 +177,7 @@ class Federation(System):
             document["brokers"],
             tuple(tuple(link) for link in document["links"]),
             None if positions is None else tuple(tuple(place) for place in positions),
+            tuple(document["device_clients"]),
         )
 
     def make_server(
