@@ -21,7 +21,7 @@ class Vanishing:
         IMPROPER,
         choices=(PROPER, IMPROPER),
         help="proper: unregisters first; improper: silent at once, so that only missing keep-alives show it. At the "
-        "end it registers anew.",
+        "end it registers again.",
     )
     spread_s: float = setting(
         0.0,

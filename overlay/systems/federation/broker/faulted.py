@@ -93,7 +93,7 @@ class FaultedBroker(Broker):
         self.outages.vanish(now + LEAVE_NS if is_proper else now)
 
     def _return(self, now: int) -> None:
-        """It begins anew, once no fault keeps it away."""
+        """It begins again, once no fault keeps it away."""
         self.outages.come_back()
         if self.outages.has_vanished:
             return
