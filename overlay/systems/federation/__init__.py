@@ -2,7 +2,7 @@
 
 All pure, from the top:
 
-- ``system``     what drivers, plans and pages use; ``checks``, ``expectations``, ``advice``, ``fault_kinds`` are its parts
+- ``system``     what drivers, plans and pages use; ``checks``, ``expectations``, ``advice``, ``fault_kinds`` are parts
 - ``load``       the clients of a workload; ``measuring``: what their records and brokers' events amount to
 - ``broker``, ``bdrs``, ``clients``   the cores: brokers, the registration service, consumers and providers
 - ``energy``, ``processor``           models: of a phone's energy, of a slow processor
