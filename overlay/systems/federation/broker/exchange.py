@@ -7,7 +7,7 @@ numbers of messages: a gap, like a wrong sum, asks for the whole table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from overlay.core.node import MILLISECOND, SECOND
@@ -27,6 +27,8 @@ PERIODIC = ""
 OUT_OF_TURN_EVERY = 50 * MILLISECOND
 MOST_AT_ONCE = 256
 """Rows of a message, before its size is known."""
+MOST_ROWS = 1_000_000
+"""Of a table from one neighbour, its parts included."""
 SUBSCRIPTIONS, REGISTRATIONS = Table.SUBSCRIPTIONS, Table.REGISTRATIONS
 
 
@@ -42,8 +44,6 @@ class Exchange:
         """Edges that are to be told whole tables, or to be sent what was stored."""
         self._must_tell = False
         """Whether neighbours are to be told of registrations with this step."""
-        self.forget_collected: Callable[[str], None] | None = None
-        """Called with a neighbour that is told all subscriptions, or is told none any more."""
 
     # ---- edges
 
@@ -71,11 +71,13 @@ class Exchange:
         if edge.is_connected:
             self._tables.subscriptions.hold(neighbour(edge.broker))
 
+    def keep_homes(self, brokers: Iterable[str]) -> None:
+        """Tables are state: what came over an edge goes with it."""
+
     def forget(self, edge: Edge) -> None:
         """It is no neighbour any more."""
         self.end(edge)
-        if self.forget_collected is not None:
-            self.forget_collected(edge.broker)
+        self._station.forget_waiting(edge.broker)
 
     # ---- telling
 
@@ -160,8 +162,6 @@ class Exchange:
         def message(rows: Sequence[Subscription], is_last: bool) -> m.SubTable:
             return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
 
-        if self.forget_collected is not None:
-            self.forget_collected(edge.broker)
         self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
         self._station.forget_waiting(edge.broker)
 
@@ -217,10 +217,14 @@ class Exchange:
     # ---- hearing
 
     def subscriptions(self, edge: Edge, message: m.SubTable) -> None:
+        if self._is_too_long(edge, message, SUBSCRIPTIONS):
+            return
         self._follow(edge, SUBSCRIPTIONS, message.version, message.whole)
         self._tables.receive_subscriptions(edge.broker, message)
 
     def registrations(self, edge: Edge, message: m.RegTable) -> None:
+        if self._is_too_long(edge, message, REGISTRATIONS):
+            return
         follows = self._follow(edge, REGISTRATIONS, message.version, message.whole)
         told = self._names_that_may_go(edge, message)
         self._station.superseded += self._tables.receive_registrations(edge.broker, message)
@@ -235,6 +239,14 @@ class Exchange:
         if follows and registrations.sums(edge.broker)[1] != message.summary:
             self._station.counters["sums_wrong"] += 1
             self._ask(edge, REGISTRATIONS)
+
+    def _is_too_long(self, edge: Edge, message: m.SubTable | m.RegTable, table: Table) -> bool:
+        """Then it is refused."""
+        held = self._tables.rows_from(edge.broker)[table - 1]
+        if held + len(message.added) <= MOST_ROWS:
+            return False
+        self._peers.refuse(edge.broker, message, m.Code.LIMIT, f"A neighbour has at most {MOST_ROWS:,} rows here.")
+        return True
 
     def _names_that_may_go(self, edge: Edge, message: m.RegTable) -> list[str]:
         registrations = self._tables.registrations

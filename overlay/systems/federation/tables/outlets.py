@@ -33,6 +33,8 @@ class Outlet:
         self.destination = destination
         self.wants_all = wants_all
         """Whether it wants subscriptions of all scopes."""
+        self.wants_own = False
+        """Whether it wants those of this broker's clients only."""
         self.is_held = False
         """Whether it cannot be told anything now."""
         self.served: Counter[str] = Counter()
