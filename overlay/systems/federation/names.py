@@ -37,7 +37,12 @@ class Routing(StrEnum):
     """Subscriptions go towards providers of their scopes."""
 
 
-GAUGES = frozenset(("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored", "brokers"))
+GAUGES = frozenset(
+    (
+        *("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored"),
+        *("brokers", "invalid_brokers", "sessions", "epoch", "edges"),
+    )
+)
 """Counters of servers that are current values."""
 MEASURES = (
     *("subscriptions", "satisfied", "unsatisfied", "ts_mean_us", "ts_sd_us"),
