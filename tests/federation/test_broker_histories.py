@@ -22,8 +22,15 @@ class History:
         self.random = random = Random(seed)
         self.brokers = [f"b{i}" for i in range(random.randint(2, 5))]
         links = [f"{a}-{b}" for i, a in enumerate(self.brokers) for b in self.brokers[i + 1 :]]
-        self.mobile = random.random() < 0.4
-        self.world = World(
+        self.world = self.make(links)
+        self.clients, self.live = {}, {}
+        self.names = iter(range(1_000))
+        self.tree = []
+        self.world.run()
+
+    def make(self, links):
+        random = self.random
+        return World(
             len(self.brokers),
             links,
             give_up_s=1.0,
@@ -31,12 +38,8 @@ class History:
             exchange_s=random.choice([1.0, 5.0]),
             out_of_turn=random.random() < 0.8,
             covering=random.choice(["off", "off", "covering"]),
-            mobile_brokers="1" if self.mobile else "",
+            mobile_brokers="1" if random.random() < 0.4 else "",
         )
-        self.clients, self.live = {}, {}
-        self.names = iter(range(1_000))
-        self.tree = []
-        self.world.run()
 
     def forest(self):
         names = self.random.sample(self.brokers, len(self.brokers))
@@ -114,10 +117,13 @@ class History:
         self.tree = self.forest()
         world.service.publish(*self.tree)
         world.run(12)
-        world.check_edges()
+        self.check_edges()
         self.compare()
         for provider in self.providers():
             self.check_notification(provider)
+
+    def check_edges(self):
+        self.world.check_edges()
 
     def hops(self, broker):
         """By broker of the component, the first one on the way there."""

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from overlay.systems.federation.system import SYSTEM
 
 from overlay.journal.facts import Fact
 from overlay.systems.federation.measuring import figures
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.rows import TABLES
-from overlay.systems.federation.system import SYSTEM
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation.measures import MEASURES, PART

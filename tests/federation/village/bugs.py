@@ -16,7 +16,7 @@ from overlay.systems.federation.clients.provider import Provider
 from overlay.systems.federation.clients.receipts import Receipts
 from overlay.systems.federation.clients.registering import Registering
 from overlay.systems.federation.tables.subscriptions import SubscriptionTable
-from overlay.systems.federation.tables.tables import Delivery, Tables
+from overlay.systems.federation.tables.tables import Tables
 from overlay.systems.federation.wire import messages as m
 from tests.soak.subject import Bank
 

@@ -81,7 +81,7 @@ def test_a_crash_on_the_way_is_a_cause(scene, who):
 @pytest.mark.parametrize(("who", "after"), [("b7", 1), ("b0", 50)])
 def test_a_crash_elsewhere_or_much_later_is_none(scene, who, after):
     scene.accept(1)
-    with pytest.raises(AssertionError, match="lost"):  # noqa: PT012 - judged at once, or with the crash
+    with pytest.raises(AssertionError, match="lost"):
         scene.pass_s(after)
         scene.ledger.disturb(who, "it crashed")
         scene.pass_s(60)

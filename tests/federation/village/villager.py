@@ -130,4 +130,6 @@ class Villager:
     def _produce(self, asked):
         self._turn += 1
         data = {"x": NUMBERS[self._turn % len(NUMBERS)]}
-        return Content("room", asked.entity_id or ENTITIES[self._turn % len(ENTITIES)], asked.scope, asked.wall_ms + 60_000, data)
+        return Content(
+            "room", asked.entity_id or ENTITIES[self._turn % len(ENTITIES)], asked.scope, asked.wall_ms + 60_000, data
+        )

@@ -7,7 +7,7 @@ numbers of messages: a gap, like a wrong sum, asks for the whole table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from overlay.core.node import MILLISECOND, SECOND
@@ -43,8 +43,6 @@ class Exchange:
         """Edges that are to be told whole tables, or to be sent what was stored."""
         self._must_tell = False
         """Whether neighbours are to be told of registrations with this step."""
-        self.forget_collected: Callable[[str], None] | None = None
-        """Called with a neighbour that is told all subscriptions, or is told none any more."""
 
     # ---- edges
 
@@ -72,11 +70,13 @@ class Exchange:
         if edge.is_connected:
             self._tables.subscriptions.hold(neighbour(edge.broker))
 
+    def keep_homes(self, brokers: Iterable[str]) -> None:
+        """Tables are state: what came over an edge goes with it."""
+
     def forget(self, edge: Edge) -> None:
         """It is no neighbour any more."""
         self.end(edge)
-        if self.forget_collected is not None:
-            self.forget_collected(edge.broker)
+        self._station.forget_waiting(edge.broker)
 
     # ---- telling
 
@@ -161,8 +161,6 @@ class Exchange:
         def message(rows: Sequence[Subscription], is_last: bool) -> m.SubTable:
             return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
 
-        if self.forget_collected is not None:
-            self.forget_collected(edge.broker)
         self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
         self._station.forget_waiting(edge.broker)
 

@@ -11,7 +11,7 @@ from overlay.core.timers import Timers
 from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.names import Routing
 from overlay.systems.federation.peers import Peers
-from overlay.systems.federation.settings import OFF, Settings
+from overlay.systems.federation.settings import OFF, SUPPRESS, Settings
 from overlay.systems.federation.tables.tables import Tables
 
 
@@ -41,7 +41,10 @@ class Station:
 
     def __init__(self, settings: Settings, peers: Peers) -> None:
         self.name, self.settings, self.peers = peers.name, settings, peers
-        self.tables = Tables(Routing(settings.routing), has_covering=settings.covering != OFF)
+        self.is_flooded = settings.cycles == SUPPRESS
+        """Whether links may form cycles."""
+        routing, has_covering = Routing(settings.routing), settings.covering != OFF
+        self.tables = Tables(routing, has_covering=has_covering, is_flooded=self.is_flooded)
         self.timers = Timers()
         """By ``(Clock, key)``."""
         self.counters: Counter[str] = Counter()
