@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from overlay.systems.federation.system import SYSTEM
 
 from overlay.journal.facts import Fact
 from overlay.systems.federation.measuring import figures
 from overlay.systems.federation.measuring.records import Facts
+from overlay.systems.federation.names import CONSUMER, PROVIDER
 from overlay.systems.federation.rows import TABLES
+from overlay.systems.federation.system import SYSTEM
+from overlay.systems.federation.workload import ONCE
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation.measures import MEASURES, PART
@@ -40,6 +42,13 @@ class FederationTelemetry(Telemetry):
     ) -> dict[str, Any]:
         """The figures of the run, as ``federation``."""
         return {PART: dict(self._figures(journalled))}
+
+    def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
+        """Queries, and notifications that providers publish by themselves. What they are asked for is not known."""
+        workload = manifest.get("workload") or {}
+        if workload.get("kind") == ONCE:
+            return {CONSUMER: int(workload.get("queries", 0))}
+        return {CONSUMER: 0, PROVIDER: int(workload.get("notifications", 0))}
 
     def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
         found = self._figures(journalled)
