@@ -174,7 +174,7 @@ def energies(row: Row, by: float) -> dict[str, float]:
 def test_fig_13_is_judged_in_each_model() -> None:
     result = judged("E1.3", energies)
     found = verdicts(result)
-    assert {found[f"{id}-{model}-30"] for id in ("fig-13", "L", "saving") for model in ("powertutor", "transfer")} == {
+    assert {found[f"{id}-{model}-30"] for id in ("fig-13", "L", "K") for model in ("powertutor", "transfer")} == {
         REPRODUCED
     }
     assert found["fig-13-transfer-60"] == UNKNOWN

@@ -232,3 +232,16 @@ def test_a_broker_that_moves_keeps_its_client():
     world.run(30)
     assert client.is_in and client.registration == registration and len(broker.all(m.Register)) == 1
     assert len(broker.all(m.KeepAlive)) == 3 and client._site.address == broker.address
+
+
+def test_a_broker_that_forgets_at_once_is_asked_more_and_more_slowly():
+    world = World()
+    broker = world.brokers[0]
+    broker.refuse_next = [m.Code.UNKNOWN] * 1_000
+    client = consumer(world)
+    (one,) = client.subscribe([wanted(world, 600)], world.now)
+    world.run(30)
+    assert len(broker.all(m.Register)) == 2 + 5, "at once, after 1, 2, 4, 8 and 10 s"
+    broker.refuse_next = []
+    world.run(10)
+    assert client.is_in and broker.live("c0") == {one.id}

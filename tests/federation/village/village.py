@@ -10,7 +10,7 @@ from overlay.sim.actors import NodeActor
 from overlay.sim.network import Network
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.systems.federation.bdrs.bdrs import RegistrationService
-from overlay.systems.federation.broker.broker import Broker
+from overlay.systems.federation.broker.faulted import FaultedBroker
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import SERVICE, broker_name
@@ -91,7 +91,7 @@ class Village:
         name = broker_name(number)
         if name not in self.brokers:
             self.addresses[number] = self.homes[number]
-            broker = self._server(Broker, f"broker-{number}", number)
+            broker = self._server(FaultedBroker, f"broker-{number}", number)
             self.brokers[name], self.witnesses[name] = broker, Witness(self, broker)
             self._happened(name, "it started")
             self._settle_network()

@@ -138,7 +138,7 @@ class Clients:
         self._deliveries.forget(client)
         self._tables.unregister(name)
         silent_us = 1000 * (self._peers.now - client.heard) // MILLISECOND
-        self._station.log.append(EntryRemoved(name, reason, silent_us))
+        self._station.log.append(EntryRemoved(name, reason, silent_us, at=self._peers.now))
         self._neighbours.out_of_turn()
 
     def supersede(self) -> None:

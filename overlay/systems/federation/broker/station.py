@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from overlay.core.node import NodeEvent
 from overlay.core.timers import Timers
+from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.names import Routing
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import OFF, Settings
@@ -54,6 +55,10 @@ class Station:
     @property
     def now(self) -> int:
         return self.peers.now
+
+    def learn(self, name: str, by: str) -> None:
+        """This broker was told that a client or broker is gone, by ``regtable`` or ``brokers``."""
+        self.log.append(DisappearanceLearned(name, by, at=self.now))
 
     def set_timer(self, clock: Clock, key: str | int, at: int) -> None:
         self.timers.set((clock, key), at)

@@ -215,6 +215,12 @@ class Tables:
         outlet.retell()
         return outlet.sent
 
+    def rows_from(self, broker: str) -> tuple[int, int]:
+        """Subscriptions and registrations that a neighbour makes this broker hold, parts of tables included."""
+        subscriptions, registrations = self._parts[broker]
+        held = self.subscriptions.count(neighbour(broker)), self.registrations.sums(broker)[1].count
+        return held[0] + len(subscriptions), held[1] + len(registrations)
+
     def held_from(self, broker: str) -> tuple[Summary, Summary]:
         """For HELLO: the sums of T and R that are held from a broker."""
         if broker not in self._parts:

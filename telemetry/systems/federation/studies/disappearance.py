@@ -248,7 +248,7 @@ DISAPPEARANCE_STUDY = Study(
     limits=(
         SIMULATED,
         "Receivers only: the registration component, which notices by itself, is none.",
-        "Instants of disappearances are drawn once, for all seeds alike.",
+        "The registration service is next to every broker: only links between brokers and of clients have a delay.",
         *slips_at("419", "264"),
     ),
     tell=tell,
