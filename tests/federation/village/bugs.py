@@ -6,15 +6,24 @@ To plant one, write a function here that is given the real function and returns 
 
 from __future__ import annotations
 
+from overlay.systems.federation.bdrs import publishing
+from overlay.systems.federation.bdrs.registry import Registry
+from overlay.systems.federation.broker import membership
 from overlay.systems.federation.broker.cache import Cache
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.deliveries import Deliveries
 from overlay.systems.federation.broker.duplicates import Duplicates
+from overlay.systems.federation.broker.exchange import Exchange
+from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.held import Held
+from overlay.systems.federation.broker.membership import Membership
+from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.clients.consumer import Consumer
 from overlay.systems.federation.clients.provider import Provider
 from overlay.systems.federation.clients.receipts import Receipts
 from overlay.systems.federation.clients.registering import Registering
+from overlay.systems.federation.tables.outlets import Outlet
+from overlay.systems.federation.tables.registrations import RegistrationTable
 from overlay.systems.federation.tables.subscriptions import SubscriptionTable
 from overlay.systems.federation.tables.tables import Tables
 from overlay.systems.federation.wire import messages as m
@@ -33,27 +42,10 @@ def an_earlier_life_stays(real):
     return lambda self, name, client: None
 
 
-@plant(Clients, "session", seed=0)
-def unreachable_clients_are_removed(real):
-    """A client whose session ends loses its registration, and what waits for it."""
-
-    def session(self, event):
-        real(self, event)
-        name = event.peer.decode()
-        if name in self and not self._clients[name].is_reachable:
-            self._tables.unregister(name)
-
-    return session
-
-
 @plant(Deliveries, "_hold", seed=0)
 def nothing_is_held(real):
     """Notifications for a client that is invalid are dropped, and counted."""
-
-    def hold(self, client, one):
-        self._drop(1)
-
-    return hold
+    return lambda self, client, one: self._drop(1)
 
 
 @plant(Held, "take", seed=0)
@@ -71,6 +63,18 @@ def nothing_is_withdrawn_from_providers(real):
             self._peers.send(change.destination.id, m.Offer(change.added))
 
     return offer
+
+
+@plant(Deliveries, "resume", seed=0)
+def confirmed_before_what_was_held(real):
+    """A registration is confirmed before what was held goes out, so that answered queries are sent again."""
+
+    def resume(self, name, client):
+        held, client.held = client.held, None
+        real(self, name, client)
+        client.held = held
+
+    return resume
 
 
 # ---- notifications
@@ -116,6 +120,130 @@ def subscriptions_without_an_entity_are_forgotten(real):
 def withdrawals_are_ignored(real):
     """A client that withdraws a subscription gets its notifications still."""
     return lambda self, name, added, removed=(): real(self, name, added)
+
+
+# ---- between brokers
+
+
+@plant(RegistrationTable, "desired", seed=0)
+def entries_go_back(real):
+    """A neighbour is told of the providers that it has told of."""
+
+    def desired(self, neighbour, client):
+        return real(self, neighbour, client) or (self.get(client) if self.local(client) is None else None)
+
+    return desired
+
+
+@plant(Outlet, "take_off", seed=0)
+def queries_are_offered_once(real):
+    """Whoever has dropped a query by itself is not told of it again."""
+    return lambda self, sid: self._sent.pop(sid, None) and None
+
+
+@plant(Tables, "disconnect", seed=0)
+def lost_neighbours_leave_entries(real):
+    """What came over an edge that is lost is told to others still."""
+
+    def disconnect(self, broker):
+        kept = [one for one in self.registrations.held_from(broker)]
+        real(self, broker)
+        for entry in kept[:1]:
+            self.registrations.put(entry)
+
+    return disconnect
+
+
+@plant(Exchange, "out_of_turn", seed=0)
+def no_exchange_out_of_turn(real):
+    """New and lost providers wait for the next exchange."""
+    return lambda self: None
+
+
+@plant(Exchange, "_tell_registrations", seed=0)
+def registrations_are_told_once(real):
+    """After the first one a neighbour gets no changes of registrations."""
+
+    def tell(self, edge):
+        if edge.told[m.Table.REGISTRATIONS] < 2:
+            real(self, edge)
+
+    return tell
+
+
+@plant(Neighbours, "_differing", seed=0)
+def a_restart_is_not_noticed(real):
+    """A neighbour that has lost its tables does not get them again."""
+
+    def differing(self, edge, hello, is_new):
+        return real(self, edge, hello, is_new) if is_new else set()
+
+    return differing
+
+
+@plant(Neighbours, "_release_old", seed=0)
+def old_edges_stay(real):
+    """Entries of an earlier tree are kept until their deadline, and edges that come back have none."""
+
+    def release_old(self):
+        for edge in self._old.values():
+            self._drop_entries(edge)
+        for edge in list(self._edges.values()):
+            if edge.is_current and edge.is_ready and self._old:
+                self._exchange.end(edge)
+
+    return release_old
+
+
+@plant(Forwarding, "forward", seed=0)
+def long_ways_are_cut(real):
+    """A notification goes two hops at most."""
+
+    def forward(self, broker, note, hops, path, ended, drop):
+        if hops < 3:
+            real(self, broker, note, hops, path, ended, drop)
+
+    return forward
+
+
+# ---- the tree
+
+
+@plant(publishing, "edges_of", seed=0)
+def not_the_shortest_tree(real):
+    """The tree has the links with the longest delays."""
+    return lambda links, cycles: real([one._replace(delay_us=-one.delay_us) for one in links], cycles)
+
+
+@plant(Registry, "expire", seed=0)
+def brokers_live_for_ever(real):
+    """A broker that is silent stays in the tree."""
+
+    def expire(self, now):
+        silent = real(self, now)
+        for one in silent:
+            self.register(one.advertisement, now)
+        return []
+
+    return expire
+
+
+@plant(Membership, "_lose", seed=0)
+def dead_links_are_not_told(real):
+    """The registration service does not hear of a link that is cut."""
+    return lambda self, broker: None
+
+
+@plant(Membership, "_revive", seed=0)
+def dead_links_stay_dead(real):
+    """A link that is healed is not used again."""
+    return lambda self, broker: self._station.set_timer(membership.Clock.LINK, broker, self._station.now + self._period)
+
+
+@plant(Membership, "refused", seed=0)
+def brokers_register_once(real):
+    """A registration service that was restarted is not told again."""
+    return lambda self, peer, message: None
 
 
 # ---- the cores of clients

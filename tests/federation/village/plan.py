@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from overlay.core.links import LinkShape
@@ -12,7 +12,7 @@ LINK_FAULTS = ("loss", "duplication", "reordering", "jitter")
 FAULTS = (
     *LINK_FAULTS,
     *("client crash", "client leave", "client move", "client hush", "client invalid"),
-    *("broker crash", "broker leave", "broker move", "broker restart", "cut", "service restart"),
+    *("broker crash", "broker leave", "broker move", "broker restart", "cut", "service restart", "offline"),
 )
 SCOPES = ("climate", "light", "noise")
 TEXTS = ("true", "x > 1", "x > 2", "x in (1, 2)", "entity.id = r1", "entity.id = r1 and x > 1", "not x > 2")
@@ -36,9 +36,12 @@ def draw(seed):
     random = Random(seed)
     faults = frozenset(fault for fault in FAULTS if random.random() < 0.2)
     brokers = random.choice([1, 2, 3, 3, 4, 5, 6])
+    settings = draw_settings(random)
+    if "offline" in faults:
+        settings = replace(settings, mobile_brokers=str(random.randrange(brokers)))
     return Plan(
         seed,
-        draw_settings(random),
+        settings,
         brokers,
         draw_links(random, brokers),
         providers=random.randint(1, 4),

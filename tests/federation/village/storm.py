@@ -8,7 +8,7 @@ from tests.federation.village.villager import ENTITIES, NUMBERS
 
 EXPRESSIONS = [parse(text) for text in TEXTS]
 USUAL = {"publish": 12, "subscribe": 8, "withdraw": 2, "join": 3}
-WEIGHTS = {"client crash": 2, "client leave": 2, "client move": 3, "client hush": 3, "client invalid": 3, "cut": 2}
+WEIGHTS = {"client crash": 2, "client leave": 2, "client move": 3, "client hush": 3, "client invalid": 3, "offline": 3, "cut": 2}
 """Of the faults; the others have 1."""
 LONG, SHORT = 90_000, 4_000
 """Ms that a subscription lives."""
@@ -40,6 +40,9 @@ class Storm:
         for number in range(self.plan.brokers):
             if f"b{number}" not in self.village.brokers and (self.random.random() < 0.5 or not self.village.brokers):
                 self._do("start_broker", number)
+        for number in sorted(self.village.offline):
+            if self.random.random() < 0.7:
+                self._do("go_online", number)
         if self.village.service is None:
             self._do("start_service")
 
@@ -135,6 +138,11 @@ class Storm:
             self._do("heal", *self.random.choice(cuts))
         elif self.plan.links:
             self._do("cut", *self.random.choice(self.plan.links))
+
+    def offline(self):
+        """The mobile broker."""
+        number = self.plan.settings.mobile_indices[0]
+        self._do("go_online" if number in self.village.offline else "go_offline", number)
 
     # ---- parts
 

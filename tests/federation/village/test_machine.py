@@ -39,8 +39,13 @@ class AnyVillage(RuleBasedStateMachine):
     def join(self, name, at):
         self.village.join(name, self.broker(at), PROVIDERS.get(name, ()))
 
-    @rule(name=st.sampled_from(["c0", "c1"]), scope=st.sampled_from(SCOPES), text=st.sampled_from(TEXTS), once=...)
-    def subscribe(self, name, scope, text, once: bool):
+    @rule(
+        name=st.sampled_from(["c0", "c1"]),
+        scope=st.sampled_from(SCOPES),
+        text=st.sampled_from(TEXTS),
+        once=st.booleans(),
+    )
+    def subscribe(self, name, scope, text, once):
         if self.is_there(name):
             self.village.subscribe(name, (scope,), parse(text), once=once)
 
@@ -54,6 +59,10 @@ class AnyVillage(RuleBasedStateMachine):
         live = sorted(sid for one in self.village.villagers.values() if one.is_live for sid in one.live)
         if live:
             self.village.withdraw(live[which % len(live)])
+
+    @rule(name=st.sampled_from(CLIENTS), ms=st.sampled_from([500, 1_500, 3_000]))
+    def hush(self, name, ms):
+        self.village.hush(name, ms)
 
     @rule(name=st.sampled_from(CLIENTS), what=st.sampled_from(["leave", "crash", "move"]))
     def disturb_client(self, name, what):

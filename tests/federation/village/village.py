@@ -354,6 +354,9 @@ class Village:
         implied = self.implied()
         found = [f"{name} is {one.state}" for name, one in self.villagers.items() if one.state is not State.IN]
         found += [f"{name} is at {home}" for name, home in implied.homes.items() if home not in self.brokers]
+        there = self.brokers.keys() - {broker_name(number) for number in self.offline}
+        if self.service is not None and self.service.registry.all.keys() != there:
+            found.append(f"the service knows {sorted(self.service.registry.all)}, not {sorted(there)}")
         for name, broker in self.brokers.items():
             edges = {b if a == name else a for a, b in implied.edges if name in (a, b)}
             others = set(broker.station.tables.registrations.neighbours)
