@@ -175,7 +175,7 @@ def _is_one(links: dict[Address, set[Address]]) -> bool:
 def _broker(config: BrokerConfig, index: int, seed: int, entries: list[Address]) -> ServerProcess:
     """One whose socket is bound; its list is what ``entries`` has when it runs."""
 
-    def wrap(server: object) -> JoiningServer:
+    def wrap(server: object, _move: object) -> JoiningServer:
         return JoiningServer(server, config, lambda: Listed(tuple(entries)))
 
     bind = "127.0.0.1", 0

@@ -93,6 +93,7 @@ class StudySerializer(StudySummarySerializer):
     seeds = serializers.IntegerField(help_text="Seeds with all runs done; only these count")
     criteria = StudyCriterionSerializer(many=True)
     claims = StudyClaimSerializer(many=True)
+    sentences = serializers.ListField(child=serializers.CharField(), help_text="The result in words")
     charts = ObjectsField()
     digest: Any = serializers.CharField(allow_null=True, help_text="Digest over the digests of its runs")
 
@@ -115,6 +116,7 @@ class ExperimentClaimsSerializer(serializers.Serializer):
     seeds = serializers.IntegerField()
     criteria = StudyCriterionSerializer(many=True)
     claims = StudyClaimSerializer(many=True)
+    sentences = serializers.ListField(child=serializers.CharField(), help_text="The result in words")
     digest = serializers.CharField()
 
 
@@ -211,6 +213,6 @@ def _whole(study: Study, scale: str) -> dict[str, Any]:
         "quick_differs": study.quick_differs,
         "definition": documents.text(study.at(result.scale)),
         "charts": charts(result),
-        **{name: document[name] for name in ("seeds", "criteria", "claims")},
+        **{name: document[name] for name in ("seeds", "criteria", "claims", "sentences")},
         "digest": document["digest"] or None,
     }

@@ -121,6 +121,16 @@ PRESETS: dict[str, Preset] = {
             "Radiator: 60,000 clients",
             "Chains at the published number of clients, at a rate at which everyone can receive: hours of computing.",
         ),
+        Preset(
+            "federation-first-look",
+            "Federated brokers: a first look",
+            "Two desktops and a phone in a chain, with a modelled service time: 500 queries to 12 providers.",
+        ),
+        Preset(
+            "federation-faults",
+            "Federated brokers: faults",
+            "Clients and brokers vanish, a broker moves and another one is offline: which queries are not satisfied?",
+        ),
     )
 }
 """By name, in display order."""

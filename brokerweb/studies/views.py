@@ -65,6 +65,7 @@ def detail(request: HttpRequest, study_id: str) -> HttpResponse:
         "experiment": experiment,
         "result": result,
         "judged": [{"one": one, "word": in_words(one.verdict), "look": LOOKS[one.verdict]} for one in result.judged],
+        "sentences": study.tell(result),
         "drawn": {chart["id"]: chart for chart in drawn},
         "scales": [(one, services.newest(study, one)) for one in SCALES],
         "offers": services.offers(study),

@@ -25,6 +25,8 @@ _SHORTEST_KEY, _LONGEST_KEY = 1, 32
 class Channel:
     """Reliable, ordered messages between peers over datagrams."""
 
+    __slots__ = ("_by_ours", "_deadlines", "_heap", "_key", "_seal", "_sessions", "_station", "id", "settings")
+
     def __init__(self, id: bytes, settings: ChannelSettings, chance: Chance, key: bytes | None = None) -> None:
         """``id``: 1 to 64 bytes. ``key``: up to 32 bytes; all peers have the same. Raises ``ValueError``."""
         if not 1 <= len(id) <= MOST_ID:

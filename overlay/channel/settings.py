@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 
 from overlay.core.node import NEVER, SECOND
@@ -107,6 +108,12 @@ class Limits:
         self.give_up = _ns(settings.give_up_s)
         self.probe = _ns(settings.probe_s)
         self.path_probes = settings.tries or PATH_PROBES
+
+
+@lru_cache(maxsize=64)
+def limits(settings: ChannelSettings, seal: int) -> Limits:
+    """Of equal settings only one: nodes may be many."""
+    return Limits(settings, seal)
 
 
 def _ns(seconds: float) -> int:

@@ -10,7 +10,7 @@ from overlay.channel.answers import Answers
 from overlay.channel.deadlines import Deadlines
 from overlay.channel.events import Down, Event, Loose, Reason
 from overlay.channel.half_open import HalfOpens
-from overlay.channel.settings import MOST_SESSIONS, ChannelSettings, Limits
+from overlay.channel.settings import MOST_SESSIONS, ChannelSettings, limits
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 
@@ -26,7 +26,7 @@ class Station:
 
     def __init__(self, id: bytes, settings: ChannelSettings, chance: Chance, key: bytes | None) -> None:
         self.id, self.key = id, key
-        self.limits = Limits(settings, wire.SEAL_BYTES if key else 0)
+        self.limits = limits(settings, wire.SEAL_BYTES if key else 0)
         self.now = 0
         """Of the call that is being answered (ns)."""
         self.sessions: dict[bytes, Session] = {}

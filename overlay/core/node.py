@@ -13,7 +13,7 @@ clients in ``overlay.systems`` implement it. The rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from overlay.core.addresses import Address
@@ -35,6 +35,17 @@ class NodeEvent:
     def detail(self) -> dict[str, Any]:
         """The event's fields as plain values, for a journal."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedEvent(NodeEvent):
+    """One whose instant matters: a live driver collects events once a second only."""
+
+    at: int = field(default=0, compare=False, kw_only=True)
+    """``now`` when it happened."""
+
+    def detail(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if name != "at"}
 
 
 class Node(Protocol):

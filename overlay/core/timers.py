@@ -40,7 +40,8 @@ class Timers:
         heap = self._heap
         while heap:
             entry = heap[0]
-            if self._at.get(entry[2]) is entry:
+            current = self._at.get(entry[2])
+            if current is not None and current[1] == entry[1]:
                 return entry[0]
             heappop(heap)
         return None

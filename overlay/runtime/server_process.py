@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance, Chances, derive_seed
 from overlay.core.links import LinkShape, Shaper
-from overlay.core.node import MILLISECOND, NEVER, SECOND
+from overlay.core.node import MILLISECOND, NEVER, SECOND, TimedEvent
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
@@ -199,7 +199,8 @@ class ServerProcess:
             return
         at_us = (now - self._zero_ns) // 1000
         for event in events:
-            journal.write(Event(self._process, at_us, type(event).__name__, event.detail()))
+            happened_us = (event.at - self._zero_ns) // 1000 if isinstance(event, TimedEvent) else at_us
+            journal.write(Event(self._process, happened_us, type(event).__name__, event.detail()))
         for fact in system.facts(self._process, server, self._zero_ns):
             journal.write(fact)
         counters = server.statistics(now) | self._driver.counters | {"kernel_drops": kernel_drops(self._sock)}

@@ -87,6 +87,7 @@ class World:
         self.happened: list[Event] = []
         """Ends and starts of brokers, as reported by a supervisor."""
         self._addresses = [server_address(i) for i in range(len(self.names))]
+        self._index_of = {address: i for i, address in enumerate(self._addresses)}
         assembly = system.make_assembly(setup)
         self.controller = ControllerActor(self.simulator, assembly, self._addresses, CONTROLLER_HOST)
         self._incarnations = [0] * len(self.names)

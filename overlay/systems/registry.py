@@ -13,6 +13,7 @@ from overlay.core.settings import SettingInfo
 from overlay.systems.absent import absent
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
 from overlay.systems.contract import System, WalkPolicy
+from overlay.systems.federation.system import SYSTEM as FEDERATION
 from overlay.systems.radiator.system import SYSTEM as RADIATOR
 from overlay.systems.roles import SERVER, Title
 
@@ -24,7 +25,7 @@ class _Systems(dict[str, System]):
         return absent(name)
 
 
-SYSTEMS = _Systems({system.name: system for system in (CONTEXT_BROKER, RADIATOR)})
+SYSTEMS = _Systems({system.name: system for system in (CONTEXT_BROKER, RADIATOR, FEDERATION)})
 """By name, in the order of menus. Runs and networks can be of a system that is not installed (any more)."""
 
 

@@ -53,10 +53,14 @@ def documents(found: Sequence[Result]) -> list[dict[str, Any]]:
             **telling.document(one, ""),
             "title": one.study.title,
             "says": one.study.says,
-            "limits": [*one.study.limits, *([one.study.quick_differs] if one.scale == "quick" else [])],
+            "limits": [*one.study.tell(one), *one.study.limits, *_differs(one)],
         }
         for one in found
     ]
+
+
+def _differs(result: Result) -> list[str]:
+    return [result.study.quick_differs] if result.scale == "quick" else []
 
 
 def shown(studies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -132,8 +132,9 @@ def _evidence(
     busiest = max(by_process, key=by_process.__getitem__, default="")
     begin_us, end_us = summary["window_us"]
     measured_from_us = min([begin_us, *_measuring_began(run.events)])
+    asks = [role for role in servers.system.asking_roles if due is None or due.get(role, 1)]
     return Evidence(
-        requests=summary["requests"] if servers.system.asking_roles else None,
+        requests=summary["requests"] if asks else None,
         answered=summary["answered"],
         measured=sum(in_measuring(table).num_rows for table in run.tables.values())
         + sum(_between(table, begin_us, end_us) for table in run.own.values()),
@@ -148,6 +149,7 @@ def _evidence(
         lost=[*run.lost, *absences.silent(servers, ticks, run.events, end_us)],
         restarted=absences.restarted(servers, ticks, run.events, measured_from_us, end_us),
         unaccounted=_unaccounted(run, summary, ticks, due, servers),
+        is_idle=due is not None and not any(due.values()),
     )
 
 

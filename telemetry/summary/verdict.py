@@ -65,7 +65,7 @@ class Evidence:
     """The input of a verdict. Times in microseconds; ``None`` if not measured."""
 
     requests: int | None
-    """``None`` in a system without clients that request."""
+    """``None`` in a system without clients that request, and in a run in which none was due."""
     answered: int
     measured: int
     """Exchanges, deliveries, connections, hand-overs and rows of the system's own tables in measuring."""
@@ -84,6 +84,8 @@ class Evidence:
     """Processes that restarted during measuring."""
     unaccounted: int = 0
     """Requests that were due and have no sample."""
+    is_idle: bool = False
+    """Whether nothing was due in measuring."""
 
 
 def judge(evidence: Evidence, more: Sequence[str] = (), thresholds: Thresholds = THRESHOLDS) -> tuple[str, list[str]]:
@@ -123,7 +125,7 @@ def _lateness(evidence: Evidence, limit: Thresholds) -> Iterator[str]:
 def _losses(evidence: Evidence, limit: Thresholds) -> Iterator[str]:
     if evidence.requests == 0:
         yield "Samples lost: no request was measured."
-    elif evidence.measured == 0:
+    elif evidence.measured == 0 and not evidence.is_idle:
         yield "Samples lost: nothing was measured."
     elif evidence.requests and evidence.answered == 0:
         yield "No request was answered, so there is no response time."

@@ -20,9 +20,12 @@ from telemetry.measures import COMMON, Measure
 from telemetry.studies.study import Row, Study
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
+from telemetry.systems.federation.system import FederationTelemetry
 from telemetry.systems.radiator.system import RadiatorTelemetry
 
-TELEMETRY: dict[str, type[Telemetry]] = {one.name: one for one in (ContextBrokerTelemetry, RadiatorTelemetry)}
+TELEMETRY: dict[str, type[Telemetry]] = {
+    one.name: one for one in (ContextBrokerTelemetry, RadiatorTelemetry, FederationTelemetry)
+}
 """Systems with telemetry of their own; others have the common one."""
 
 

@@ -6,6 +6,7 @@ from overlay.channel import ChannelSettings, Loose, Up, wire
 from overlay.channel.channel import Channel
 from overlay.channel.records import cut
 from overlay.channel.round_trip import RoundTrip
+from overlay.channel.settings import Limits
 from tests.channel.scripted import B0, B1, MS, A, B, Pair, Scripted, number_from, session_of
 
 KEY = bytes(range(32))
@@ -40,6 +41,7 @@ def test_two_messages_in_one_datagram():
 
 def test_a_message_in_two_records_at_numbers_around_two_to_the_32():
     pair = Pair()
+    pair.b0._station.limits = Limits(ChannelSettings(), 0)
     pair.b0._station.limits.record = 3  # the vector's message is short
     number_from(pair, 2**32 - 2)
     session = session_of(pair.b0, b"b1")

@@ -1,6 +1,7 @@
 """A story of nodes in virtual time: ``python -m tests.compiled.story`` prints the form that it used, and a digest.
 
-Five peers talk over lossy links, are cut off and restart; brokers' tables on a forest follow clients that come and go.
+Five peers talk over lossy links, are cut off and restart; brokers' tables on a forest follow clients that come and go;
+brokers in a chain route what clients publish, with a link that is cut.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from overlay.core.links import LinkShape, Shaper
 from overlay.systems.federation.wire.codec import encode
 from overlay.systems.federation.wire.messages import Forward
 from tests.federation.forest import Forest
+from tests.federation.tree_world import chain
 
 MS = 1_000_000
 
@@ -60,8 +62,30 @@ def tables(told):
             told.update(encode(Forward(forest.publish(provider), 1, ("b0",))))
 
 
+def brokers(told):
+    """Every datagram between brokers, what they report, and what consumers hear, over lost sessions and new trees."""
+    world = chain(4, covering="covering", cache_cap=1.0, keepalive_s=2.0, exchange_s=1.0)
+    world.is_checking = False
+    providers = [world.client(f"p{i}", f"b{i}", "climate", "light") for i in range(3)]
+    consumers = [world.client(f"c{i}", f"b{3 - i}") for i in range(3)]
+    random = Random(7)
+    for step in range(80):
+        random.choice(consumers).subscribe(random.choice(("climate", "light")), once=random.random() < 0.5, life_s=5)
+        random.choice(providers).publish(random.choice(("climate", "light")), data={"x": step})
+        if step % 20 == 10:
+            world.cut_link("b1-b2")
+        if step % 20 == 15:
+            world.heal()
+        world.run(0.4)
+        told.update(repr([(at, data, to) for at, _, data, _, to in sorted(world.flying)]).encode())
+    told.update(repr(world.log).encode())
+    told.update(repr([sorted(broker.statistics(world.now).items()) for broker in world.brokers]).encode())
+    told.update(repr([one.notified for one in consumers]).encode())
+
+
 def main():
     told = blake2b(digest_size=16)
+    brokers(told)
     channels(told)
     tables(told)
     json.dump({"compiled": is_used(), "digest": told.hexdigest()}, sys.stdout)

@@ -58,7 +58,7 @@ class Tree:
 
 
 class Node:
-    """Somebody with a channel."""
+    """What has a channel: a broker or a client."""
 
     def __init__(self, name, settings, chance=None):
         self.name, self.address = name, (str(IPv4Address(crc32(name.encode()))), 7_000)

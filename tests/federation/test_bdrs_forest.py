@@ -55,7 +55,7 @@ def forest_of_networkx(links):
 
 
 @given(networks())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(140))
 def test_the_forest_is_that_of_networkx(brokers):
     links = links_of(brokers)
     naive = naive_links(brokers)
@@ -71,7 +71,7 @@ def test_the_forest_is_that_of_networkx(brokers):
 
 
 @given(networks())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(140))
 def test_no_better_links_join_the_ends_of_an_edge(brokers):
     links = links_of(brokers)
     forest = set(spanning_forest(links))
@@ -82,7 +82,7 @@ def test_no_better_links_join_the_ends_of_an_edge(brokers):
 
 
 @given(networks())
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(140))
 def test_the_diameter_is_that_of_networkx(brokers):
     forest = spanning_forest(links_of(brokers))
     graph = nx.Graph(forest)

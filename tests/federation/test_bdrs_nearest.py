@@ -20,7 +20,7 @@ steps = st.lists(st.tuples(ids, positions | st.just("remove")), max_size=40)
 
 
 @given(steps, positions, st.integers(1, 6), st.sets(ids, max_size=5))
-@settings(max_examples=examples(240))
+@settings(max_examples=examples(160))
 def test_the_nearest_are_those_of_all(steps, position, most, unfit):
     nearest, held = Nearest(), {}
     for broker, where in steps:

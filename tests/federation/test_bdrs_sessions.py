@@ -207,6 +207,25 @@ def test_a_keep_alive_that_crosses_an_epoch_is_not_answered_by_it_again():
     assert [type(message) for message in b1.news()] == [m.Brokers]
 
 
+def test_what_several_ask_for_is_written_once(monkeypatch):
+    world = World(broker_keepalive_s=20.0)
+    nodes = mesh(world, *(f"b{i}" for i in range(6)))
+    world.run(s(1))
+    published, written = world.published(), []
+    since = published.since
+    monkeypatch.setattr(published, "since", lambda epoch: [written.append(epoch), since(epoch)][1])
+    for epoch in (0, 1, 0, 1):
+        for node in nodes:
+            world.send(node, m.KeepAlive(epoch))
+        world.run(s(1))
+    assert written == [], "both forms were written with the epoch"
+    assert [type(one) for one in nodes[5].news()][-4:] == 4 * [m.Brokers]
+    nodes[0].position = (1.0, 1.0)
+    world.register(nodes[0])
+    world.run(s(1))
+    assert written == [2]
+
+
 def test_a_broker_that_acknowledges_nothing_is_not_sent_epoch_after_epoch():
     world = World(give_up_s=60.0, broker_keepalive_s=60.0)
     b0, b1 = mesh(world, "b0", "b1")

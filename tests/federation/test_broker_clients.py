@@ -170,7 +170,7 @@ def test_invalid_is_removed_at_x_plus_g_with_its_subscriptions(grace_from, end):
     world.until(end)
     assert len(world.broker.tables.subscriptions) == len(world.broker.tables.registrations) == 0
     assert world.broker.tree.told == told + 1, "neighbours are told out of turn"
-    assert world.broker.log[-1] == EntryRemoved("c0", "expired")
+    assert world.broker.log[-1] == EntryRemoved("c0", "expired", end // 1_000)
 
 
 @pytest.mark.parametrize(("instant", "code"), [(DELTA, m.Code.INVALID), (G, m.Code.UNKNOWN)])
@@ -193,7 +193,8 @@ def test_valid_and_invalid_unregister_removes_at_once(instant):
     world.says("c0", m.Unregister(4, 1))
     assert world.hears("c0") == [m.Ack(4)]
     assert world.hears("p0") == [m.Offer((), (ONE.id,))]
-    assert world.broker.log[-1] == EntryRemoved("c0", "unregistered")
+    removed = world.broker.log[-1]
+    assert (removed.client, removed.reason) == ("c0", "unregistered")
     assert world.broker.tree.told == told + 1
     assert "c0" not in world.broker.clients
 
@@ -218,7 +219,8 @@ def test_a_client_that_is_registered_elsewhere_since_is_removed_here():
     world.says("c0", register("c0", 6), to="b1")
     assert "c0" not in world.broker.clients
     assert "c0" in world.desks["b1"].clients
-    assert world.broker.log[-1] == EntryRemoved("c0", "superseded")
+    removed = world.broker.log[-1]
+    assert (removed.client, removed.reason) == ("c0", "superseded")
     assert world.broker.tables.registrations.next_hops("c0") == ("b1",)
 
 

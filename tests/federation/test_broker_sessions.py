@@ -142,6 +142,7 @@ def test_a_mobile_broker_that_is_away_too_long():
     world.run(8)
     p0.publish("climate")
     world.run(21)
+    world.client("p1", "b0", "noise")
     assert world.held("b0") == {} and world["b0"].neighbours.stored == 0
     assert world.events(NeighbourLost, "b0") == [NeighbourLost("b1", "away")]
     world.heal()

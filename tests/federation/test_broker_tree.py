@@ -164,3 +164,18 @@ def test_periodic_exchange_only():
     world.run(4)
     assert world.known("b2") == {"p0": {"b1"}}
     world.check_edges()
+
+
+def test_an_edge_that_was_away_for_an_epoch_at_one_end_only():
+    world = chain(2)
+    p0 = world.client("p0", "b0", "climate")
+    world.run()
+    world.service.publish(to=["b0"])
+    world.run()
+    p0.leave()
+    world.run()
+    assert world.known("b1") == {"p0": {"b0"}}
+    world.service.publish("b0-b1")
+    world.run()
+    assert world.known("b1") == {}
+    world.check_edges()

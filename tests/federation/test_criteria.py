@@ -155,7 +155,7 @@ def test_i_j_and_k_need_their_order_and_size() -> None:
     assert not criteria.bulk_costs_little(energies(bulk=0.89))
     for kept, holds in ((0.65, True), (0.75, True), (0.649, False), (0.751, False)):
         assert criteria.ipc_saves_as_published(energies(ipc=kept)) == holds
-        assert criteria.is_about_30({criteria.SAVED: about(1 - kept, 0)}) == holds
+        assert criteria.is_about_70({criteria.LEFT: about(kept, 0)}) == holds
 
 
 def test_fig_13_has_the_shape_with_its_order_and_the_price_of_bulk() -> None:

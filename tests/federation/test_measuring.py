@@ -196,6 +196,15 @@ def test_a_broker_that_vanishes_is_removed_by_the_registration_service_and_pairs
     assert (one["grace_min_s"], one["grace_max_s"]) == (4.0, 4.0)
 
 
+def test_a_network_has_settled_with_the_last_subscription_that_is_told_again() -> None:
+    crash = fault(1_000, "kill", 2_000, brokers=[1])
+    ended = Event("supervisor", at(2_000), "fault_ended", {"what": "kill"})
+    ticks = [tick("broker-0", ms, subtable_added=number) for ms, number in ((2_000, 5), (3_000, 7), (4_000, 7))]
+    tree = Event("broker-0", at(2_500), "TreeChanged", {"epoch": 4, "neighbours": ["b1"]})
+    assert found(crash, ended, *ticks, tree, subscribed(1, 0, once=False))["settle_s"] == 1.0
+    assert found(crash, ended, *ticks, tree, subscribed(1, 2_200, once=False))["settle_s"] == 0.5
+
+
 def test_one_that_vanishes_twice_is_known_twice() -> None:
     one = found(
         *BROKERS[:2],

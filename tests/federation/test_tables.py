@@ -106,6 +106,19 @@ def test_a_query_ends_on_both_sides_of_a_link_without_a_message_of_its_own():
     assert near.sent_to("far")[0] == far.held_from("near")[0] == v.Summary()
 
 
+@pytest.mark.parametrize("once", [True, False])
+def test_a_withdrawal_that_waits_for_a_provider_is_told_unless_it_has_answered_a_query(once):
+    tables, one = Tables(), subscription(once=once)
+    tables.register(entry())
+    tables.subscribe("c0", [one])
+    assert [change.added for change in tables.subscription_changes()] == [(one,)]
+    tables.subscriptions.hold(client("p0"))
+    tables.subscribe("c0", [], [one.id])
+    assert tables.published("p0", [one.id]) == []
+    tables.subscriptions.release(client("p0"))
+    assert [change.removed for change in tables.subscription_changes()] == ([] if once else [(one.id,)])
+
+
 def test_a_provider_that_was_wrong_is_not_asked_again_until_it_registers_again():
     tables = Tables()
     tables.register(entry())

@@ -288,6 +288,16 @@ def test_bytes_that_are_longer_than_needed_are_read_and_written_shortest():
     assert encode(parse(long)) == encode(m.Forward(NOTE, 2))
 
 
+def test_receivers_in_one_process_share_what_is_told_to_all():
+    data = encode(m.Brokers(7, m.Whole.LAST, (), (), (("b0", "b1"),)))
+    assert parse(data) is parse(bytes(bytearray(data)))
+    for _ in range(2):
+        with pytest.raises(BadMessage):
+            parse(data[:-1])
+    ack = encode(m.Ack(7))
+    assert parse(ack) == parse(ack) and parse(ack) is not parse(ack)
+
+
 @pytest.mark.parametrize(("message", "array"), ARRAYS, ids=lambda value: type(value).__name__)
 def test_the_notifications_of_a_message(message, array):
     assert list(notifications_of(message)) == ([NOTE] if str(NOTE_ARRAY) in str(array) else [])

@@ -29,7 +29,7 @@ LONG = 3_600.0
 
 
 class Node:
-    """Somebody with a channel who does what a test says."""
+    """A node with a channel that does what a test says."""
 
     def __init__(self, world, name, address, seed=1):
         self.world, self.name, self.address = world, name, address
@@ -214,7 +214,7 @@ class World:
         return self.add(Customer(self, name, ("10.0.1.1", 1_000 + next(self.order)), broker, scopes)).join()
 
     def node(self, name, port=None):
-        """Somebody who may be anything."""
+        """Of any name."""
         return self.add(Node(self, name, ("10.0.2.1", port or 1_000 + next(self.order))))
 
     def __getitem__(self, name):

@@ -17,6 +17,7 @@ COMMON = ("overlay", "telemetry", "brokerweb", "templates", "static", "docker", 
 OWN = re.compile(
     r"/(systems|programs)/[a-z_]+/"  # the folders of a system
     r"|/(systems/registry|programs/__init__)\.py$"  # where systems are listed
+    r"|^overlay/compiled/modules\.txt$"  # the sources that are compiled, by their paths
     r"|/reference_(calibration|residuals)\.json$"  # measured data, by system
     r"|/presets(\.py|/)|/migrations/|^static/vendor/|^brokerweb/settings\.py$"  # Django's list of applications
     r"|^static/js/api/(client|types)\.js$"  # made from the OpenAPI document

@@ -5,21 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
 
 from overlay.core.addresses import Address, format_address, is_loopback, parse_host
 from overlay.core.errors import InvalidSetting, WaxwingError, WireError
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.programs.arguments import OneLineParser, address
-from overlay.runtime.server_process import ServerProcess, run_server
+from overlay.runtime.server_process import ServerProcess, Wrap, run_server
 from overlay.runtime.udp import CannotBind
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.profiles import PLAIN, PROFILE, PROFILES, resolved
 from overlay.systems.context_broker.system import SYSTEM
-from overlay.systems.cores import Server
 
 OPEN_HELP = (
     "Allow binding to an address outside loopback. The protocol has no passwords: anyone who can reach an open broker "
@@ -153,7 +150,7 @@ def _configuration(infos: list[SettingInfo], options: dict[str, object]) -> Brok
     return config.among(brokers)
 
 
-def _joining(text: str | None, config: BrokerConfig) -> Callable[[Server], Any] | None:
+def _joining(text: str | None, config: BrokerConfig) -> Wrap | None:
     """Wraps a broker that joins by a list. Raises ``BadList``. Imported here to save memory in other brokers."""
     if text is None:
         return None
@@ -161,7 +158,7 @@ def _joining(text: str | None, config: BrokerConfig) -> Callable[[Server], Any] 
     from overlay.programs.context_broker.joining import JoiningServer
 
     source = source_of(text)
-    return lambda server: JoiningServer(server, config, source.read)
+    return lambda server, _move: JoiningServer(server, config, source.read)
 
 
 def _check_exposure(bind: Address, known_as: Address | None, *, is_open: bool) -> None:

@@ -21,7 +21,14 @@ class Vanishing:
         IMPROPER,
         choices=(PROPER, IMPROPER),
         help="proper: unregisters first; improper: silent at once, so that only missing keep-alives show it. At the "
-        "end it registers anew.",
+        "end it registers again.",
+    )
+    spread_s: float = setting(
+        0.0,
+        unit="s",
+        low=0,
+        high=3_600,
+        help="It begins, and ends, later by up to this, drawn for each run: at another phase of keep-alives.",
     )
 
     def __post_init__(self) -> None:

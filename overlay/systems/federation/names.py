@@ -37,7 +37,12 @@ class Routing(StrEnum):
     """Subscriptions go towards providers of their scopes."""
 
 
-GAUGES = frozenset(("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored", "brokers"))
+GAUGES = frozenset(
+    (
+        *("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored"),
+        *("brokers", "invalid_brokers", "sessions", "epoch", "edges"),
+    )
+)
 """Counters of servers that are current values."""
 MEASURES = (
     *("subscriptions", "satisfied", "unsatisfied", "ts_mean_us", "ts_sd_us"),
@@ -57,7 +62,7 @@ MEASURES = (
     *("disappearance_known_mean_s", "disappearance_known_max_s", "disappearance_told_mean_s"),
     *("disappearance_unknown", "grace_min_s", "grace_max_s", "settle_s"),
 )
-"""Those of ``System.measures``: of the contract, and beside them."""
+"""Those of ``System.measures``: of the contract, and further ones."""
 COSTLY = ("subscribe", "publish", "subtable", "regtable", "forward", "query", "answer")
 """Kinds of messages whose receipt costs differ."""
 IN_OTHER, OUT = "in_other", "out_messages"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
@@ -58,15 +59,22 @@ class Peers:
     """``now`` is that of the call that the node is answering; the node sets it first."""
 
     def __init__(
-        self, name: str, settings: Settings, chance: Chance, wall_offset_ns: int, key: bytes | None = None
+        self,
+        name: str,
+        settings: Settings,
+        chance: Chance,
+        wall_offset_ns: int,
+        key: bytes | None = None,
+        counters: Counter[str] | None = None,
     ) -> None:
+        """``counters``: of several nodes together; by default each has its own."""
         self.name = name
         self.now = 0
         self.wall_offset_ns = wall_offset_ns
         """Unix nanoseconds minus ``now``."""
-        self.channel = Channel(name.encode(), ChannelSettings(give_up_s=settings.give_up_s), chance, key)
+        self.channel = Channel(name.encode(), _channel_settings(settings.give_up_s), chance, key)
         self.codec = CONTEXTML if settings.encoding == "contextml" else CODEC
-        self.counters: Counter[str] = Counter()
+        self.counters: Counter[str] = Counter() if counters is None else counters
         """``in_KIND`` and ``out_KIND`` messages, ``out_KIND_bytes``, ``refused_CODE`` by this node,
         ``malformed_REASON``, ``too_large``."""
         self.meter: DeviceMeter | None = None
@@ -216,6 +224,12 @@ class Peers:
         """(I5). Raises ``AssertionError``."""
         self.channel.check_invariants()
         assert len(self._refused) <= MOST_REFUSED
+
+
+@lru_cache(maxsize=16)
+def _channel_settings(give_up_s: float) -> ChannelSettings:
+    """Shared by all nodes of a process."""
+    return ChannelSettings(give_up_s=give_up_s)
 
 
 _NAMES = {layout.message: layout.name.lower() for layout in CODEC.layouts}

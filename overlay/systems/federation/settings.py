@@ -15,6 +15,8 @@ from overlay.core.settings import ENGINE, Use, check, setting
 from overlay.systems.federation.names import Routing
 
 OFF, ON, NONE = "off", "on", "none"
+SUPPRESS = "suppress"
+"""The value of ``cycles`` with which links may form cycles."""
 MAX_BROKERS = 100_000
 """An index of ``mobile_brokers`` is below it."""
 
@@ -86,7 +88,7 @@ class Distributing:
     )
     cycles: str = setting(
         "tree",
-        choices=("tree", "refuse", "suppress"),
+        choices=("tree", "refuse", SUPPRESS),
         help="What happens if links form cycles. tree: the registration service chooses a tree, and the other links "
         "are spare; refuse: a run does not start; suppress: all links are used, subscriptions are flooded, and "
         "repeated messages are dropped.",

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-from overlay.systems.federation.system import SYSTEM
 
+from overlay.journal.facts import Fact
 from overlay.systems.federation.measuring import figures
 from overlay.systems.federation.measuring.records import Facts
+from overlay.systems.federation.names import CONSUMER, PROVIDER
 from overlay.systems.federation.rows import TABLES
+from overlay.systems.federation.system import SYSTEM
+from overlay.systems.federation.workload import ONCE
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation.measures import MEASURES, PART
 from telemetry.systems.federation.shown import COUNTERS, KEY_FIGURES, SERIES_OF_RUNS, WORDINGS
+from telemetry.systems.federation.studies.ablation import ABLATION_STUDY
+from telemetry.systems.federation.studies.disappearance import DISAPPEARANCE_STUDY
+from telemetry.systems.federation.studies.energy import ENERGY_STUDY
+from telemetry.systems.federation.studies.loaded import LOADED_STUDY
+from telemetry.systems.federation.studies.wan import WAN_STUDY
 
 
 class FederationTelemetry(Telemetry):
@@ -23,6 +31,7 @@ class FederationTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES_OF_RUNS, KEY_FIGURES, WORDINGS
     tables = TABLES
+    studies = (LOADED_STUDY, WAN_STUDY, ENERGY_STUDY, DISAPPEARANCE_STUDY, ABLATION_STUDY)
     first_figure = "ts_mean"
     published_in = "Section 7"
     published_note = "The paper prints no values of its Figs. 11 to 14."
@@ -33,6 +42,13 @@ class FederationTelemetry(Telemetry):
     ) -> dict[str, Any]:
         """The figures of the run, as ``federation``."""
         return {PART: dict(self._figures(journalled))}
+
+    def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
+        """Queries, and notifications that providers publish by themselves. What they are asked for is not known."""
+        workload = manifest.get("workload") or {}
+        if workload.get("kind") == ONCE:
+            return {CONSUMER: int(workload.get("queries", 0))}
+        return {CONSUMER: 0, PROVIDER: int(workload.get("notifications", 0))}
 
     def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
         found = self._figures(journalled)
@@ -53,7 +69,8 @@ class FederationTelemetry(Telemetry):
 def facts_of(journalled: Journalled) -> Facts:
     """The facts of a run that its measures are made of."""
     facts = Facts()
-    for fact in (*journalled.starts, *journalled.ticks, *journalled.events):
+    known: Iterable[Fact] = (*journalled.starts, *journalled.ticks, *journalled.events)
+    for fact in known:
         facts.add(fact)
     for name, rows in journalled.own.items():
         for row in rows.to_pylist():

@@ -186,8 +186,8 @@ def test_lookup_and_a_query_straight_to_the_provider():
     assert scene.client.peers.channel._sessions.keys() == {b"b0"}, "the session with the provider was closed"
 
 
-def _produce(scope, entity_type, entity_id, wall_ms):
-    return Content(entity_type or "room", entity_id or "r1", scope, wall_ms + 1000, {"x": 1})
+def _produce(asked):
+    return Content(asked.entity_type or "room", asked.entity_id or "r1", asked.scope, asked.wall_ms + 1000, {"x": 1})
 
 
 def test_a_query_to_a_provider_that_is_gone_ends():
@@ -211,3 +211,15 @@ def test_subscriptions_made_before_the_start_are_told_when_registered():
     world.add(client)
     world.run(0.1)
     assert world.brokers[0].live("c0") == {one.id} and drained(client, Accepted) == [Accepted((one.id.number,))]
+
+
+def test_a_broker_that_did_not_answer_is_told_again():
+    scene = Scene()
+    scene.broker.is_mute = True
+    sid = scene.subscribe(seconds=600)
+    gone = scene.subscribe(seconds=3)
+    scene.run(20)
+    scene.broker.is_mute = False
+    scene.run(15)
+    assert scene.broker.live("c0") == {sid} and gone not in scene.broker.told["c0"]
+    assert drained(scene.client, Accepted) == [Accepted((sid.number,))]

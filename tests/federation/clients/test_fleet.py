@@ -11,8 +11,9 @@ from tests.federation.clients.hub import FleetWorld
 SMALL = {"providers": 4, "consumers": 2, "scopes": 4, "queries": 30, "rate_per_s": 10.0, "stagger_ms": 100.0}
 
 
-def test_a_run_of_queries_and_its_facts():
-    world = FleetWorld(Workload(**SMALL, provider_ms=5.0, expiry_s=5.0))
+@pytest.mark.parametrize("encoding", ["msgpack", "contextml"])
+def test_a_run_of_queries_and_its_facts(encoding):
+    world = FleetWorld(Workload(**SMALL, provider_ms=5.0, expiry_s=5.0), encoding=encoding)
     world.finish()
     samples = world.facts(Sample, "consumer")
     assert len(samples) == 30 and {one.outcome for one in samples} == {"answered"}

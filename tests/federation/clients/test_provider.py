@@ -9,7 +9,14 @@ from overlay.systems.federation.clients.provider import Content, Provider
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.errors import BadMessage
-from overlay.systems.federation.wire.values import Advertisement, Role, Subscription, SubscriptionId
+from overlay.systems.federation.wire.values import (
+    Advertisement,
+    Notification,
+    NotificationId,
+    Role,
+    Subscription,
+    SubscriptionId,
+)
 from tests.federation.clients.world import World, drained
 
 
@@ -23,8 +30,11 @@ class Scene(World):
         self.client = self.add(Provider(self.terms, me, self.site(), Stream(7), self.now, produce=produce, delay=delay))
         self.run(0.1)
 
-    def _produce(self, scope, entity_type, entity_id, wall_ms):
-        return None if entity_id == "none" else Content("room", entity_id or "r1", scope, wall_ms + 9000, {"x": 1})
+    def _produce(self, asked):
+        if asked.entity_id == "none":
+            return None
+        x = 1 + sum(one.data["x"] for one in asked.needed)
+        return Content("room", asked.entity_id or "r1", asked.scope, asked.wall_ms + 9000, {"x": x})
 
     def sub(self, number, *scopes, once=True, text="true", seconds=60):
         return Subscription(
@@ -145,3 +155,16 @@ def test_a_new_advertisement_keeps_the_registration():
     scene.run(0.1)
     advertisement = scene.broker.registrations["p0"]
     assert advertisement.scopes == ("sound",) and advertisement.registration == scene.client.registration
+
+
+def test_the_data_that_a_query_needs_come_before_it():
+    scene = Scene()
+    req = 1 << 63 | 5
+    needed = Notification(NotificationId("p9", 1), "room", "r1", "sound", 0, 2**60, {"x": 40})
+    for message in (m.Answer(req, m.Code.GOOD, (needed,)), m.Query(req, None, None, ("light",), 1000)):
+        scene.broker.peers.send("p0", message)
+    scene.broker.peers.send("p0", m.Answer(req + 1, m.Code.GOOD, (needed,)))
+    scene.broker.peers.send("p0", m.Query(req + 2, None, None, ("light",), 1000))
+    scene.run(0.1)
+    with_data, without = scene.broker.all(m.Answer)
+    assert [one.data["x"] for one in (*with_data.notifications, *without.notifications)] == [41, 1]

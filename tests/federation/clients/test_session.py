@@ -217,3 +217,31 @@ def test_what_is_not_for_it_changes_nothing():
     assert client.is_link_up and client.is_in and not drained(client, Lost)
     dropped = {name: number for name, number in client.peers.counters.items() if name.startswith("dropped")}
     assert dropped == {"dropped_stranger": 4, "dropped_answer": 1, "dropped_unexpected": 1}
+
+
+def test_a_broker_that_moves_keeps_its_client():
+    world = World()
+    client = consumer(world)
+    world.run(1)
+    broker = world.brokers[0]
+    registration = client.registration
+    del world.nodes[broker.address]
+    broker.address = ("10.0.0.2", 7000)
+    world.nodes[broker.address] = broker
+    broker.peers.channel.moved(world.now)
+    world.run(30)
+    assert client.is_in and client.registration == registration and len(broker.all(m.Register)) == 1
+    assert len(broker.all(m.KeepAlive)) == 3 and client._site.address == broker.address
+
+
+def test_a_broker_that_forgets_at_once_is_asked_more_and_more_slowly():
+    world = World()
+    broker = world.brokers[0]
+    broker.refuse_next = [m.Code.UNKNOWN] * 1_000
+    client = consumer(world)
+    (one,) = client.subscribe([wanted(world, 600)], world.now)
+    world.run(30)
+    assert len(broker.all(m.Register)) == 2 + 5, "at once, after 1, 2, 4, 8 and 10 s"
+    broker.refuse_next = []
+    world.run(10)
+    assert client.is_in and broker.live("c0") == {one.id}

@@ -79,8 +79,10 @@ class ScriptedBroker:
                 if self.refuse_register:
                     peers.refuse(peer, message, self.refuse_register.pop(0))
                     return
+                known = self.registrations.get(peer)
+                if known is None or known.registration != advertisement.registration:
+                    self.told[peer] = {}
                 self.registrations[peer] = advertisement
-                self.told.setdefault(peer, {})
                 peers.accept(peer, req)
             case m.Find(req) | m.Lookup(req):
                 peers.send(peer, m.Found(req, tuple(self.found)))

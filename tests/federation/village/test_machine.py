@@ -10,8 +10,8 @@ from overlay.core.links import LinkShape
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.settings import Settings
 from tests.federation.village.plan import SCOPES, TEXTS
-from tests.federation.village.villager import ENTITIES, NUMBERS
 from tests.federation.village.village import Village
+from tests.federation.village.villager import ENTITIES, NUMBERS
 from tests.thorough import THOROUGH
 
 SETTINGS = Settings(keepalive_s=2, broker_keepalive_s=2, exchange_s=1, give_up_s=1)

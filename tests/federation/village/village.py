@@ -10,7 +10,7 @@ from overlay.sim.actors import NodeActor
 from overlay.sim.network import Network
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
 from overlay.systems.federation.bdrs.bdrs import RegistrationService
-from overlay.systems.federation.broker.broker import Broker
+from overlay.systems.federation.broker.faulted import FaultedBroker
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import SERVICE, broker_name
@@ -95,7 +95,7 @@ class Village:
         name = broker_name(number)
         if name not in self.brokers:
             self.addresses[number] = self.homes[number]
-            broker = self._server(Broker, f"broker-{number}", number)
+            broker = self._server(FaultedBroker, f"broker-{number}", number)
             self.brokers[name], self.witnesses[name] = broker, Witness(self, broker)
             self._happened(name, "it started")
             self._settle_network()
@@ -332,7 +332,7 @@ class Village:
         """The minimum spanning forest of the brokers that are there, over links that are not cut."""
         groups = {name: {name} for name in self.brokers}
         edges = set()
-        for delay, a, b in sorted((delay, broker_name(a), broker_name(b)) for (a, b), delay in self.delays.items()):
+        for _delay, a, b in sorted((delay, broker_name(a), broker_name(b)) for (a, b), delay in self.delays.items()):
             if a in groups and b in groups and groups[a] is not groups[b] and not self._is_cut(a, b):
                 edges.add((a, b))
                 groups[a] |= groups[b]

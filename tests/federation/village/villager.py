@@ -127,7 +127,9 @@ class Villager:
                 del self._withdrawing[sid]
                 self._ear.withdrawn(sid)
 
-    def _produce(self, scope, entity_type, entity_id, wall_ms):
+    def _produce(self, asked):
         self._turn += 1
         data = {"x": NUMBERS[self._turn % len(NUMBERS)]}
-        return Content("room", entity_id or ENTITIES[self._turn % len(ENTITIES)], scope, wall_ms + 60_000, data)
+        return Content(
+            "room", asked.entity_id or ENTITIES[self._turn % len(ENTITIES)], asked.scope, asked.wall_ms + 60_000, data
+        )

@@ -217,7 +217,7 @@ class RegistrationService:
         self._nearest.remove(broker.id)
         self.publishing.touch(broker.id)
         silent_us = (self.peers.now - one.last_heard) // 1_000
-        self.log.append(BrokerRemoved(broker.id, reason, silent_us))
+        self.log.append(BrokerRemoved(broker.id, reason, silent_us, at=self.peers.now))
         if broker.is_mobile:  # its session would be kept for ever
             self.peers.close(broker.id)
 

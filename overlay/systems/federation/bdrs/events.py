@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from overlay.core.node import NodeEvent
+from overlay.core.node import NodeEvent, TimedEvent
 from overlay.systems.federation.bdrs.forest import Edge
 
 
@@ -26,7 +26,7 @@ class BrokerRegistered(NodeEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerRemoved(NodeEvent):
+class BrokerRemoved(TimedEvent):
     broker: str
     reason: Removal
     silent_us: int

@@ -18,6 +18,7 @@ from overlay.systems.federation.bdrs.forest import edges_of, has_cycle, links_of
 from overlay.systems.federation.bdrs.registry import Registry
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.wire.messages import Brokers
 
 HOLD = 50 * MILLISECOND
 """Between epochs at least, ns."""
@@ -26,6 +27,8 @@ HOLD_PER_BYTE = 15
 never take all of the service's time. Changes of 255 brokers stay below ``HOLD``."""
 MOST_HEARD = 1 << 62
 """Epochs from here on are claimed by no broker of this network."""
+MOST_WRITTEN = 4
+"""Forms of one epoch, as changes since an earlier one or whole, that are kept as bytes: brokers ask for the same."""
 MOST_QUEUED = 16
 """Messages that a broker has not acknowledged; with more it is told when it has."""
 
@@ -40,6 +43,8 @@ class Publishing:
         """Brokers whose registration has changed since the last epoch."""
         self._behind: dict[str, None] = {}
         """Brokers that are sent the present epoch at the end of this step."""
+        self._written: dict[int, list[bytes]] = {}
+        """Messages of the present epoch, by the epoch of the receiver."""
         self._quiet: set[str] = set()
         """Brokers whose session is kept while they are unreachable."""
         self._heard = 0
@@ -131,6 +136,7 @@ class Publishing:
         if gone or any(one.id not in before or one.candidates != before[one.id].candidates for one in changed):
             edges = edges_of(links_of(registry.advertisements()), self._cycles)
         self.epochs.publish(max(self.epoch, self._heard) + 1, changed, gone, edges)
+        self._written.clear()
         self._not_before = self._peers.now + HOLD
         self._report(TreePublished(self.epoch, len(before), edges))
         self._behind |= {broker: None for broker in registry.all if self._has_room(broker)}
@@ -148,18 +154,28 @@ class Publishing:
             if one is not None:
                 groups.setdefault(one.told, []).append(broker)
         for epoch, reached in groups.items():
-            for message in self.epochs.since(epoch):
-                reached = self._peers.send_each(reached, message)
+            for data in self._messages(epoch):
+                reached = self._peers.send_encoded(reached, Brokers, data)
             for broker in reached:
                 one = self._registry.all[broker]
                 one.told = one.sent = self.epoch
         return self._peers.counters["out_brokers_bytes"] - before
+
+    def _messages(self, since: int) -> list[bytes]:
+        found = self._written.get(since)
+        if found is None:
+            found = [self._peers.codec.encode(message) for message in self.epochs.since(since)]
+            self._written[since] = found
+            if len(self._written) > MOST_WRITTEN:
+                del self._written[next(iter(self._written))]
+        return found
 
     def check_invariants(self) -> None:
         """Raises ``AssertionError``."""
         epochs, registry = self.epochs, self._registry
         epochs.check_invariants()
         assert not self._behind
+        assert len(self._written) <= MOST_WRITTEN
         assert not self._is_due or self._not_before > self._peers.now, "(I10) an epoch is late"
         differing = {
             broker

@@ -9,4 +9,5 @@
 - ``asking``       the synchronous mode: LOOKUP, and QUERY as a proxy
 - ``neighbours``   the edges of the tree, and both tables over them
 - ``membership``   the registration service: which brokers there are, and which tree
+- ``outages``, ``faulted``   a broker that is offline, vanishes or moves
 """

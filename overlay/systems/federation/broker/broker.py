@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from overlay.core.addresses import Address, format_address, parse_address
+from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND, NodeEvent
 from overlay.core.timers import earliest
@@ -25,11 +25,9 @@ from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.notifying import Notifying
-from overlay.systems.federation.broker.outages import Datagram, Outages
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
-from overlay.systems.federation.fault_kinds import MOVE, OFFLINE, PROPER, VANISH
 from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
@@ -48,9 +46,6 @@ class Broker:
     ) -> None:
         self.address = place.address
         self._origin = config, place, chances, key
-        self._past: Counter[str] = Counter()
-        """Counters of lives before it vanished."""
-        self.outages = Outages()
         self.meter = device_meter(config, place.number)
         self._begin_life(wall_offset_ns)
 
@@ -75,8 +70,6 @@ class Broker:
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
-        if self.bulk is not None:
-            self.neighbours.collects(self.bulk.forget)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
@@ -114,8 +107,7 @@ class Broker:
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         """One by one, as a replay does: what one changes, such as the end of a session, counts for the next."""
-        self.peers.now = now
-        for data, source in self._passing(datagrams):
+        for data, source in datagrams:
             self._begin(now)
             self.peers.receive(data, source)
             self._take_events()
@@ -125,15 +117,13 @@ class Broker:
         self._take_events()
 
     def next_timer(self) -> int | None:
-        if self.outages.silences(self.peers.now):
-            return None
         station, expiry = self.station, self.station.tables.subscriptions.next_expiry()
         expires = None if expiry is None else self.peers.at_wall_ms(expiry)
         others = station.timers.next_timer(), self.processor.next_timer(), self.peers.channel.next_timer()
         return earliest(expires, *others)
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
-        return self._passing(self.peers.channel.datagrams_to_send())
+        return self.peers.channel.datagrams_to_send()
 
     def events(self) -> Sequence[NodeEvent]:
         log, self.station.log = self.station.log, []
@@ -155,26 +145,6 @@ class Broker:
         self.membership.leave()
         for name in list(self.clients):
             self.peers.close(name)
-
-    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
-        """One of ``fault_kinds`` begins or ends."""
-        what = document["what"]
-        if what == VANISH and not begins:
-            self._return(now)
-            return
-        self._begin(now)
-        if what == MOVE:
-            self.address = parse_address(document["address"])
-            self.membership.move(self.address)
-        elif what == OFFLINE:
-            self.outages.offline(begins)
-            self._tell_link()
-        else:
-            is_proper = document["way"] == PROPER
-            if is_proper and not self.outages.has_vanished:
-                self._leave()
-            self.outages.vanish(now + LEAVE_NS if is_proper else now)
-        self._settle()
 
     @property
     def knows(self) -> Callable[[Address], bool]:
@@ -216,61 +186,39 @@ class Broker:
         due = self.station.timers.next_timer()
         assert due is None or due > self.peers.now, "(I10) a deadline has passed"
 
-    # ---- faults
-
-    def _passing(self, datagrams: Sequence[Datagram]) -> Sequence[Datagram]:
-        if not self.outages:
-            return datagrams
-        config, place, _, _ = self._origin
-        known = [at for name in config.server_names if (at := self.peers.address(name)) is not None]
-        return self.outages.passing(datagrams, {*place.servers, *known}, self.peers.now)
-
-    def _tell_link(self) -> None:
-        """Of a mobile broker: its clients, that it has gone offline or is back; and its neighbours, that it is back."""
-        is_up = not self.outages.is_offline
-        if self.neighbours.own.is_mobile:
-            for name in self.clients:
-                self.peers.send(name, m.Link(is_up))
-        if is_up:
-            self.peers.channel.moved(self.peers.now)
-
-    def _return(self, now: int) -> None:
-        """It begins anew, once no fault keeps it away."""
-        self.outages.come_back()
-        if self.outages.has_vanished:
-            return
-        self._past, events = self._counters(), self.station.log
-        self._begin_life(self.peers.wall_offset_ns)
-        self.station.log = events
-        self.peers.now = now
-
     # ---- inner
 
     def _counters(self) -> Counter[str]:
-        """Of all lives."""
-        found, processor = Counter(self._past), self.processor
+        processor = self.processor
+        found = Counter(visits=processor.visits, busy_ns=processor.busy_ns)
         for counters in (self.peers.counters, self.station.counters):
             found.update(counters)
-        found.update(visits=processor.visits, busy_ns=processor.busy_ns)
         return found
 
     def _begin(self, now: int) -> None:
-        """Everything that is due by ``now``."""
+        """Everything that is due by ``now``; mostly nothing is."""
         self.peers.now = now
+        is_changed = False
         for clock, key in self.station.timers.due(now):
             self._rings[clock](key)
-        self.station.tables.expire(self.peers.wall_ms)
+            is_changed = True
+        if self.station.tables.expire(self.peers.wall_ms) or is_changed:
+            self._settle()
         self.peers.channel.handle_timer(now)
+        if not self.processor.is_instant:
+            self._serve(now)
+
+    def _serve(self, now: int) -> None:
         for peer, message in self.processor.served(now):
             self._handle(peer, message)
         for peer in self.processor.take_resumed():
             self.peers.resume(peer)
-        self._settle()
 
     def _take_events(self) -> None:
+        is_instant = self.processor.is_instant
         for event in self.peers.events():
             match event:
-                case Heard(peer, message) if self.processor.is_instant:
+                case Heard(peer, message) if is_instant:
                     self.processor.count(message)
                     self._handle(peer, message)
                 case Heard(peer, message):
@@ -282,7 +230,7 @@ class Broker:
                 case _:
                     for room in (self.membership, self.neighbours, self.clients, self.asking):
                         room.session(event)
-            self._settle()
+                    self._settle()
 
     def _queue(self, peer: str, message: m.Message) -> None:
         if not self.processor.arrive(peer, message, self.peers.now):

@@ -23,11 +23,10 @@ POSTPONED = "postponed"
 
 @dataclass(slots=True)
 class _Waiting:
-    subscription: Subscription
-    expires_at: int
-    """In ns, as ``since``."""
     since: int
-    destinations: dict[Destination, None] = field(default_factory=dict)
+    """In ns."""
+    destinations: dict[Destination, tuple[Subscription, int]] = field(default_factory=dict)
+    """What each is to be told, which merging may make different, and its expiry in ns."""
 
 
 class BulkQueue:
@@ -66,7 +65,7 @@ class BulkQueue:
         return replace(change, added=tuple(at_once), removed=removed)
 
     def forget(self, where: Destination) -> None:
-        """It is told everything, or is no neighbour any more."""
+        """It was told everything."""
         for sid in [sid for sid in self._waiting if self._waits(sid, where)]:
             self._drop(sid, where)
 
@@ -74,8 +73,8 @@ class BulkQueue:
         """All that waits, by destination."""
         found: dict[Destination, list[Subscription]] = {}
         for one in self._waiting.values():
-            for where in one.destinations:
-                found.setdefault(where, []).append(one.subscription)
+            for where, (subscription, _) in one.destinations.items():
+                found.setdefault(where, []).append(subscription)
         self._waiting.clear()
         self.deadline = None
         return [Change(where, tuple(several), ()) for where, several in found.items()]
@@ -98,10 +97,9 @@ class BulkQueue:
         return one is not None and where in one.destinations
 
     def _add(self, subscription: Subscription, where: Destination, now: int, expires_at: int) -> None:
-        one = self._waiting.setdefault(subscription.id, _Waiting(subscription, expires_at, now))
-        one.subscription, one.expires_at = subscription, expires_at
-        one.destinations[where] = None
-        half = now + max(0, min(each.expires_at for each in self._waiting.values()) - now) // 2
+        self._waiting.setdefault(subscription.id, _Waiting(now)).destinations[where] = subscription, expires_at
+        first = min(at for one in self._waiting.values() for _, at in one.destinations.values())
+        half = now + max(0, first - now) // 2
         is_later = self.deadline is not None and half > self.deadline
         if self.deadline is None or self._is_postponed or not is_later:
             self.deadline = half
@@ -139,7 +137,7 @@ class Bulk:
             self._send(at_once)
 
     def forget(self, broker: str) -> None:
-        """It is told all, in a complete table, or is no neighbour any more."""
+        """It was told all, in a complete table."""
         self._queue.forget(neighbour(broker))
         self._set_timer()
 

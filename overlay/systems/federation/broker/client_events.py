@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from overlay.core.node import NodeEvent
+from overlay.core.node import NodeEvent, TimedEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,10 @@ class KeepAliveMissed(NodeEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class EntryRemoved(NodeEvent):
+class EntryRemoved(TimedEvent):
     """With its subscriptions. ``reason``: ``expired``, ``unregistered``, or ``superseded`` by one elsewhere."""
 
     client: str
     reason: str
+    silent_us: int
+    """Since it was last heard."""

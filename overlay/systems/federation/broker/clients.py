@@ -17,7 +17,7 @@ from collections.abc import Container, Iterator, Sequence
 
 from overlay.channel import Down, Moved
 from overlay.core.addresses import Address, format_address
-from overlay.core.node import SECOND
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.broker.client_events import ClientRegistered, EntryRemoved, KeepAliveMissed
 from overlay.systems.federation.broker.deliveries import Deliveries
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -137,7 +137,8 @@ class Clients:
         self._station.cancel(Clock.CLIENT, name)
         self._deliveries.forget(client)
         self._tables.unregister(name)
-        self._station.log.append(EntryRemoved(name, reason))
+        silent_us = 1000 * (self._peers.now - client.heard) // MILLISECOND
+        self._station.log.append(EntryRemoved(name, reason, silent_us, at=self._peers.now))
         self._neighbours.out_of_turn()
 
     def supersede(self) -> None:

@@ -13,7 +13,6 @@ from typing import TypeVar
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.forwarding import Forwarding
-from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.tables.destinations import neighbour
 from overlay.systems.federation.tables.outlets import Change
@@ -27,6 +26,8 @@ PERIODIC = ""
 OUT_OF_TURN_EVERY = 50 * MILLISECOND
 MOST_AT_ONCE = 256
 """Rows of a message, before its size is known."""
+MOST_ROWS = 1_000_000
+"""Of a table from one neighbour, its parts included."""
 SUBSCRIPTIONS, REGISTRATIONS = Table.SUBSCRIPTIONS, Table.REGISTRATIONS
 
 
@@ -42,8 +43,6 @@ class Exchange:
         """Edges that are to be told whole tables, or to be sent what was stored."""
         self._must_tell = False
         """Whether neighbours are to be told of registrations with this step."""
-        self.forget_collected: Callable[[str], None] | None = None
-        """Called with a neighbour that is told all subscriptions, or is told none any more."""
 
     # ---- edges
 
@@ -71,11 +70,13 @@ class Exchange:
         if edge.is_connected:
             self._tables.subscriptions.hold(neighbour(edge.broker))
 
+    def keep_homes(self, brokers: frozenset[str]) -> None:
+        """Tables are state: what came over an edge goes with it."""
+
     def forget(self, edge: Edge) -> None:
         """It is no neighbour any more."""
         self.end(edge)
-        if self.forget_collected is not None:
-            self.forget_collected(edge.broker)
+        self._station.forget_waiting(edge.broker)
 
     # ---- telling
 
@@ -160,9 +161,8 @@ class Exchange:
         def message(rows: Sequence[Subscription], is_last: bool) -> m.SubTable:
             return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
 
-        if self.forget_collected is not None:
-            self.forget_collected(edge.broker)
         self._send_rows(edge, SUBSCRIPTIONS, self._tables.whole_subscriptions(edge.broker), message, is_whole=True)
+        self._station.forget_waiting(edge.broker)
 
     def _send_registrations(self, edge: Edge) -> None:
         """Whole, with what was not told yet."""
@@ -207,16 +207,22 @@ class Exchange:
         if data is None:
             return False
         edge.told[table] += 1
-        self._peers.send_encoded((edge.broker,), type(message), data)
+        if self._peers.send_encoded((edge.broker,), type(message), data) and isinstance(message, m.SubTable):
+            self._station.counters["subtable_added"] += len(message.added)
+            self._station.counters["subtable_removed"] += len(message.removed)
         return True
 
     # ---- hearing
 
     def subscriptions(self, edge: Edge, message: m.SubTable) -> None:
+        if self._is_too_long(edge, message, SUBSCRIPTIONS):
+            return
         self._follow(edge, SUBSCRIPTIONS, message.version, message.whole)
         self._tables.receive_subscriptions(edge.broker, message)
 
     def registrations(self, edge: Edge, message: m.RegTable) -> None:
+        if self._is_too_long(edge, message, REGISTRATIONS):
+            return
         follows = self._follow(edge, REGISTRATIONS, message.version, message.whole)
         told = self._names_that_may_go(edge, message)
         self._station.superseded += self._tables.receive_registrations(edge.broker, message)
@@ -225,12 +231,20 @@ class Exchange:
         registrations = self._tables.registrations
         for name in told:
             if registrations.get(name) is None:
-                self._station.log.append(DisappearanceLearned(name, "regtable"))
+                self._station.learn(name, "regtable")
         if message.added or message.removed or message.whole is Whole.LAST:
             self.out_of_turn()
         if follows and registrations.sums(edge.broker)[1] != message.summary:
             self._station.counters["sums_wrong"] += 1
             self._ask(edge, REGISTRATIONS)
+
+    def _is_too_long(self, edge: Edge, message: m.SubTable | m.RegTable, table: Table) -> bool:
+        """Then it is refused."""
+        held = self._tables.rows_from(edge.broker)[table - 1]
+        if held + len(message.added) <= MOST_ROWS:
+            return False
+        self._peers.refuse(edge.broker, message, m.Code.LIMIT, f"A neighbour has at most {MOST_ROWS:,} rows here.")
+        return True
 
     def _names_that_may_go(self, edge: Edge, message: m.RegTable) -> list[str]:
         registrations = self._tables.registrations

@@ -18,7 +18,7 @@ from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.node import SECOND
 from overlay.systems.federation.broker.directory import Directory, News
 from overlay.systems.federation.broker.links import is_up, with_link
-from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned, LinkChanged
+from overlay.systems.federation.broker.neighbour_events import LinkChanged
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.names import SERVICE
@@ -148,7 +148,7 @@ class Membership:
     def _learn(self, news: News) -> None:
         directory, neighbours = self.directory, self._neighbours
         for name in news.gone:
-            self._station.log.append(DisappearanceLearned(name, "brokers"))
+            self._station.learn(name, "brokers")
         for one in news.changed:
             if one.id in self._down:
                 self.ring_link(one.id)
@@ -157,7 +157,8 @@ class Membership:
                 neighbours.move(one)
             return
         edges = directory.neighbours(self._station.name)
-        neighbours.take_tree(directory.epoch, directory.brokers, edges)
+        reached = directory.reached(self._station.name) if self._station.is_flooded else frozenset()
+        neighbours.take_tree(directory.epoch, directory.brokers, edges, reached)
         tried, self._tried = self._tried, {}
         for broker in tried:
             if broker not in edges:

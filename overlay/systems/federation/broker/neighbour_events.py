@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from overlay.core.node import NodeEvent
+from overlay.core.node import NodeEvent, TimedEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class NeighbourAway(NodeEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class DisappearanceLearned(NodeEvent):
+class DisappearanceLearned(TimedEvent):
     """Of a client by a REGTABLE, or of a broker by BROKERS."""
 
     name: str

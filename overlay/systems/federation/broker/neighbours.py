@@ -5,7 +5,7 @@ What is told over an edge that is ready is ``exchange``'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from overlay.channel import Back, Down, Quiet, Reason, Up
@@ -13,6 +13,7 @@ from overlay.core.addresses import parse_address
 from overlay.core.node import SECOND
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.exchange import Exchange
+from overlay.systems.federation.broker.flood import Flood
 from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.hellos import Hellos
 from overlay.systems.federation.broker.neighbour_events import (
@@ -44,7 +45,8 @@ class Neighbours:
         """Those of ``_edges`` that are of an earlier tree."""
         self._hellos = Hellos(self._edges)
         self._forwarding = Forwarding(station, self._edges)
-        self._exchange = Exchange(station, self._edges, self._forwarding)
+        exchange = Flood if station.is_flooded else Exchange
+        self._exchange: Exchange | Flood = exchange(station, self._edges, self._forwarding)
 
     @property
     def own_without_candidates(self) -> BrokerAdvertisement:
@@ -64,14 +66,17 @@ class Neighbours:
         """Notifications that wait for a neighbour."""
         return sum(len(edge.store) for edge in self._edges.values())
 
-    def collects(self, forget: Callable[[str], None]) -> None:
-        """What neighbours are told may be collected before: ``forget`` is called with each that needs none of it."""
-        self._exchange.forget_collected = forget
-
     # ---- the tree
 
-    def take_tree(self, epoch: int, brokers: Mapping[str, BrokerAdvertisement], edges: frozenset[str]) -> None:
-        """A newer epoch: all brokers that the service named, and the own neighbours in the tree."""
+    def take_tree(
+        self,
+        epoch: int,
+        brokers: Mapping[str, BrokerAdvertisement],
+        edges: frozenset[str],
+        reached: frozenset[str] = frozenset(),
+    ) -> None:
+        """A newer epoch: all brokers that the service named, and the own neighbours in the tree. ``reached``, where
+        links may form cycles: those to which edges lead."""
         self.epoch = epoch
         for edge in list(self._edges.values()):
             if edge.broker not in brokers:
@@ -84,6 +89,7 @@ class Neighbours:
         current = [broker for broker in self._edges if broker not in self._old]
         self._station.log.append(TreeChanged(epoch, tuple(sorted(current))))
         self._release_old()
+        self._exchange.keep_homes(reached)
         self._exchange.out_of_turn()
 
     def move(self, broker: BrokerAdvertisement) -> None:

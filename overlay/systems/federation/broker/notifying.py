@@ -32,8 +32,6 @@ MOST_SUBSCRIPTIONS = 100_000
 """Of a client."""
 MOST_OF_ALL = 1_000_000
 """In the table, those of neighbours included; beyond it, clients get no new ones."""
-SUPPRESS = "suppress"
-"""The value of ``cycles`` with which links may form cycles."""
 
 Refusal = tuple[m.Code, str]
 Answers = dict[NotificationId, tuple[Notification, list[Subscription]]]
@@ -45,7 +43,7 @@ class Notifying:
         self._clients, self._neighbours = clients, neighbours
         self._peers, self._tables, self._counters = station.peers, station.tables, station.counters
         self._name = station.name
-        self._has_paths = station.settings.cycles == SUPPRESS
+        self._has_paths = station.is_flooded
         self._has_cache = station.settings.cache_cap > 0
         self._duplicates = Duplicates()
         self._cache = Cache(station.settings.cache_cap)

@@ -17,6 +17,7 @@ class Outages:
         self._offline = 0
         self._silent_from: list[int] = []
         """Of each fault in which it has vanished, ns."""
+        self._output: list[Datagram] = []
 
     def __bool__(self) -> bool:
         return self._offline > 0 or bool(self._silent_from)
@@ -43,6 +44,20 @@ class Outages:
     def silences(self, now: int) -> bool:
         """Whether nothing passes."""
         return min(self._silent_from, default=NEVER) <= now
+
+    def keep(self, datagrams: Sequence[Datagram]) -> None:
+        """Output of one input, without what was dropped. What is dropped must not depend on when a driver takes the
+        output: a replay takes it only where some was recorded."""
+        self._output += datagrams
+
+    @property
+    def has_output(self) -> bool:
+        return bool(self._output)
+
+    def sent(self, datagrams: Sequence[Datagram]) -> Sequence[Datagram]:
+        """What was kept, and further ones."""
+        output, self._output = self._output, []
+        return [*output, *datagrams]
 
     def passing(self, datagrams: Sequence[Datagram], servers: Collection[Address], now: int) -> Sequence[Datagram]:
         """Those to or from clients while it is offline, none while it is silent. ``servers``: the addresses of all

@@ -8,9 +8,10 @@ from enum import IntEnum
 
 from overlay.core.node import NodeEvent
 from overlay.core.timers import Timers
+from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.names import Routing
 from overlay.systems.federation.peers import Peers
-from overlay.systems.federation.settings import OFF, Settings
+from overlay.systems.federation.settings import OFF, SUPPRESS, Settings
 from overlay.systems.federation.tables.tables import Tables
 
 
@@ -40,20 +41,27 @@ class Station:
 
     def __init__(self, settings: Settings, peers: Peers) -> None:
         self.name, self.settings, self.peers = peers.name, settings, peers
-        self.tables = Tables(Routing(settings.routing), has_covering=settings.covering != OFF)
+        self.is_flooded = settings.cycles == SUPPRESS
+        """Whether links may form cycles."""
+        routing, has_covering = Routing(settings.routing), settings.covering != OFF
+        self.tables = Tables(routing, has_covering=has_covering, is_flooded=self.is_flooded)
         self.timers = Timers()
         """By ``(Clock, key)``."""
         self.counters: Counter[str] = Counter()
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
         self.forget_waiting: Callable[[str], None] = lambda broker: None
-        """Called for a neighbour that is told all subscriptions, or whose edge ends: none waits for it any more."""
+        """Called for a neighbour that was told all subscriptions: in bulk mode, none waits for it any more."""
         self.superseded: list[str] = []
         """Own clients of which a neighbour tells a newer registration elsewhere; they are removed with the step."""
 
     @property
     def now(self) -> int:
         return self.peers.now
+
+    def learn(self, name: str, by: str) -> None:
+        """This broker was told that a client or broker is gone, by ``regtable`` or ``brokers``."""
+        self.log.append(DisappearanceLearned(name, by, at=self.now))
 
     def set_timer(self, clock: Clock, key: str | int, at: int) -> None:
         self.timers.set((clock, key), at)

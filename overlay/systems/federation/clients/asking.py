@@ -25,7 +25,7 @@ class Asking:
 
     def __init__(self, terms: Terms, name: str, chance: Chance, now: int, first: int) -> None:
         self._terms, self._chance = terms, chance
-        self.peers = Peers(name, terms.settings, chance, terms.wall_offset_ns, terms.key)
+        self.peers = Peers(name, terms.settings, chance, terms.wall_offset_ns, terms.key, terms.counters)
         self.peers.now = now
         self.requests = Requests(terms.most_requests)
         self._next = max(first, (now + terms.wall_offset_ns) // 1_000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,8 @@ from overlay.systems.federation.wire.values import (
     SubscriptionId,
 )
 
+_NO_NEEDS: Mapping[str, tuple[str, ...]] = {}
+"""Of all consumers, which may be many."""
 MOST_SUBSCRIPTIONS = 100_000
 """Live ones of a consumer."""
 
@@ -36,7 +38,7 @@ class Consumer(Session):
     def __init__(
         self, terms: Terms, name: str, site: Site, chance: Chance, now: int, *, url: str = "", first: int = 0
     ) -> None:
-        super().__init__(terms, Advertisement(name, 0, Role.CONSUMER, url), site, chance, now, first)
+        super().__init__(terms, Advertisement(name, 0, Role.CONSUMER, url, (), _NO_NEEDS), site, chance, now, first)
         self._live = LiveSubscriptions()
         self._receipts: Receipts | None = None
         self._withdrawn: dict[int, int] | None = None

@@ -54,8 +54,21 @@ class Content(NamedTuple):
     data: Data
 
 
-Produce = Callable[[str, str | None, str | None, int], Content | None]
-"""``produce(scope, entity type, entity id, wall ms)``; None for a type or id is any, and for a result: it has none."""
+class Asked(NamedTuple):
+    """What is wanted."""
+
+    scope: str
+    entity_type: str | None
+    """None is any."""
+    entity_id: str | None
+    wall_ms: int
+    """Now."""
+    needed: tuple[Notification, ...] = ()
+    """Of the scopes that this one needs, as it was registered."""
+
+
+Produce = Callable[[Asked], Content | None]
+"""None: it has no such context."""
 
 
 class _Made(NamedTuple):
@@ -69,7 +82,7 @@ class _Made(NamedTuple):
 class Provider(Session):
     """``produce``: answers queries and offered once-subscriptions; without it, its user publishes."""
 
-    __slots__ = ("_delay", "_made", "_produce", "_watched")
+    __slots__ = ("_delay", "_made", "_needed", "_produce", "_watched")
 
     def __init__(
         self,
@@ -86,6 +99,8 @@ class Provider(Session):
         """``delay``: ns from an offer until the answer is published."""
         super().__init__(terms, replace(me, role=Role.PROVIDER), site, chance, now, first)
         self._produce, self._delay = produce, delay
+        self._needed: m.Answer | None = None
+        """The data for the next QUERY of the broker."""
         self._watched: Index[None] | None = None
         self._made: deque[_Made] | None = None
         """In the order of their instants."""
@@ -167,7 +182,7 @@ class Provider(Session):
     # ---- what is asked
 
     def _forget(self) -> None:
-        self._watched = self._made = None
+        self._watched = self._made = self._needed = None
 
     def _resume(self) -> None:
         for _, request in self.requests.of(""):
@@ -177,14 +192,18 @@ class Provider(Session):
         match message:
             case m.Offer(added, withdrawn):
                 self._take_offer(added, withdrawn)
-            case m.Query():
-                self._take_query(self.broker, message)
+            case m.Answer():
+                self._needed = message
+            case m.Query(req):
+                needed, self._needed = self._needed, None
+                is_for_it = needed is not None and needed.req == req
+                self._take_query(self.broker, message, needed.notifications if needed and is_for_it else ())
             case _:
                 super()._hear(message)
 
     def _hear_other(self, peer: str, message: m.Message) -> None:
         if isinstance(message, m.Query):
-            self._take_query(peer, message)
+            self._take_query(peer, message, ())
         else:
             super()._hear_other(peer, message)
 
@@ -219,7 +238,7 @@ class Provider(Session):
                 fixed = fixed_entity(terms_of(query.expression))
                 alike.setdefault((scope, None if fixed is None else fixed[0]), []).append(query.id)
         for (scope, entity), sids in alike.items():
-            content = produce(scope, None, entity, self._terms.wall_ms(self.peers.now))
+            content = produce(Asked(scope, None, entity, self._terms.wall_ms(self.peers.now)))
             if content is not None:
                 self._delayed(_Made(self.peers.now + self._delay, self._notification(content), tuple(sids)))
         self._ring_own()
@@ -232,10 +251,11 @@ class Provider(Session):
         else:
             self._made.append(made)
 
-    def _take_query(self, peer: str, query: m.Query) -> None:
-        wall_ms = self._terms.wall_ms(self.peers.now)
-        served = [scope for scope in query.scopes if scope in self._me.scopes]
-        made = [self._produce(scope, query.entity_type, query.entity_id, wall_ms) for scope in served if self._produce]
+    def _take_query(self, peer: str, query: m.Query, needed: tuple[Notification, ...]) -> None:
+        wall_ms, produce = self._terms.wall_ms(self.peers.now), self._produce
+        entity = query.entity_type, query.entity_id
+        asked = [Asked(scope, *entity, wall_ms, needed) for scope in query.scopes if scope in self._me.scopes]
+        made = [] if produce is None else [produce(one) for one in asked]
         notes = tuple(self._notification(content) for content in made if content is not None)
         code = m.Code.GOOD if notes else m.Code.NO_PROVIDER
         if not self.peers.send(peer, m.Answer(query.req, code, notes)):

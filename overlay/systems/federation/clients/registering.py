@@ -29,6 +29,10 @@ from overlay.systems.federation.wire.values import Advertisement
 
 LEAVING = 2 * SECOND
 """The channel closes sessions within 1 s, and repeats BYE."""
+SHORT = SECOND
+"""A registration that lasts less is a failed attempt, so that no broker is asked again and again without a pause."""
+UNKNOWN = "unknown"
+"""Of ``Lost``: its broker does not know it."""
 MOST_SITES = 5
 """Brokers to try after one search."""
 
@@ -46,7 +50,7 @@ class Registering(Asking):
     """``first`` is as in ``Asking``."""
 
     __slots__ = (
-        *("_due", "_failures", "_kept_at", "_me", "_register_req", "_seeking", "_site", "_sites"),
+        *("_due", "_failures", "_in_since", "_kept_at", "_me", "_register_req", "_seeking", "_site", "_sites"),
         *("_registered_at", "is_link_up", "registration", "state"),
     )
 
@@ -63,7 +67,8 @@ class Registering(Asking):
         self._register_req = 0
         self._due: int | None = None
         self._failures = 0
-        """Attempts that failed since it was registered."""
+        """Attempts and short registrations in a row."""
+        self._in_since = 0
         self._kept_at = -1
         """Of the last KEEPALIVE."""
         self._seeking: Seeking | None = None
@@ -145,8 +150,8 @@ class Registering(Asking):
         self.peers.send(self.broker, m.Register(self._register_req, advertisement))
 
     def _registered(self) -> None:
-        self.state, self._failures, self._sites = State.IN, 0, ()
-        self._kept_at = self.peers.now
+        self.state, self._sites = State.IN, ()
+        self._in_since = self._kept_at = self.peers.now
         self._due = self.peers.now + self._terms.keepalive_every
         self.report(Registered(self.broker, self.registration))
         self._resume()
@@ -176,8 +181,10 @@ class Registering(Asking):
         """The attempt, or the registration, has failed."""
         if self.state is State.IN:
             self.report(Lost(self.broker, reason))
+            if self.peers.now - self._in_since >= SHORT:
+                self._failures = 0
         self._failures += 1
-        is_here = reason == Reason.RESET and self._failures == 1
+        is_here = reason == UNKNOWN or (reason == Reason.RESET and self._failures == 1)
         if is_here or not self._terms.discovers:
             self._wait(self._terms.pause(self._failures), (self._site,))
         else:

@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from overlay.channel import Down, Moved, Reason
 from overlay.core.addresses import Address
 from overlay.core.timers import earliest
-from overlay.systems.federation.clients.events import LinkChanged, Lost
-from overlay.systems.federation.clients.registering import Registering, State
+from overlay.systems.federation.clients.events import LinkChanged
+from overlay.systems.federation.clients.registering import UNKNOWN, Registering, State
 from overlay.systems.federation.clients.requests import Request
 from overlay.systems.federation.clients.terms import Site
 from overlay.systems.federation.peers import Heard, PeerEvent
 from overlay.systems.federation.wire import messages as m
+
+OF_BROKERS = 1 << 63
+"""The numbers of brokers' requests begin here (``broker.asking``). Such an ANSWER has the data that the next QUERY
+needs."""
 
 
 class Session(Registering):
@@ -88,7 +92,7 @@ class Session(Registering):
                 self.take_answer("", req, m.Code.GOOD, message)
             case m.Found(req):
                 self.take_answer("", req, m.Code.GOOD, message)
-            case m.Answer(req, code):
+            case m.Answer(req, code) if req < OF_BROKERS:
                 self.take_answer("", req, code, message)
             case m.Nack():
                 self._take_refusal(message)
@@ -104,8 +108,8 @@ class Session(Registering):
                 self._lose(nack.code.name.lower())
         elif nack.code is m.Code.UNKNOWN:
             if self.state is State.IN:
-                self.report(Lost(self.broker, "unknown"))
-                self._register()
+                self._registered_at = ""  # what the broker forgot begins again
+                self._lose(UNKNOWN)
         elif nack.code is m.Code.INVALID and (request := self._refused_once(nack.req)) is not None:
             self._keep_alive()
             self._send(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -39,6 +40,8 @@ class Terms:
     key: bytes | None = None
     """Of a sealed network."""
     most_requests: int = MOST_REQUESTS
+    counters: Counter[str] = field(default_factory=Counter)
+    """Of ``Peers``, for all clients together, and ``dropped_REASON``."""
     keepalive_every: int = field(init=False)
     """f·Δ, ns."""
     registering: int = field(init=False)

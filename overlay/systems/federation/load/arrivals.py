@@ -29,16 +29,12 @@ class Arrivals:
     def __len__(self) -> int:
         return len(self.times)
 
-    @property
-    def last(self) -> int:
-        """The time of the last one, 0 without any."""
-        return self.times[-1] if self.times else 0
-
     def of(self, client: int) -> Sequence[int]:
         """The numbers of a client's arrivals, in order."""
         order, clients = self._order, self._clients
         begin = bisect_left(order, client, key=clients.__getitem__)
-        return order[begin : bisect_left(order, client + 1, begin, key=clients.__getitem__)]
+        end = bisect_left(order, client + 1, begin, key=clients.__getitem__)
+        return order[begin:end] if end > begin else ()
 
 
 class Asked(Arrivals):
@@ -63,19 +59,28 @@ class Asked(Arrivals):
 @lru_cache(maxsize=4)
 def asked(workload: Workload, seed: int) -> Asked:
     """The queries at random times, or the subscriptions, all at once. Shared by the fleets of one process."""
-    if workload.kind == ONCE:
-        return Asked(workload, seed, _times(workload.queries, workload.rate_per_s, seed, "queries"))
-    return Asked(workload, seed, array("q", bytes(8 * workload.subscriptions)))
+    return Asked(workload, seed, asking_times(workload, seed))
 
 
 @lru_cache(maxsize=4)
 def published(workload: Workload, seed: int) -> Arrivals:
     """The notifications that providers publish without being asked."""
+    times = publishing_times(workload, seed)
+    return Arrivals(times, _choices(len(times), workload.providers, seed, "providers"))
+
+
+def asking_times(workload: Workload, seed: int) -> Sequence[int]:
+    if workload.kind == ONCE:
+        return _times(workload.queries, workload.rate_per_s, seed, "queries")
+    return array("q", bytes(8 * workload.subscriptions))
+
+
+def publishing_times(workload: Workload, seed: int) -> Sequence[int]:
     count = 0 if workload.kind == ONCE else workload.notifications
-    times = _times(count, workload.rate_per_s, seed, "notifications", NOTES_AFTER)
-    return Arrivals(times, _choices(count, workload.providers, seed, "providers"))
+    return _times(count, workload.rate_per_s, seed, "notifications", NOTES_AFTER)
 
 
+@lru_cache(maxsize=8)
 def _times(count: int, rate_per_s: float, seed: int, purpose: str, begin: int = 0) -> array[int]:
     """Each a drawn gap after the one before, the first after ``begin`` (ns)."""
     chance, mean = Stream(derive_seed(seed, "arrivals", purpose)), SECOND / rate_per_s

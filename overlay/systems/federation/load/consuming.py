@@ -73,6 +73,10 @@ class Consuming(Life[Consumer]):
                 raise Busy("it has vanished")
             (one,) = core.subscribe([Wanted((scope,), expires, priority=priority, once=is_query)], now)
         except Busy:
+            at = (shared.us(intended), shared.us(now), expires)
+            self._report(
+                row(at[1], Subscribed(self.name, 0, [scope], is_query, *at, 0, 0, False, 0, at[1], str(End.REFUSED)))
+            )
             if is_query:
                 self._sample("refused", Code.LIMIT, 0, intended, now, now, f"|{scope}", 0)
             return

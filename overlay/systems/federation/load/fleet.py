@@ -8,12 +8,12 @@ from overlay.core.addresses import Address
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
 from overlay.systems.federation.clients.terms import MULTICAST, Terms
-from overlay.systems.federation.load.arrivals import asked, published
+from overlay.systems.federation.load.arrivals import Arrivals, Asked, asked, published
 from overlay.systems.federation.load.consuming import Consuming
 from overlay.systems.federation.load.plans import ClientPlan
 from overlay.systems.federation.load.providing import Providing
 from overlay.systems.federation.load.shared import Shared
-from overlay.systems.federation.names import PROVIDER
+from overlay.systems.federation.names import CONSUMER, PROVIDER
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.workload import Workload
 
@@ -39,6 +39,7 @@ class Fleet:
         """``group``: where DISCOVER goes."""
         terms = Terms(settings, wall_offset_ns, servers[-1], tuple(group), most_requests=MOST_OPEN)
         self.tally = Tally()
+        roles = {plan.role for plan in plans}
         shared = self._shared = Shared(
             settings,
             workload,
@@ -47,8 +48,8 @@ class Fleet:
             terms,
             seed,
             self.tally,
-            asked(workload, seed),
-            published(workload, seed),
+            asked(workload, seed) if CONSUMER in roles else Asked(workload, seed, ()),
+            published(workload, seed) if PROVIDER in roles else Arrivals((), ()),
             {"v": "x" * workload.payload_bytes},
         )
         self.clients = [Providing(plan, shared) if plan.role == PROVIDER else Consuming(plan, shared) for plan in plans]

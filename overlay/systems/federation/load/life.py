@@ -30,7 +30,10 @@ class Life(Generic[Core]):
     peer = None
     """It may receive from any broker, and from the registration service."""
 
-    __slots__ = ("_arrivals", "_away", "_facts", "_first", "_lives", "_next", "_starts_at", "core", "plan", "shared")
+    __slots__ = (
+        *("_arrivals", "_away", "_facts", "_first", "_is_over", "_lives", "_next", "_starts_at", "core"),
+        *("plan", "shared"),
+    )
 
     def __init__(self, plan: ClientPlan, shared: Shared, arrivals: Arrivals) -> None:
         self.plan, self.shared = plan, shared
@@ -40,6 +43,8 @@ class Life(Generic[Core]):
         self._starts_at: int | None = shared.windows.start + plan.starts_at(shared.workload)
         self._away = 0
         """Faults that keep it away."""
+        self._is_over = False
+        """Whether it was abandoned."""
         self._lives = 0
         self._first = 0
         """The smallest number for what it names next."""
@@ -109,7 +114,7 @@ class Life(Generic[Core]):
         return facts or ()
 
     def abandon(self, now: int) -> None:
-        self._next = len(self._arrivals)
+        self._next, self._is_over = len(self._arrivals), True
         self._end_all(now)
 
     def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:

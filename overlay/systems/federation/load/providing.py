@@ -8,7 +8,7 @@ from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.events import Event, Published, PublishEnded
-from overlay.systems.federation.clients.provider import Content, Provider
+from overlay.systems.federation.clients.provider import Asked, Content, Provider
 from overlay.systems.federation.load.life import Life
 from overlay.systems.federation.load.plans import ClientPlan
 from overlay.systems.federation.load.shared import Shared
@@ -52,7 +52,8 @@ class Providing(Life[Provider]):
 
     @property
     def is_finished(self) -> bool:
-        return self._is_done and not self._open
+        """While there may be queries, it waits to be asked until it is abandoned."""
+        return self._is_over or (self.shared.workload.kind != ONCE and self._is_done and not self._open)
 
     def _times(self) -> Sequence[int]:
         return self.shared.published.times
@@ -65,16 +66,16 @@ class Providing(Life[Provider]):
         site = shared.site(self.plan.broker)
         return Provider(shared.terms, me, site, chance, now, produce=produce, delay=delay, first=first)
 
-    def _produce(self, scope: str, entity_type: str | None, entity_id: str | None, wall_ms: int) -> Content | None:
-        """Its own entity, whichever was meant."""
+    def _produce(self, asked: Asked) -> Content:
+        """About its own entity, whichever was meant."""
         life_ms = round(self.shared.settings.cache_validity_s * SECOND) // MILLISECOND
-        return Content(ENTITY, f"r{self.plan.number}", scope, wall_ms + life_ms, self.shared.data)
+        return Content(ENTITY, f"r{self.plan.number}", asked.scope, asked.wall_ms + life_ms, self.shared.data)
 
     def _arrive(self, number: int, intended: int, now: int) -> None:
         core = self.core
-        content = self._produce(self.scope, None, None, self.shared.terms.wall_ms(now))
+        content = self._produce(Asked(self.scope, None, None, self.shared.terms.wall_ms(now)))
         try:
-            if core is None or self._away or content is None:
+            if core is None or self._away:
                 raise Busy("it has vanished")
             self._intended = intended
             core.publish(content, now)

@@ -8,7 +8,7 @@ from overlay.core.links import Link
 from overlay.core.node import SECOND
 from overlay.load.windows import Schedule
 from overlay.systems.contract import Setup
-from overlay.systems.federation.load.arrivals import asked, published
+from overlay.systems.federation.load.arrivals import asking_times, publishing_times
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.workload import Workload
 from overlay.topologies import Graph
@@ -33,10 +33,9 @@ def schedule(setup: Setup) -> Schedule:
 
 def duration_s(workload: Workload, seed: int) -> float:
     """Of measuring."""
-    questions, notes = asked(workload, seed), published(workload, seed)
-    last_s = max(questions.last, notes.last) / SECOND
-    fixed_s = SHORTEST_S if len(questions) else workload.duration_s
-    return max(last_s, fixed_s)
+    questions, notes = asking_times(workload, seed), publishing_times(workload, seed)
+    last_s = max((times[-1] for times in (questions, notes) if times), default=0) / SECOND
+    return max(last_s, SHORTEST_S if questions else workload.duration_s)
 
 
 def settling_s(settings: Settings, workload: Workload, graph: Graph) -> float:

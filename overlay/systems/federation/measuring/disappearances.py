@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from overlay.core.processes import role_of
 from overlay.journal.facts import Event
@@ -18,6 +19,10 @@ from overlay.systems.federation.names import BDRS, BROKER, PROVIDER, broker_name
 
 LEARNED = "DisappearanceLearned"
 """The event of a broker that is told of it."""
+CHANGES = frozenset({LEARNED, "ClientRegistered", "EntryRemoved", "BrokerRegistered", "BrokerRemoved", *REPAIRS})
+"""Events of brokers and of the registration service when a table or the tree changes."""
+TOLD = ("subtable_added", "subtable_removed")
+SECOND_US = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ def known(facts: Facts) -> Known | None:
     brokers = sorted(process for process in facts.ticks if role_of(process) == BROKER)
     for one in vanished:
         removed_us, home = _removal(facts, one)
-        told = _told(facts, one, home)
+        told = _learned(facts, one, home)
         since_vanished.extend(at - one.at_us for at in told.values())
         if removed_us is not None:
             since_removed.extend(at - removed_us for at in told.values())
@@ -89,14 +94,28 @@ def removals(events: Iterable[Event]) -> list[Removal]:
 
 
 def settled_us(facts: Facts) -> int | None:
-    """From the last fault to the last change of a table or of the tree because of it; ``None`` without faults."""
+    """From the last fault to the last change of a table or of the tree because of it; ``None`` without faults.
+
+    Subscriptions told to neighbours are known to the second, by counters; they count where no consumer subscribed since
+    the fault, so that repairs are their only cause.
+    """
     faults = [event.at_us for event in facts.events if event.name in ("fault_began", "fault_ended")]
     if not faults:
         return None
     last, end = max(faults), facts.end_us
-    changes = [one.at_us for one in removals(facts.events)]
-    changes += [event.at_us for event in facts.events if event.name in (LEARNED, *REPAIRS)]
+    changes = [event.at_us for event in facts.events if event.name in CHANGES]
+    if not any(one.sent_us >= last - SECOND_US for one in facts.subscriptions):
+        changes += _told(facts, last)
     return max((at - last for at in changes if last <= at <= end), default=0)
+
+
+def _told(facts: Facts, after_us: int) -> Iterator[int]:
+    """The ticks before which a broker told a neighbour of subscriptions."""
+    for ticks in facts.ticks.values():
+        for before, tick in pairwise(ticks):
+            is_told = any(tick.counters.get(name, 0) > before.counters.get(name, 0) for name in TOLD)
+            if is_told and before.at_us >= after_us:
+                yield tick.at_us
 
 
 def _vanished(facts: Facts) -> Iterator[Vanished]:
@@ -135,7 +154,7 @@ def _removal(facts: Facts, one: Vanished) -> tuple[int | None, str | None]:
     return None, None
 
 
-def _told(facts: Facts, one: Vanished, home: str | None) -> dict[str, int]:
+def _learned(facts: Facts, one: Vanished, home: str | None) -> dict[str, int]:
     """By receiver, when it was told first."""
     told: dict[str, int] = {}
     about = (event for event in facts.events if event.name == LEARNED and event.detail["name"] == one.name)

@@ -27,7 +27,7 @@ NS_PER_US = 1_000
 
 
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
-    """By the names of the contract and those beside them."""
+    """By the names of the contract and further ones."""
     return figures(Facts.of(facts))
 
 

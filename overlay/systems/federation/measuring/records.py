@@ -12,6 +12,8 @@ from overlay.systems.federation.rows import TABLES, Noted, Notified, Subscribed
 
 MEASURING, DRAINING = "measuring", "draining"
 """Phases of a run."""
+LATE_US = 500_000
+"""How late a live supervisor may say that measuring has begun. Clients subscribe and publish nothing just before."""
 
 
 @dataclass(slots=True)
@@ -78,9 +80,9 @@ class Facts:
     @property
     def measured(self) -> list[Subscribed]:
         """The subscriptions that were intended while measuring."""
-        return [one for one in self.subscriptions if one.intended_us >= self.begin_us]
+        return [one for one in self.subscriptions if one.intended_us >= self.begin_us - LATE_US]
 
     @property
     def published(self) -> list[Noted]:
         """Notifications that were published while measuring and that a broker accepted."""
-        return [one for one in self.notes if one.published_us >= self.begin_us and one.accepted_us]
+        return [one for one in self.notes if one.published_us >= self.begin_us - LATE_US and one.accepted_us]

@@ -33,6 +33,8 @@ class Outlet:
         self.destination = destination
         self.wants_all = wants_all
         """Whether it wants subscriptions of all scopes."""
+        self.wants_own = False
+        """Whether it wants those of this broker's clients only."""
         self.is_held = False
         """Whether it cannot be told anything now."""
         self.served: Counter[str] = Counter()
@@ -93,12 +95,12 @@ class Outlet:
         return Change(self.destination, tuple(added), tuple(removed), frozenset(renewed))
 
     def take_off(self, sid: SubscriptionId) -> None:
-        """It has dropped this one by itself.
+        """It has dropped this one by itself, if it is a query: streams end by withdrawal only.
 
         If it was told so more than once, it may have dropped the first and have received the next after that. Then
         nothing is known of it, and it is told again, whatever it should know.
         """
-        if sid in self._sent:
+        if sid in self._sent and self._sent[sid].once:
             if sid in self._retold:
                 self._retold.discard(sid)
                 self._sent[sid] = _UNSURE

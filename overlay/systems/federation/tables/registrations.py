@@ -49,6 +49,9 @@ class RegistrationTable:
         self._sent_sums: dict[str, RunningSum] = {}
         self._held_sums: dict[str, RunningSum] = {}
         """By neighbour, of what came from it."""
+        self._changed_here: dict[str, None] = {}
+        """Own clients, if changes of them are kept."""
+        self.keeps_changes = False
         self._changed: dict[str, dict[str, None]] = {}
         """By neighbour, the clients of which it may have to be told."""
 
@@ -91,6 +94,8 @@ class RegistrationTable:
         entries[source] = entry
         if source != LOCAL:
             _replace(self._held_sums[source], before, entry)
+        elif self.keeps_changes:
+            self._changed_here[client] = None
         self._mark(client)
         return self._served(Served(client, source, _scopes(before), _scopes(entry)))
 
@@ -104,8 +109,15 @@ class RegistrationTable:
             del self._rows[client]
         if source != LOCAL:
             _replace(self._held_sums[source], before, None)
+        elif self.keeps_changes:
+            self._changed_here[client] = None
         self._mark(client)
         return self._served(Served(client, source, _scopes(before), ()))
+
+    def take_changed_here(self) -> list[str]:
+        """Own clients whose entries have changed since the last call, with ``keeps_changes``."""
+        changed, self._changed_here = list(self._changed_here), {}
+        return changed
 
     # ---- what neighbours are told
 

@@ -189,6 +189,8 @@ class SubscriptionTable:
 
     def _comes_from_others(self, row: Row[Destination], outlet: Outlet) -> bool:
         own, silent = outlet.destination, self._silent
+        if outlet.wants_own:
+            return not all(where.is_neighbour for where in row.destinations)
         return any(where != own and where not in silent for where in row.destinations)
 
     def _forget(self, sid: SubscriptionId, destination: Destination) -> None:

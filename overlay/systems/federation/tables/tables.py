@@ -22,6 +22,9 @@ from overlay.systems.federation.wire.values import (
     Summary,
 )
 
+EVERYONE = neighbour("")
+"""All neighbours, where subscriptions are flooded."""
+
 
 class Delivery(NamedTuple):
     """A notification goes to ``destination``."""
@@ -45,11 +48,21 @@ class Delivery(NamedTuple):
 class Tables:
     """Subscriptions and registrations are told to a neighbour from ``connect`` to ``disconnect`` or ``retire``."""
 
-    def __init__(self, routing: Routing = Routing.ADVERTISEMENTS, *, has_covering: bool = False) -> None:
+    def __init__(
+        self, routing: Routing = Routing.ADVERTISEMENTS, *, has_covering: bool = False, is_flooded: bool = False
+    ) -> None:
+        """``is_flooded``: what neighbours are told is no function of the tables. Only what ``EVERYONE`` is told is one,
+        of the subscriptions of own clients."""
         self.subscriptions = SubscriptionTable()
         self.registrations = RegistrationTable()
         self._routing = routing
         self._has_covering = has_covering
+        self._is_flooded = is_flooded
+        self.registrations.keeps_changes = is_flooded
+        if is_flooded and routing is not Routing.NOTIFICATIONS:
+            everyone = Outlet(EVERYONE, wants_all=True)
+            everyone.wants_own = True
+            self.subscriptions.add_outlet(everyone)
         self._parts: dict[str, tuple[dict[SubscriptionId, Subscription], dict[str, Entry]]] = {}
         """By neighbour, the parts of complete tables that are still arriving."""
 
@@ -59,7 +72,7 @@ class Tables:
         """A new neighbour, which knows nothing from here and has told nothing."""
         self._parts[broker] = ({}, {})
         self.registrations.connect(broker)
-        if self._routing is not Routing.NOTIFICATIONS:
+        if self._routing is not Routing.NOTIFICATIONS and not self._is_flooded:
             wants_all = self._routing is Routing.FLOODING
             outlet = Outlet(neighbour(broker), wants_all=wants_all, has_covering=self._has_covering)
             self.subscriptions.add_outlet(outlet)
@@ -214,6 +227,12 @@ class Tables:
             return []
         outlet.retell()
         return outlet.sent
+
+    def rows_from(self, broker: str) -> tuple[int, int]:
+        """Subscriptions and registrations that a neighbour makes this broker hold, parts of tables included."""
+        subscriptions, registrations = self._parts[broker]
+        held = self.subscriptions.count(neighbour(broker)), self.registrations.sums(broker)[1].count
+        return held[0] + len(subscriptions), held[1] + len(registrations)
 
     def held_from(self, broker: str) -> tuple[Summary, Summary]:
         """For HELLO: the sums of T and R that are held from a broker."""

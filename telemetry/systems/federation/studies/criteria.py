@@ -198,15 +198,12 @@ def keeps_order(figures: Intervals) -> bool:
     return bool(figures[BULK_IPC]["value"] < figures[HTTP]["value"]) and saves(figures) and bulk_costs(figures)
 
 
-SAVED = "saved by bulk-ipc"
+LEFT = "bulk-ipc / none"
 
 
-def is_about_30(figures: Intervals) -> bool:
-    return bool(0.25 - ROUNDING <= figures[SAVED]["value"] <= 0.35 + ROUNDING)
-
-
-def is_saved(figures: Intervals) -> bool:
-    return bool(figures[SAVED]["value"] > 0)
+def is_about_70(figures: Intervals) -> bool:
+    """K, of the ratio."""
+    return bool(0.65 - ROUNDING <= figures[LEFT]["value"] <= 0.75 + ROUNDING)
 
 
 def saves_as_published(figures: Intervals) -> bool:
