@@ -30,12 +30,13 @@ class Published:
     """``shape`` and ``text``: the value is in words."""
     value: str
     note: str
+    """Ours, on how it is read."""
     line: str
 
     @property
     def source(self) -> Source:
         place = f"Fig. {self.figure}" if self.figure[:1].isdigit() else self.experiment
-        return Source(place, self.line, self.note)
+        return Source(place, self.line)
 
     @property
     def number(self) -> float:

@@ -328,7 +328,7 @@ class Village:
         """The minimum spanning forest of the brokers that are there, over links that are not cut."""
         groups = {name: {name} for name in self.brokers}
         edges = set()
-        for delay, a, b in sorted((delay, broker_name(a), broker_name(b)) for (a, b), delay in self.delays.items()):
+        for _delay, a, b in sorted((delay, broker_name(a), broker_name(b)) for (a, b), delay in self.delays.items()):
             if a in groups and b in groups and groups[a] is not groups[b] and not self._is_cut(a, b):
                 edges.add((a, b))
                 groups[a] |= groups[b]

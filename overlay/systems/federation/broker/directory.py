@@ -37,6 +37,19 @@ class Directory:
         """Those of a broker in the tree."""
         return frozenset(b if a == broker else a for a, b in self._edges if broker in (a, b) and a != b)
 
+    def reached(self, broker: str) -> frozenset[str]:
+        """Those to which edges lead from a broker, itself included."""
+        ends: dict[str, list[str]] = {}
+        for a, b in self._edges:
+            ends.setdefault(a, []).append(b)
+            ends.setdefault(b, []).append(a)
+        found, ahead = {broker}, [broker]
+        while ahead:
+            new = [other for other in ends.get(ahead.pop(), ()) if other not in found]
+            found.update(new)
+            ahead += new
+        return frozenset(found)
+
     def take(self, message: Brokers) -> News | None:
         """``None`` if it is older than what is known, or if more follows."""
         if message.epoch < self.epoch:

@@ -7,7 +7,7 @@ numbers of messages: a gap, like a wrong sum, asks for the whole table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from overlay.core.node import MILLISECOND, SECOND
@@ -70,7 +70,7 @@ class Exchange:
         if edge.is_connected:
             self._tables.subscriptions.hold(neighbour(edge.broker))
 
-    def keep_homes(self, brokers: Iterable[str]) -> None:
+    def keep_homes(self, brokers: frozenset[str]) -> None:
         """Tables are state: what came over an edge goes with it."""
 
     def forget(self, edge: Edge) -> None:

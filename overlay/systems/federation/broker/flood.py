@@ -54,6 +54,8 @@ class Flood:
         self._ready: dict[str, Edge] = {}
         self._owing: dict[str, Edge] = {}
         """Edges over which all goes that is known."""
+        self._homes: frozenset[str] = frozenset()
+        """Brokers to which a way leads."""
         self._version = 0
 
     # ---- edges
@@ -69,18 +71,27 @@ class Flood:
     def end(self, edge: Edge) -> None:
         self._ready.pop(edge.broker, None)
         self._owing.pop(edge.broker, None)
+        self._station.cancel(Clock.EXCHANGE, edge.broker)
         edge.owes.clear()
+        edge.answered_at.clear()
 
     forget = end
 
-    def keep_homes(self, brokers: Iterable[str]) -> None:
-        """What is of other brokers is gone. Every broker that learns it does the same, so nothing is sent."""
-        homes = {self._name, *brokers}
-        for name, known in self._entries.items():
-            if known.row is not None and known.row.home not in homes:
+    def keep_homes(self, brokers: frozenset[str]) -> None:
+        """What is of other brokers is gone, as no way leads there; what is of new ones is asked for, as it may have
+        come before the tree."""
+        is_more = not brokers <= self._homes
+        self._homes = brokers
+        for name, known in list(self._entries.items()):
+            if known.row is not None and known.row.home not in brokers and known.row.home != self._name:
                 self._withdraw_entry(name, known, (known.version[0], known.version[1] + 1))
-                for sid, of in self._live_of(name):
-                    self._withdraw(sid, of, of.version[1] + 1)
+                del self._entries[name]
+                for sid in [sid for sid in self._subscriptions if sid.client == name]:
+                    self._withdraw(sid, None, 0)
+                    del self._subscriptions[sid]
+        if is_more:
+            for broker in self._ready:
+                self._peers.send(broker, m.Tables(m.Table.SUBSCRIPTIONS))
 
     # ---- telling
 
@@ -109,7 +120,11 @@ class Flood:
             self._forwarding.flush(edge)
 
     def ring(self, key: str) -> None:
-        """Forget what has expired."""
+        """Forget what has expired; or tell all to a neighbour that has asked."""
+        if key != PERIODIC:
+            self._ready[key].answered_at[m.Table.SUBSCRIPTIONS] = self._station.now
+            self._owing[key] = self._ready[key]
+            return
         self._station.set_timer(Clock.EXCHANGE, PERIODIC, self._station.now + self._period)
         wall_ms = self._peers.wall_ms
         self._subscriptions = {sid: known for sid, known in self._subscriptions.items() if known.until > wall_ms}
@@ -186,8 +201,8 @@ class Flood:
         """Whether it is new."""
         known, where = self._subscriptions.get(one.id), neighbour(edge.broker)
         home = self._entries.get(one.id.client)
-        if one.expires <= self._peers.wall_ms or (home and home.row is None and home.version[1] > version):
-            return False
+        if one.expires <= self._peers.wall_ms or home is None or home.row is None:
+            return False  # a client's entry comes before its subscriptions
         if known is None or known.version < (0, version):
             if self._is_of_an_earlier_life(one.id):
                 self._withdraw(one.id, None, again := max(self._next_version(), version + 1))
@@ -199,10 +214,17 @@ class Flood:
         self._station.counters["flooded_again"] += 1
         if known.version == (0, version) and known.row is not None and not self._is_own(one.id):
             self._tables.subscriptions.add(known.row, where)
-            first, known.source = known.source, ""
-            if first and first != edge.broker and first in self._ready:  # it may need this way
+            if (first := self._first(known, edge)) is not None:
                 self._send_subscriptions([first], version, [known.row], [])
         return False
+
+    def _first(self, known: Known[T], edge: Edge) -> str | None:
+        """With the second one that tells it, the neighbour that told it first: it may need this way."""
+        first = known.source
+        if not first or first == edge.broker:
+            return None
+        known.source = ""
+        return first if first in self._ready else None
 
     def _is_own(self, sid: SubscriptionId) -> bool:
         row = self._tables.subscriptions.get(sid)
@@ -243,20 +265,26 @@ class Flood:
                 self._entries[name] = Known((version[0], again), None, self._peers.wall_ms + REMEMBERED_MS)
                 self._send_entries(self._ready, again, [], [name])
             return False
+        if entry.home not in self._homes:
+            return False
         if entry.advertisement.role is Role.PROVIDER or edge.broker == entry.home:
             change = m.RegTable(0, Whole.CHANGES, (entry,), (), Summary())
             self._station.superseded += self._tables.receive_registrations(edge.broker, change)
-        if known is not None and known.version == version:
-            return False
-        self._entries[name] = Known(version, entry)
-        return True
+        if known is None or known.version != version:
+            self._entries[name] = Known(version, entry, source=edge.broker)
+            return True
+        if (first := self._first(known, edge)) is not None:
+            self._send_entries([first], entry.version, [entry], [])
+        return False
 
     def tables(self, edge: Edge, message: m.Tables) -> None:
-        """All that is known, once in a period."""
-        last, now = edge.answered_at.get(message.wanted), self._station.now
-        if last is None or now >= last + self._period:
-            edge.answered_at[message.wanted] = now
-            self._owing[edge.broker] = edge
+        """All that is known, once in a period: at once, or at its end."""
+        key, last = edge.broker, edge.answered_at.get(message.wanted)
+        if last is None or self._station.now >= last + self._period:
+            edge.answered_at[message.wanted] = self._station.now
+            self._owing[key] = edge
+        elif (Clock.EXCHANGE, key) not in self._station.timers:
+            self._station.set_timer(Clock.EXCHANGE, key, last + self._period)
 
     # ---- what is known
 

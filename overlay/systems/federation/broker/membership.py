@@ -157,7 +157,8 @@ class Membership:
                 neighbours.move(one)
             return
         edges = directory.neighbours(self._station.name)
-        neighbours.take_tree(directory.epoch, directory.brokers, edges)
+        reached = directory.reached(self._station.name) if self._station.is_flooded else frozenset()
+        neighbours.take_tree(directory.epoch, directory.brokers, edges, reached)
         tried, self._tried = self._tried, {}
         for broker in tried:
             if broker not in edges:

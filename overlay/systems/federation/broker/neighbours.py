@@ -68,8 +68,15 @@ class Neighbours:
 
     # ---- the tree
 
-    def take_tree(self, epoch: int, brokers: Mapping[str, BrokerAdvertisement], edges: frozenset[str]) -> None:
-        """A newer epoch: all brokers that the service named, and the own neighbours in the tree."""
+    def take_tree(
+        self,
+        epoch: int,
+        brokers: Mapping[str, BrokerAdvertisement],
+        edges: frozenset[str],
+        reached: frozenset[str] = frozenset(),
+    ) -> None:
+        """A newer epoch: all brokers that the service named, and the own neighbours in the tree. ``reached``, where
+        links may form cycles: those to which edges lead."""
         self.epoch = epoch
         for edge in list(self._edges.values()):
             if edge.broker not in brokers:
@@ -82,7 +89,7 @@ class Neighbours:
         current = [broker for broker in self._edges if broker not in self._old]
         self._station.log.append(TreeChanged(epoch, tuple(sorted(current))))
         self._release_old()
-        self._exchange.keep_homes(brokers)
+        self._exchange.keep_homes(reached)
         self._exchange.out_of_turn()
 
     def move(self, broker: BrokerAdvertisement) -> None:

@@ -27,7 +27,7 @@ QUICK_SOURCES = {
     BROKER: find("e1_4", "time until the removal is known", "CxB, proper").source,
 }
 WAIT = find("e1_4", "wait of the registration component")
-BOUND = Source("Section 5.3", "230", find("setup", "time until the state is correct").note)
+BOUND = Source("Bound of the settled state", find("setup", "time until the state is correct").line)
 KNOWN, TOLD = "disappearance_known_mean", "disappearance_told_mean"
 CHAINS = {2: 1, 3: 2, 5: 4, 9: 8}
 """Diameter by number of brokers."""
@@ -97,10 +97,14 @@ def _diameters(rows: Rows, *, out_of_turn: bool) -> Quantities:
     found: dict[str, float] = {}
     for row in _of_diameters(rows, out_of_turn=out_of_turn):
         known = max(row.measures["settle"], row.measures["disappearance_known_max"])
-        found[f"{CHAINS[row.brokers]} hops"] = float("inf") if row.measures["disappearance_unknown"] else known
+        found[_hops(CHAINS[row.brokers])] = float("inf") if row.measures["disappearance_unknown"] else known
     if not found:
         raise KeyError("diameters")
     return found
+
+
+def _hops(diameter: int) -> str:
+    return f"{diameter} hop{'s' * (diameter != 1)}"
 
 
 def _of_diameters(rows: Rows, *, out_of_turn: bool) -> list[Row]:
@@ -225,7 +229,7 @@ DISAPPEARANCE_STUDY = Study(
             WRITTEN,
             "s",
             COUNT,
-            {f"{hops} hops": BOUND_S for hops in CHAINS.values()},
+            {_hops(diameter): BOUND_S for diameter in CHAINS.values()},
             BOUND,
         ),
         Claim(
@@ -238,7 +242,7 @@ DISAPPEARANCE_STUDY = Study(
             WRITTEN,
             "s",
             COUNT,
-            {f"{hops} hops": BOUND_S for hops in CHAINS.values()},
+            {_hops(diameter): BOUND_S for diameter in CHAINS.values()},
             BOUND,
         ),
     ),
