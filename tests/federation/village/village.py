@@ -49,7 +49,8 @@ class Village:
         self.brokers, self.witnesses, self.villagers = {}, {}, {}
         """By name, those that are there."""
         self.actors = {}
-        self.service = None
+        self.service, self.services = None, 0
+        """The present life, and how many there were."""
         self.cuts = set()
         self.offline, self.hushed = set(), {}
         """Mobile brokers, and clients with how many hushes of them last."""
@@ -80,12 +81,15 @@ class Village:
     def start_service(self):
         if self.service is None:
             self.service = self._server(RegistrationService, "bdrs-0", len(self.addresses) - 1)
+            self.services += 1
+            self.changed_at = max(self.changed_at, self.now)
             self._settle_network()
 
     def crash_service(self):
         if self.service is not None:
             self.service = None
             self._remove(SERVICE)
+            self.changed_at = max(self.changed_at, self.now)
 
     def start_broker(self, number):
         name = broker_name(number)
@@ -310,7 +314,7 @@ class Village:
 
     def see_tree(self, epoch, edges):
         """(I3): brokers are told the same forest for the same epoch."""
-        known = self.trees.setdefault(epoch, frozenset(edges))
+        known = self.trees.setdefault((self.services, epoch), frozenset(edges))
         assert known == frozenset(edges), f"two trees of epoch {epoch}: {sorted(known)} and {sorted(edges)}"
         groups = {}
         for a, b in edges:
