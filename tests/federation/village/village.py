@@ -415,7 +415,7 @@ class Village:
 
     def _try_note(self, name, scope):
         turn = self.ledger.counts["notifications"]
-        live = self.live()
+        live = self.implied().live
         note = self.publish(name, scope, ENTITIES[turn % len(ENTITIES)], NUMBERS[turn % len(NUMBERS)])
         wanted = self.implied().expected_of(note, live) if name in self.implied().homes else set()
         self.pass_ms(1000 * self.settings.give_up_s + 500)
