@@ -169,7 +169,7 @@ class History:
             if home == broker:
                 found[sid] = {sid.client}
             elif home in hops and any(
-                one.broker in hops and hops[one.broker] != hops[home] or one.broker == broker
+                (one.broker in hops and hops[one.broker] != hops[home]) or one.broker == broker
                 for one in self.providers()
             ):
                 found[sid] = {hops[home]}
