@@ -43,7 +43,10 @@ class ServerMeter(MessageMeter):
 
     def _units(self) -> Mapping[str, int]:
         before, self._before = self._before, units(self._server.peers.counters)
-        return {name: now - before[name] for name, now in self._before.items() if now != before[name]}
+        grown = {name: now - before[name] for name, now in self._before.items()}
+        if min(grown.values()) < 0:  # a broker that had vanished began again
+            grown = self._before
+        return {name: count for name, count in grown.items() if count}
 
 
 def units(counters: Mapping[str, int]) -> dict[str, int]:

@@ -146,7 +146,7 @@ def lost_neighbours_leave_entries(real):
     """What came over an edge that is lost is told to others still."""
 
     def disconnect(self, broker):
-        kept = [one for one in self.registrations.held_from(broker)]
+        kept = list(self.registrations.held_from(broker))
         real(self, broker)
         for entry in kept[:1]:
             self.registrations.put(entry)

@@ -8,7 +8,15 @@ from tests.federation.village.villager import ENTITIES, NUMBERS
 
 EXPRESSIONS = [parse(text) for text in TEXTS]
 USUAL = {"publish": 12, "subscribe": 8, "withdraw": 2, "join": 3}
-WEIGHTS = {"client crash": 2, "client leave": 2, "client move": 3, "client hush": 3, "client invalid": 3, "offline": 3, "cut": 2}
+WEIGHTS = {
+    "client crash": 2,
+    "client leave": 2,
+    "client move": 3,
+    "client hush": 3,
+    "client invalid": 3,
+    "offline": 3,
+    "cut": 2,
+}
 """Of the faults; the others have 1."""
 LONG, SHORT = 90_000, 4_000
 """Ms that a subscription lives."""

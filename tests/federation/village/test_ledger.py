@@ -115,7 +115,7 @@ def test_a_second_one_needs_a_cause(once):
     scene.accept(2)
     scene.receive(1)
     again = 2 if once else 1
-    with pytest.raises(AssertionError, match="twice|second"):
+    with pytest.raises(AssertionError, match=r"twice|second"):
         scene.receive(again)
     scene.ledger.disturb("c0", "registered again")
     scene.receive(again, verdict=Verdict.DUPLICATE)

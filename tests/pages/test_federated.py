@@ -1,0 +1,70 @@
+"""Pages and REST of a system that is in no line of common code: federated brokers, from the form to a run's page."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from brokerweb.experiments import services as experiments
+from brokerweb.experiments.models import Run
+from overlay.core.engines import SIMULATED
+from overlay.experiment.definition import configurations
+from overlay.experiment.sweeps import configuration_hash
+from tests.pages.recorded import run_it
+
+pytestmark = pytest.mark.django_db
+
+BODY = {
+    "name": "Federated",
+    "system": "federation",
+    "engine": SIMULATED,
+    "settings": {"profile": "published", "service_ms": 7, "mobile_brokers": "2"},
+    "workload": {"queries": 60, "rate_per_s": 30, "provider_ms": 2, "stagger_ms": 10},
+    "faults": [{"what": "vanish", "clients": ["p3"], "way": "improper", "at_s": 1, "until_s": 1.5}],
+}
+
+
+def text_of(browser: Client, address: str) -> str:
+    response = browser.get(address)
+    assert response.status_code == 200, address
+    page = response.content.decode()
+    return " ".join(re.sub(r"<[^>]+>", " ", page[page.index("<main") :]).split())
+
+
+def make_run(owner: User) -> Run:
+    experiment = experiments.create(BODY, owner)
+    (configuration,) = configurations(experiment.definition, experiments.find_topology)
+    run = Run.objects.create(
+        experiment=experiment,
+        configuration=configuration,
+        configuration_hash=configuration_hash(configuration),
+        seed="7",
+        owner=owner,
+    )
+    return run_it(run)
+
+
+def test_a_run_is_shown_in_its_own_words(olga: Client, operator: User) -> None:
+    run = make_run(operator)
+    said = text_of(olga, f"/runs/{run.pk}/")
+    assert "Federated brokers" in said
+    assert "provider-3: vanishes" in said
+    summary = olga.get(f"/api/runs/{run.pk}/").json()["summary"]
+    assert summary["federation"]["satisfied"] == summary["federation"]["subscriptions"] == 60
+
+
+def test_forms_and_rest_offer_the_system(olga: Client) -> None:
+    for address in ("/experiments/new/?system=federation", "/networks/new/?system=federation"):
+        said = text_of(olga, address)
+        assert "Mobile brokers" in said and "Registrations" in said, address
+    found = olga.get("/api/systems/federation/").json()
+    assert [one["name"] for one in found["faults"]] == ["move", "offline", "vanish"]
+    assert {"routing", "cache_cap", "mobile_brokers"} <= {one["name"] for one in found["settings"]}
+    wrong = {**BODY, "settings": {"mobile_brokers": "7"}}
+    refused = olga.post("/api/experiments/", json.dumps(wrong), content_type="application/json")
+    assert refused.status_code == 400
+    assert "the last broker is 2" in refused.content.decode()
