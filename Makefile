@@ -68,8 +68,8 @@ bench: test-environment ## compare brokers with C programs and other servers (20
 bench-compare: test-environment ## list what is slower than at REV=... or than the baseline (SECTIONS="broker messages" ROUNDS=n)
 	@exec $(BIN)/python -m benchmarks.compare $(if $(REV),--rev $(REV),--baseline) $(if $(ROUNDS),--rounds $(ROUNDS)) $(SECTIONS)
 
-bench-peers: python ## install the Python servers that `make bench` compares with, into .venv-bench
-	@$(PYTHON) brokerweb/up/environment.py --into .venv-bench requirements-bench.txt
+bench-peers: python ## install the servers that `make bench` compares with: NATS, and Python's into .venv-bench
+	@$(PYTHON) brokerweb/up/environment.py --nats --into .venv-bench requirements-bench.txt
 
 calibrate: runtime-environment ## measure message costs on this machine for simulated runs (10 min; CALIBRATE_ARGS="--quick")
 	@exec $(BIN)/python -m telemetry calibrate $(CALIBRATE_ARGS)

@@ -29,6 +29,7 @@ SECTIONS = (
     "overlay",
     "radiator",
     "federation",
+    "chains",
     "generator",
     "simulator",
     "channel",

@@ -60,7 +60,7 @@ class Client(Protocol):
 
 class DatagramClient:
     def __init__(self, server: Address | None = None) -> None:
-        self.sock, self.to = _udp(WAIT_S), server
+        self.sock, self.to = udp(WAIT_S), server
 
     def exchange(self, messages: Sequence[bytes]) -> None:
         assert self.to is not None
@@ -89,7 +89,7 @@ class TcpClient:
 
 class ChannelClient:
     def __init__(self, key: bytes | None = None, server: Address | None = None) -> None:
-        self.sock = _udp(LOOK_S)
+        self.sock = udp(LOOK_S)
         self._channel = Channel(b"client %d" % self.sock.getsockname()[1], SETTINGS, Random(), key)
         self._server = ID
         if server is not None:
@@ -240,7 +240,7 @@ def _on_core(core: int) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def _udp(wait_s: float) -> socket.socket:
+def udp(wait_s: float) -> socket.socket:
     """A socket that waits for at most so long."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)

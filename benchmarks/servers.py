@@ -57,15 +57,20 @@ def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environ
 
     They belong to a run whose only client sends one request a day. Raises ``Unavailable`` if they do not start.
     """
+    workload = {"providers": 0, "consumers": 1, "request_interval_s": 86_400, "duration_s": 86_400}
+    run = {"brokers": count, "settings": {"monitoring": False, **(settings or {})}, "workload": workload}
+    with deployed(run, **environment) as (servers, _):
+        for server in servers:
+            server.pin(SERVER_CORE)
+        yield servers
+
+
+@contextmanager
+def deployed(run: Mapping[str, Any], **environment: str) -> Iterator[tuple[list[Server], Path]]:
+    """The brokers of a run of ``own_supervisor.document_of``, once its clients start, and the directory of the run.
+    Raises ``Unavailable``."""
     with scratch() as directory, supervisor(**environment) as client:
-        document = document_of(
-            "bench",
-            directory,
-            brokers=count,
-            settings={"monitoring": False, **(settings or {})},
-            workload={"providers": 0, "consumers": 1, "request_interval_s": 86_400, "duration_s": 86_400},
-            seed=SEED,
-        )
+        document = document_of("bench", directory, seed=SEED, **run)
         deadline = time.monotonic() + START_S
         try:
             status = client.deploy(document)
@@ -77,10 +82,7 @@ def brokers(count: int = 1, settings: Mapping[str, Any] | None = None, **environ
                 status = client.status("bench")
         except SupervisorRefused as refusal:
             raise Unavailable(f"brokers did not start: {refusal}") from None
-        servers = [Server(broker["address"], broker["pid"]) for broker in status["brokers"]]
-        for server in servers:
-            server.pin(SERVER_CORE)
-        yield servers
+        yield [Server(broker["address"], broker["pid"]) for broker in status["brokers"]], directory
 
 
 @contextmanager

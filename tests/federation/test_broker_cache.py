@@ -147,6 +147,13 @@ def test_one_message_makes_a_bounded_number_of_comparisons(monkeypatch):
     assert cache.answer(subscription(text="x = 0"), WALL_MS)
 
 
+def test_of_notifications_of_one_instant_the_last_one_is_the_newest():
+    cache = Cache(1)
+    for number, at_s in ((1, 1), (2, 1), (3, 0)):
+        cache.put(note(number=number, at_s=at_s), WALL_MS)
+    assert cache.answer(subscription(), WALL_MS).id.number == 2
+
+
 # ---- against the rule
 
 
@@ -182,6 +189,7 @@ def test_a_subscription_hits_if_a_valid_note_satisfies_it_and_the_cap_allows(his
             nid = v.NotificationId(provider, number)
             one = v.Notification(nid, "room", entity, scope, now - at, now - at + life, {"x": x})
             cache.put(one, now)
+            newest = {place: kept for place, kept in newest.items() if kept.expires > now}
             if (scope, entity) not in newest or newest[scope, entity].timestamp <= one.timestamp:
                 newest[scope, entity] = one
         else:

@@ -85,7 +85,8 @@ def test_without_a_session_notifications_and_offers_wait_for_the_client_to_be_he
     assert numbers(world.hears("c0")) == [1, 2, 3]
 
 
-def test_a_provider_without_a_session_is_offered_all_again():
+@pytest.mark.parametrize("message", [ALIVE, register("p0", 2, req=0, scopes=("climate",))])
+def test_a_provider_without_a_session_is_offered_all_again(message):
     world = World("c0", "p0", keepalive_s=60.0)
     world.says("p0", register("p0", scopes=("climate",)))
     world.says("c0", register("c0"), subscribe(ONE))
@@ -97,8 +98,8 @@ def test_a_provider_without_a_session_is_offered_all_again():
     world.enter("p0")
     world.settle()
     assert world.hears("p0") == []
-    world.says("p0", register("p0", 2, scopes=("climate",)))
-    _, offer = world.hears("p0")
+    world.says("p0", message)
+    (offer,) = world.hears("p0")
     assert sorted(one.id.number for one in offer.added) == [2, 3]
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from tests import plain  # noqa: F401 - stories replace parts of cores
 from tests.soak import tables
 from tests.soak.subject import Subject
 from tests.soak.subjects import MODULES, subject_of

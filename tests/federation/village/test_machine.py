@@ -107,7 +107,7 @@ class AnyVillage(RuleBasedStateMachine):
 
 
 AnyVillage.TestCase.settings = settings(
-    max_examples=150 if THOROUGH else 5,
+    max_examples=100 if THOROUGH else 4,
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -49,14 +49,15 @@ class Village:
         self.brokers, self.witnesses, self.villagers = {}, {}, {}
         """By name, those that are there."""
         self.actors = {}
-        self.service = None
+        self.service, self.services = None, 0
+        """The present life, and how many there were."""
         self.cuts = set()
         self.offline, self.hushed = set(), {}
         """Mobile brokers, and clients with how many hushes of them last."""
         self.trees = {}
         """Edges by life of the service and epoch."""
         self.lives = 0
-        self.changed_at = 0
+        self.changed_at = self.published_at = 0
         """When there was the last fault, or a client or subscription came or left."""
         self.start_service()
         for number in range(brokers):
@@ -80,12 +81,15 @@ class Village:
     def start_service(self):
         if self.service is None:
             self.service = self._server(RegistrationService, "bdrs-0", len(self.addresses) - 1)
+            self.services += 1
+            self.changed_at = max(self.changed_at, self.now)
             self._settle_network()
 
     def crash_service(self):
         if self.service is not None:
             self.service = None
             self._remove(SERVICE)
+            self.changed_at = max(self.changed_at, self.now)
 
     def start_broker(self, number):
         name = broker_name(number)
@@ -205,6 +209,7 @@ class Village:
     def publish(self, name, scope, entity, x, life_ms=60_000):
         note = self._tell(name, "publish", scope, entity, {"x": x}, life_ms)
         self.ledger.publish(self.villagers[name], note)
+        self.published_at = self.now
         return note
 
     def live(self):
@@ -310,7 +315,7 @@ class Village:
 
     def see_tree(self, epoch, edges):
         """(I3): brokers are told the same forest for the same epoch."""
-        known = self.trees.setdefault(epoch, frozenset(edges))
+        known = self.trees.setdefault((self.services, epoch), frozenset(edges))
         assert known == frozenset(edges), f"two trees of epoch {epoch}: {sorted(known)} and {sorted(edges)}"
         groups = {}
         for a, b in edges:
@@ -380,11 +385,14 @@ class Village:
         """From the last fault until all is right (section 12). Each link that is cut may have to be found dead."""
         settings = self.settings
         longest = max(settings.keepalive_s, settings.broker_keepalive_s)
-        return 2 * longest + 2 * settings.exchange_s + (1 + len(self.cuts)) * settings.give_up_s
+        grace = 2 if settings.grace_from == "last_heard" else 3
+        return grace * longest + 2 * settings.exchange_s + (1 + len(self.cuts)) * settings.give_up_s
 
     def rest(self):
         """Nothing happens until all must be right; then it is."""
-        self.simulator.run_until(max(self.now, self.changed_at + round(self.bound_s * SECOND)))
+        settled_at = self.changed_at + round(self.bound_s * SECOND)
+        accepted_at = self.published_at + round((self.settings.give_up_s + 1) * SECOND)
+        self.simulator.run_until(max(self.now, settled_at, accepted_at))
         self.pass_ms(0)
         found = self.differences()
         assert not found, f"not settled at {seconds(self.now)}: " + "; ".join(found)

@@ -41,12 +41,12 @@ class Cache:
         return len(self._rows)
 
     def put(self, notification: Notification, wall_ms: int) -> None:
-        """Keep it, unless a newer one is known or it has expired."""
+        """Keep it, unless a newer one is valid or it has expired."""
         if not self._cap:
             return
         key = Key(notification.scope, notification.entity_id, notification.entity_type)
         known = self._rows.get(key)
-        if known is not None and known.timestamp > notification.timestamp:
+        if known is not None and known.timestamp > notification.timestamp and known.expires > wall_ms:
             return
         if notification.expires <= wall_ms:
             if known is not None:
