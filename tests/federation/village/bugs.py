@@ -154,12 +154,6 @@ def lost_neighbours_leave_entries(real):
     return disconnect
 
 
-@plant(Exchange, "out_of_turn", seed=0)
-def no_exchange_out_of_turn(real):
-    """New and lost providers wait for the next exchange."""
-    return lambda self: None
-
-
 @plant(Exchange, "_tell_registrations", seed=0)
 def registrations_are_told_once(real):
     """After the first one a neighbour gets no changes of registrations."""

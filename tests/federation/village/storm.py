@@ -65,8 +65,10 @@ class Storm:
         scopes = self.random.sample(SCOPES, self.random.randint(1, 2)) if name[0] == "p" else ()
         self._do("join", name, self.random.randrange(self.plan.brokers), scopes)
 
-    def publish(self):
-        name = self._some("p")
+    def publish(self, name=""):
+        """By this provider, or any."""
+        if name[:1] != "p":
+            name = self._some("p")
         if name:
             scope = self.random.choice(self.village.villagers[name].scopes)
             self._do("publish", name, scope, self.random.choice(ENTITIES), self.random.choice(NUMBERS))
@@ -100,9 +102,9 @@ class Storm:
         name = self._some("pc")
         if name:
             settings, random = self.plan.settings, self.random
-            self.publish()
-            self.village.pass_ms(self.plan.shape.delay_ms * random.choice([0, 1.5, 2.5, 4]))
-            longest = settings.keepalive_s * 1.8 if random.random() < 0.7 else settings.give_up_s * 3
+            self.publish(name)
+            self.village.pass_ms(self.plan.shape.delay_ms * random.choice([0, 1.5, 1.5, 2.5, 4]))
+            longest = settings.keepalive_s * 1.8 if random.random() < 0.5 else settings.give_up_s * 3
             self._do("hush", name, round(1000 * longest * random.random()))
             for _ in range(random.randint(0, 5)):
                 self.village.pass_ms(random.choice([10, 300, 700]))

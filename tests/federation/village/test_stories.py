@@ -36,9 +36,9 @@ def test_every_fault_and_every_kind_of_setting_is_drawn() -> None:
 
 def test_most_of_what_is_published_is_owed_and_little_is_excused() -> None:
     counts = Counter[str]()
-    for seed in (5, 9):
+    for seed in (0, 13):
         counts.update(story(seed)[0].ledger.counts)
-    assert counts["owed"] > 20 > counts["excused"]
+    assert counts["owed"] > 50 > counts["excused"]
     assert counts["owed"] > 3 * counts["in_window"]
 
 

@@ -32,7 +32,8 @@ class Meeting:
             return False
         broker, is_new = edge.broker, not edge.is_connected
         if is_new:
-            self._tables.connect(broker)
+            is_foreign = hello.broker.domain != self._station.settings.domain
+            self._tables.connect(broker, self._station.settings.exported if is_foreign else None)
             edge.is_connected = True
             self._station.log.append(NeighbourConnected(broker))
         edge.is_ready = True
