@@ -16,8 +16,8 @@ from overlay.systems.federation.broker.duplicates import Duplicates
 from overlay.systems.federation.broker.exchange import Exchange
 from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.held import Held
-from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.meeting import Meeting
+from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.clients.consumer import Consumer
 from overlay.systems.federation.clients.provider import Provider
