@@ -16,6 +16,7 @@ from overlay.systems.federation.broker.duplicates import Duplicates
 from overlay.systems.federation.broker.exchange import Exchange
 from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.held import Held
+from overlay.systems.federation.broker.meeting import Meeting
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.clients.consumer import Consumer
@@ -165,7 +166,7 @@ def registrations_are_told_once(real):
     return tell
 
 
-@plant(Neighbours, "_differing", seed=0)
+@plant(Meeting, "_differing", seed=0)
 def a_restart_is_not_noticed(real):
     """A neighbour that has lost its tables does not get them again."""
 
@@ -180,8 +181,7 @@ def old_edges_stay(real):
     """Entries of an earlier tree are kept until their deadline, and edges that come back have none."""
 
     def release_old(self):
-        for edge in self._old.values():
-            self._drop_entries(edge)
+        self._old.release()
         for edge in list(self._edges.values()):
             if edge.is_current and edge.is_ready and self._old:
                 self._exchange.end(edge)
