@@ -1,11 +1,11 @@
-"""Publish to notify over three brokers, beside Mosquitto with bridges and NATS as a cluster and as leaf nodes.
+"""Publish to notify over three brokers, compared with Mosquitto (bridges) and NATS (cluster, leaf nodes).
 
 This process publishes at the first broker and waits for the notification of the last one, one message after the other,
 with blocking sockets. Nothing is pinned, as in practice: the system places the processes on the cores there are. The
 floor is a bare datagram through three Python processes (``channel_echo``), which neither read nor acknowledge it.
 
-The other servers acknowledge nothing. A federation's brokers acknowledge each message hop by hop. Where nobody is
-interested, it is counted what the first broker sends to others, by its own counters.
+The other servers acknowledge nothing. A federation's brokers acknowledge each message hop by hop. Where there is
+no subscriber, it is counted what the first broker sends to others, by its own counters.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from overlay.systems.federation.peers import Heard, Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages, values
 
-TITLE = "Federation beside others: publish to notify over three brokers"
+TITLE = "Federation compared with others: publish to notify over three brokers"
 
 BURST = 2_000
 """Messages of a burst, one after the other."""
 UNWANTED = 200
-"""Messages in which nobody is interested."""
+"""Messages without a subscriber."""
 PAYLOAD = "x" * 400
 WAIT_S = 10.0
 WANTED, OTHER = "climate", "noise"
@@ -93,7 +93,7 @@ def measure(rounds: int, say: Say) -> Iterator[Figure]:
         yield made(f"{name}, processor of three brokers", "us", [one.processor_us for one in bursts], "lower")
         if sent_on is not None:
             at_most = 0 if is_ours else None
-            yield made(f"{name}, sent on without interest", "share", [sent_on], "lower", at_most=at_most)
+            yield made(f"{name}, sent on without a subscriber", "share", [sent_on], "lower", at_most=at_most)
 
 
 def _burst(chain: Chain) -> Burst:
@@ -115,7 +115,7 @@ def _processor_ns(chain: Chain) -> int:
 
 
 def _sent_on_unwanted(chain: Chain) -> float | None:
-    """Of messages in which nobody is interested. The last one is wanted, so that all before it have been served."""
+    """Of messages without a subscriber. The last one is wanted, so that all before it have been served."""
     try:
         before = chain.sent_on()
     except NotImplementedError:

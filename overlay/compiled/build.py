@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import shutil
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 
-from overlay.compiled.finder import MANIFEST, ROOT, digest, is_current, place, read_manifest, stamp
+from overlay.compiled.finder import MANIFEST, ROOT, SWITCH, digest, is_current, place, read_manifest, stamp
 
 COMPILERS = ("cc", "gcc", "clang")
 MODULES = Path(__file__).with_name("modules.txt")
@@ -66,7 +67,23 @@ def build(root: Path = ROOT) -> None:
             "sources": {path: [digest(root / path), stamp(root / path)] for path in read},
         }
         (new / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        try_out(new, root)
         new.replace(directory)
+
+
+def try_out(directory: Path, root: Path) -> None:
+    """Import every module once, since mypyc compiles a few things that Python then refuses. Raises ``ImportError``."""
+    code = f"""
+from importlib import import_module
+from pathlib import Path
+from overlay.compiled.finder import use_from
+for name in use_from(Path({str(directory)!r})):
+    import_module(name)
+"""
+    command, environment = [sys.executable, "-c", code], {**os.environ, SWITCH: "0"}
+    tried = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    if tried.returncode:
+        raise ImportError((tried.stderr.strip().splitlines() or ["a compiled module cannot be imported"])[-1])
 
 
 def _compile(paths: Iterable[str], temporary: Path) -> dict[str, Path]:

@@ -76,10 +76,15 @@ def use() -> None:
     if os.environ.get(SWITCH) == "0":
         return
     directory = place()
-    manifest = read_manifest(directory)
-    if manifest and is_current(manifest):
-        files = {name: str(directory / file) for name, file in manifest["modules"].items()}
-        sys.meta_path.insert(0, CompiledFinder(files))
+    if is_current(read_manifest(directory)):
+        use_from(directory)
+
+
+def use_from(directory: Path) -> list[str]:
+    """Let this process import the compiled modules in ``directory``, current or not. Returns their names."""
+    modules = read_manifest(directory)["modules"]
+    sys.meta_path.insert(0, CompiledFinder({name: str(directory / file) for name, file in modules.items()}))
+    return list(modules)
 
 
 def is_used() -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from overlay.compiled.build import dependencies, is_built, obstacle, sources
-from overlay.compiled.finder import SWITCH, digest, is_current, stamp
+from overlay.compiled.build import dependencies, is_built, obstacle, sources, try_out
+from overlay.compiled.finder import MANIFEST, SWITCH, digest, is_current, stamp
 from tests.conftest import ROOT
 from tests.waiting import BOUND_S
 
@@ -87,3 +87,10 @@ def test_patterns_take_files_in_and_out(checkout):
     root, _ = checkout
     assert sources(root, "# comment\nhot/*.py\n!hot/types.py\n") == ["hot/loop.py"]
     assert all(Path(ROOT, path).is_file() for path in sources())
+
+
+def test_what_cannot_be_imported_is_not_used(tmp_path):
+    (tmp_path / "loop.so").write_bytes(b"no library")
+    (tmp_path / MANIFEST).write_text(json.dumps({"modules": {"loop": "loop.so"}}))
+    with pytest.raises(ImportError, match=r"loop\.so"):
+        try_out(tmp_path, ROOT)

@@ -47,7 +47,8 @@ class Tree:
 
     def tell(self, change):
         message = m.SubTable(1, m.Whole.CHANGES, change.added, change.removed)
-        self.station.peers.send(change.destination.id, message)
+        to = [change.destination.id] if change.destination.id else self.station.tables.registrations.neighbours
+        self.station.peers.send_each(to, message)
 
     def exchange(self):
         for name in list(self.station.tables.registrations.neighbours):

@@ -284,7 +284,7 @@ def test_a_forward_that_has_been_here_is_dropped(path, dropped):
 
 @pytest.mark.parametrize(("before", "dropped"), [(3, 0), (31, 0), (32, 1)])
 def test_paths_are_kept_and_bounded_where_links_may_form_cycles(before, dropped):
-    world = World("c0", brokers=("b0", "b1", "b2"), cycles="suppress", routing="flooding", cache_cap=0.0)
+    world = World("c0", brokers=("b0", "b1", "b2"), cycles="suppress", routing="notifications", cache_cap=0.0)
     world.says("c0", register("c0"), subscribe(ONE))
     world.hears("c0")
     path = tuple(f"x{i}" for i in range(before))

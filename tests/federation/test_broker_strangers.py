@@ -13,7 +13,7 @@ from overlay.systems.federation.broker.hellos import MOST_HELLOS, Hellos
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
 from tests.federation.drawn import MESSAGES
-from tests.federation.tree_world import chain
+from tests.federation.tree_world import World, chain
 from tests.thorough import examples
 
 ENTRY = v.Entry(v.Advertisement("p9", 1, v.Role.PROVIDER, "", ("climate",)), "10.0.0.9:9", "b9", 1)
@@ -66,7 +66,7 @@ def test_hellos_of_strangers_are_bounded():
     assert hellos.read("n0") and not hellos.read("n0")
 
 
-def neighbour_of(world):
+def neighbour_of(world, domain=""):
     """A node in the place of b1, which has said HELLO."""
     address = world["b1"].address
     world.stop("b1")
@@ -76,7 +76,8 @@ def neighbour_of(world):
     world.by_address[address] = "b1"
     node.open("b0")
     world.run(0.1)
-    node.say("b0", m.Hello(v.BrokerAdvertisement("b1", "10.0.0.1:7001"), 1, v.Summary(), v.Summary()))
+    advertisement = v.BrokerAdvertisement("b1", "10.0.0.1:7001", domain=domain)
+    node.say("b0", m.Hello(advertisement, 1, v.Summary(), v.Summary()))
     world.run(0.1)
     assert world["b0"].neighbours.is_neighbour("b1")
     return node
@@ -124,7 +125,7 @@ def test_a_client_of_two_brokers_stays_at_the_newer_one():
     world.check_edges()
 
 
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.one_of(*MESSAGES.values()), max_size=6), st.booleans())
 def test_nothing_that_a_peer_says_raises(messages, is_neighbour):
     world = chain(2)
@@ -140,3 +141,28 @@ def test_nothing_that_a_peer_says_raises(messages, is_neighbour):
     world.client("p0", "b0", "climate")
     world.run(0.1)
     assert world["b0"].station.tables.registrations.local("p0")
+
+
+@pytest.mark.parametrize("domain", ["ours", "theirs"])
+def test_another_domain_sees_what_is_exported(domain):
+    world = World(2, domain="ours", exports="climate")
+    world.run()
+    world.service.publish("b0-b1", to=["b0"])
+    node = neighbour_of(world, domain)
+    world.client("p0", "b0", "climate", "noise")
+    world.client("p1", "b0", "noise")
+    c0 = world.client("c0", "b0")
+    world.run(0.1)
+    until = world.wall_ms + 10_000
+    subs = [v.Subscription(v.SubscriptionId("c9", i), (scope,), until) for i, scope in enumerate(["climate", "noise"])]
+    node.say("b0", m.SubTable(1, m.Whole.CHANGES, tuple(subs)))
+    world.run(0.1)
+    told = {one.advertisement.id: one.advertisement.scopes for row in node.heard_of(m.RegTable) for one in row.added}
+    denied = [message.code for message in node.heard_of(m.Nack)]
+    assert c0.broker == "b0"
+    if domain == "ours":
+        assert told == {"p0": ("climate", "noise"), "p1": ("noise",), "c0": ()}
+        assert len(world.held("b0")) == 2 and not denied
+    else:
+        assert told == {"p0": ("climate",)}
+        assert world.held("b0") == {subs[0].id: {"b1"}} and denied == [m.Code.DENIED]

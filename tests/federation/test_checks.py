@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -11,7 +13,9 @@ from overlay.channel import wire
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import Link
 from overlay.systems.contract import Setup
+from overlay.systems.federation.advice import warnings
 from overlay.systems.federation.checks import check_setup, find_cycle
+from overlay.systems.federation.expectations import expected
 from overlay.systems.federation.fault_words import in_common_words
 from overlay.systems.federation.metering import ServerMeter
 from overlay.systems.federation.settings import Settings
@@ -120,3 +124,33 @@ def test_a_meter_counts_datagrams_and_messages_since_the_last_call() -> None:
     assert meter.work([], []).units == {"in_publish": 3}
     Peers.counters = {"in_publish": 1}
     assert meter.work([], []).units == {"in_publish": 1}, "another life"
+
+
+def test_estimates_grow_with_what_a_run_sends() -> None:
+    def work(brokers: int = 3, **workload: object) -> float:
+        return expected(Settings(), Workload(**workload), brokers).exchanges  # type: ignore[arg-type]
+
+    assert work() < work(queries=4_000) < work(queries=4_000, brokers=9)
+    stream = {"kind": "stream", "subscriptions": 200, "notifications": 500}
+    assert work(queries=0) < work(**stream)
+    found = expected(Settings(), Workload(), 3)
+    assert (found.servers, found.processes, dict(found.clients)) == (4, 6, {"providers": 12, "consumers": 6})
+    assert found.seconds == pytest.approx(204.6), "its starts, a second, and 2,000 queries at 10/s"
+
+
+def test_overload_and_clients_that_will_be_invalid_are_warned_of() -> None:
+    def said(brokers: int = 1, **more: object) -> str:
+        settings, workload = Settings(), Workload()
+        configuration = {
+            "settings": {**asdict(settings), **more},
+            "workload": {**asdict(workload), **more},
+            "topology": {"brokers": brokers},
+        }
+        return " ".join(warnings([configuration, configuration]))
+
+    assert said() == ""
+    assert said(service_ms=7, rate_per_s=60) == ""
+    assert "105% busy" in said(service_ms=7, rate_per_s=75)
+    assert said(service_ms=7, rate_per_s=75, processors=2) == ""
+    assert "invalid now and then" in said(client_loss=0.1, keepalive_share=0.9, implicit_keepalive=False)
+    assert "expire before" in said(expiry_s=0.1, provider_ms=80)

@@ -202,7 +202,6 @@ class World:
         number = int(name[1:])
         place = Place(f"broker-{number}", number, self.servers[number], self.servers)
         broker = Broker(self.config, place, Chances.streams(derive_seed(1, name, next(self.lives))), WALL_NS)
-        broker.name = name
         self.add(broker)
         return broker
 

@@ -9,10 +9,12 @@ from overlay.systems.federation.names import Routing
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.workload import ONCE, Workload
 
-HOP = 1.0
+HOP = 0.5
 """Work of a message over a link between brokers and its acknowledgement, relative to a client's exchange."""
 QUERY = 3.0
 """The same of a query at its broker: SUBSCRIBE, NOTIFY, and half an OFFER and a PUBLISH, each acknowledged."""
+BEGIN = 20
+"""The same of the beginning of a broker: sessions, HELLO, tables, trees."""
 HEADERS = 120
 """Bytes of a message and its acknowledgement without its text, and of the recording."""
 SUBSCRIPTION = {"contextml": 420, "msgpack": 60}
@@ -33,7 +35,10 @@ def expected(settings: Settings, workload: Workload, brokers: int) -> Expected:
     kept_alive = clients * seconds / (settings.keepalive_s * settings.keepalive_share)
     exchanged = 2 * to_all * seconds / settings.exchange_s + brokers * seconds / settings.broker_keepalive_s
     between = asked * asked_hops + notes * note_hops
-    exchanges = QUERY * asked + notes + HOP * (between + exchanged) + kept_alive + clients
+    notified = _notified(workload, notes)
+    exchanges = (
+        QUERY * asked + notes + 0.5 * notified + HOP * between + exchanged + kept_alive + clients + BEGIN * brokers
+    )
     sizes = (
         SUBSCRIPTION[settings.encoding] + HEADERS,
         workload.payload_bytes + NOTIFICATION[settings.encoding] + HEADERS,
@@ -46,8 +51,8 @@ def expected(settings: Settings, workload: Workload, brokers: int) -> Expected:
         processes=brokers + 1 + ceil(workload.providers / FLEET_SIZE) + ceil(workload.consumers / FLEET_SIZE),
         seconds=seconds,
         exchanges=exchanges,
-        samples=2 * asked + 2 * notes,
-        records=4 * asked + 4 * notes + 4 * between + 2 * exchanged + 2 * kept_alive,
+        samples=2 * asked + 2 * notes + 2 * notified,
+        records=4 * asked + 4 * notes + 2 * notified + 4 * between + 2 * exchanged + 2 * kept_alive,
         recorded=(Recorded(of_clients, brokers), Recorded(over_links, brokers)),
         kept=Kept("subscriptions", workload.subscriptions if workload.kind != ONCE else 0, KEPT_BYTES),
     )
@@ -58,6 +63,11 @@ def sent(workload: Workload) -> tuple[int, int]:
     if workload.kind == ONCE:
         return workload.queries, workload.queries
     return workload.subscriptions, workload.notifications
+
+
+def _notified(workload: Workload, notes: int) -> float:
+    """Notifications that reach consumers of streams; those of queries are in ``QUERY``."""
+    return 0.0 if workload.kind == ONCE else notes * min(workload.consumers, workload.subscriptions / workload.scopes)
 
 
 def _ramp_s(settings: Settings, workload: Workload, brokers: int) -> float:

@@ -640,7 +640,7 @@
  * @property {string} engine
  * @property {Record<string, any>} settings
  * @property {Record<string, any>} workload
- * @property {({ by_ms?: number, share?: number, links?: string | ((number | string)[])[], loss?: number, delay_ms?: number, islands?: ((number | string)[])[] | string, what: "kill" | "restart" | "partition" | "slow" | "lossy" | "impaired" | "crash" | "crash_at_push" | "cut" | "late" | "loss" | "lossy_links" | "restart_client" | "separated" | "silent" | "slow_links", at_s: number, until_s?: number | null, brokers?: number[], servers?: string[], nodes?: (number | string)[], one_way?: boolean, clients?: string[] | number, jitter_ms?: number, loss_burst?: number, loss_burst_limit?: number, duplication?: number, reordering?: number, reordering_ms?: number, corruption?: number, rate_bytes_per_s?: number, queue_bytes?: number, partition?: boolean })[]} faults
+ * @property {({ by_ms?: number, share?: number, links?: string | ((number | string)[])[], loss?: number, delay_ms?: number, islands?: ((number | string)[])[] | string, way?: string, spread_s?: number, what: "kill" | "restart" | "partition" | "slow" | "lossy" | "impaired" | "crash" | "crash_at_push" | "cut" | "late" | "loss" | "lossy_links" | "move" | "offline" | "restart_client" | "separated" | "silent" | "slow_links" | "vanish", at_s: number, until_s?: number | null, brokers?: number[], servers?: string[], nodes?: (number | string)[], one_way?: boolean, clients?: string[] | number, jitter_ms?: number, loss_burst?: number, loss_burst_limit?: number, duplication?: number, reordering?: number, reordering_ms?: number, corruption?: number, rate_bytes_per_s?: number, queue_bytes?: number, partition?: boolean })[]} faults
  * @property {Record<string, any>} simulation
  * @property {number} record_mb
  * @property {string[]} thresholds
@@ -666,7 +666,7 @@
  * @property {string} [engine]
  * @property {Record<string, any>} [settings]
  * @property {Record<string, any>} [workload]
- * @property {({ by_ms?: number, share?: number, links?: string | ((number | string)[])[], loss?: number, delay_ms?: number, islands?: ((number | string)[])[] | string, what: "kill" | "restart" | "partition" | "slow" | "lossy" | "impaired" | "crash" | "crash_at_push" | "cut" | "late" | "loss" | "lossy_links" | "restart_client" | "separated" | "silent" | "slow_links", at_s: number, until_s?: number | null, brokers?: number[], servers?: string[], nodes?: (number | string)[], one_way?: boolean, clients?: string[] | number, jitter_ms?: number, loss_burst?: number, loss_burst_limit?: number, duplication?: number, reordering?: number, reordering_ms?: number, corruption?: number, rate_bytes_per_s?: number, queue_bytes?: number, partition?: boolean })[]} [faults]
+ * @property {({ by_ms?: number, share?: number, links?: string | ((number | string)[])[], loss?: number, delay_ms?: number, islands?: ((number | string)[])[] | string, way?: string, spread_s?: number, what: "kill" | "restart" | "partition" | "slow" | "lossy" | "impaired" | "crash" | "crash_at_push" | "cut" | "late" | "loss" | "lossy_links" | "move" | "offline" | "restart_client" | "separated" | "silent" | "slow_links" | "vanish", at_s: number, until_s?: number | null, brokers?: number[], servers?: string[], nodes?: (number | string)[], one_way?: boolean, clients?: string[] | number, jitter_ms?: number, loss_burst?: number, loss_burst_limit?: number, duplication?: number, reordering?: number, reordering_ms?: number, corruption?: number, rate_bytes_per_s?: number, queue_bytes?: number, partition?: boolean })[]} [faults]
  * @property {Record<string, any>} [simulation]
  * @property {number} [record_mb] Recording size per server, MB
  * @property {string[]} [thresholds] Conditions a run must meet: "p95 < 2ms", "not_found = 0"
@@ -685,6 +685,7 @@
  * @property {number} seeds
  * @property {StudyCriterion[]} criteria
  * @property {StudyClaim[]} claims
+ * @property {string[]} sentences The result in words
  * @property {string} digest
  */
 
@@ -2141,6 +2142,7 @@
  * @property {number} seeds Seeds with all runs done; only these count
  * @property {StudyCriterion[]} criteria
  * @property {StudyClaim[]} claims
+ * @property {string[]} sentences The result in words
  * @property {(Record<string, any>)[]} charts
  * @property {string | null} digest Digest over the digests of its runs
  */

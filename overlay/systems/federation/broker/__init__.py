@@ -7,7 +7,12 @@
 - ``cache``, ``duplicates``  the newest notifications, and the ids of those that have passed
 - ``parts``        messages with many ids, in parts that a message can carry
 - ``asking``       the synchronous mode: LOOKUP, and QUERY as a proxy
-- ``neighbours``   the edges of the tree, and both tables over them
-- ``membership``   the registration service: which brokers there are, and which tree
+- ``neighbours``   the edges of the tree and their sessions
+- ``edges``, ``old_edges``, ``meeting``, ``hellos``   one of them; those of an earlier tree; HELLO both ways
+- ``exchange``     both tables over the edges
+- ``flood``, ``flood_sending``   the same over links that form cycles
+- ``forwarding``, ``store``  notifications over the edges, and what waits for a session
+- ``membership``   the registration service: registering, and links that are dead
+- ``directory``    which brokers there are, and which tree
 - ``outages``, ``faulted``   a broker that is offline, vanishes or moves
 """

@@ -44,7 +44,7 @@ class Broker:
     def __init__(
         self, config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int, key: bytes | None = None
     ) -> None:
-        self.address = place.address
+        self.name, self.address = broker_name(place.number), place.address
         self._origin = config, place, chances, key
         self.meter = device_meter(config, place.number)
         self._begin_life(wall_offset_ns)
@@ -52,7 +52,7 @@ class Broker:
     def _begin_life(self, wall_offset_ns: int) -> None:
         """With empty tables."""
         config, place, chances, key = self._origin
-        settings, name = config.settings, broker_name(place.number)
+        settings, name = config.settings, self.name
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
         self.peers.meter = self.meter
         self.station = station = Station(settings, self.peers)

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from overlay.core.addresses import Address
+from overlay.core.timers import Timers
+from overlay.systems.federation.broker.station import Clock
 from overlay.systems.federation.broker.store import Store
 from overlay.systems.federation.wire.messages import Table
 
@@ -49,3 +51,13 @@ class Edge:
     must_tell: bool = False
     """Whether registrations changed out of turn while it was told of others."""
     store: Store = field(default_factory=Store)
+
+    def check_invariants(self, timers: Timers, has_session: bool) -> None:
+        """Raises ``AssertionError``."""
+        has_deadline = (Clock.EDGE, self.broker) in timers
+        self.store.check_invariants()
+        assert self.is_current or has_deadline
+        assert not (self.is_quiet and self.is_connected) or (Clock.STORE, self.broker) in timers
+        assert not self.is_ready or (self.is_connected and self.has_said and self.can_forward and not self.is_quiet)
+        assert not (self.can_forward and len(self.store))
+        assert not self.is_current or has_session or has_deadline, "no session, and no deadline"

@@ -8,6 +8,7 @@ numbers of messages: a gap, like a wrong sum, asks for the whole table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from overlay.core.node import MILLISECOND, SECOND
@@ -71,7 +72,7 @@ class Exchange:
             self._tables.subscriptions.hold(neighbour(edge.broker))
 
     def keep_homes(self, brokers: frozenset[str]) -> None:
-        """Tables are state: what came over an edge goes with it."""
+        """What came over an edge goes with it."""
 
     def forget(self, edge: Edge) -> None:
         """It is no neighbour any more."""
@@ -156,8 +157,6 @@ class Exchange:
         self._forwarding.flush(edge)
 
     def _send_subscriptions(self, edge: Edge) -> None:
-        """Whole."""
-
         def message(rows: Sequence[Subscription], is_last: bool) -> m.SubTable:
             return m.SubTable(edge.told[SUBSCRIPTIONS] + 1, Whole.LAST if is_last else Whole.PART, tuple(rows))
 
@@ -218,7 +217,17 @@ class Exchange:
         if self._is_too_long(edge, message, SUBSCRIPTIONS):
             return
         self._follow(edge, SUBSCRIPTIONS, message.version, message.whole)
+        message = self._allowed(edge, message)
         self._tables.receive_subscriptions(edge.broker, message)
+
+    def _allowed(self, edge: Edge, message: m.SubTable) -> m.SubTable:
+        """Without the subscriptions of another domain to scopes that it may not see, which are refused."""
+        may_see = self._tables.registrations.may_see
+        allowed = [one for one in message.added if all(may_see(edge.broker, scope) for scope in one.scopes)]
+        if len(allowed) == len(message.added):
+            return message
+        self._peers.refuse(edge.broker, message, m.Code.DENIED, "A subscription has scopes that are not exported.")
+        return replace(message, added=tuple(allowed))
 
     def registrations(self, edge: Edge, message: m.RegTable) -> None:
         if self._is_too_long(edge, message, REGISTRATIONS):

@@ -8,13 +8,13 @@ REGTABLE of changes, never of a complete table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Mapping
+from typing import TypeVar
 
-from overlay.core.node import NEVER, SECOND
+from overlay.core.node import SECOND
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.exchange import MOST_ROWS, PERIODIC
+from overlay.systems.federation.broker.flood_sending import FloodSending, Known
 from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.broker.station import Clock, Station
@@ -30,18 +30,6 @@ REMEMBERED_MS = 120_000
 """How long it is known that something was withdrawn whose expiry is not known."""
 
 
-@dataclass(slots=True)
-class Known(Generic[T]):
-    version: tuple[int, int]
-    """Of entries, the registration and the version; of subscriptions, 0 and the version."""
-    row: T | None
-    """``None``: withdrawn."""
-    until: int = NEVER
-    """ms since 1970."""
-    source: str = ""
-    """The neighbour that told it first; empty once it was sent back there, too."""
-
-
 class Flood:
     """As ``Exchange``."""
 
@@ -54,6 +42,7 @@ class Flood:
         self._ready: dict[str, Edge] = {}
         self._owing: dict[str, Edge] = {}
         """Edges over which all goes that is known."""
+        self._sending = FloodSending(station)
         self._homes: frozenset[str] = frozenset()
         """Brokers to which a way leads."""
         self._version = 0
@@ -106,7 +95,7 @@ class Flood:
             if known is not None and known.until > wall_ms:
                 self._withdraw(sid, known, version)
                 removed.append(sid)
-        self._send_subscriptions(self._ready, version, change.added, removed)
+        self._sending.subscriptions(self._ready, version, change.added, removed)
 
     def out_of_turn(self) -> None:
         """All is told at once."""
@@ -116,7 +105,7 @@ class Flood:
             self._tell_entry(name)
         owing, self._owing = self._owing, {}
         for edge in owing.values():
-            self._send_all(edge)
+            self._sending.everything(edge.broker, self._entries, self._subscriptions)
             self._forwarding.flush(edge)
 
     def ring(self, key: str) -> None:
@@ -136,50 +125,11 @@ class Flood:
         entry, known = self._tables.registrations.local(name), self._entries.get(name)
         if entry is not None:
             self._entries[name] = Known((entry.advertisement.registration, entry.version), entry)
-            self._send_entries(self._ready, entry.version, [entry], [])
+            self._sending.entries(self._ready, entry.version, [entry], [])
         elif known is not None and known.row is not None and known.row.home == self._name:
             version = max(self._next_version(), known.version[1] + 1)
             self._withdraw_entry(name, known, (known.version[0], version))
-            self._send_entries(self._ready, version, [], [name])
-
-    def _send_all(self, edge: Edge) -> None:
-        for version, several in _by_version(self._entries).items():
-            added = [known.row for _, known in several if known.row is not None]
-            self._send_entries([edge.broker], version, added, [name for name, known in several if known.row is None])
-        for version, of in _by_version(self._subscriptions).items():
-            live = [known.row for _, known in of if known.row is not None]
-            self._send_subscriptions([edge.broker], version, live, [sid for sid, known in of if known.row is None])
-
-    def _send_subscriptions(
-        self,
-        brokers: Iterable[str],
-        version: int,
-        added: Sequence[Subscription],
-        removed: Sequence[SubscriptionId],
-    ) -> None:
-        self._send(brokers, added, lambda rows: m.SubTable(version, Whole.CHANGES, tuple(rows)))
-        self._send(brokers, removed, lambda sids: m.SubTable(version, Whole.CHANGES, (), tuple(sids)))
-
-    def _send_entries(
-        self, brokers: Iterable[str], version: int, added: Sequence[Entry], removed: Sequence[str]
-    ) -> None:
-        nothing = Summary()
-        self._send(brokers, added, lambda rows: m.RegTable(version, Whole.CHANGES, tuple(rows), (), nothing))
-        self._send(brokers, removed, lambda ids: m.RegTable(version, Whole.CHANGES, (), tuple(ids), nothing))
-
-    def _send(self, brokers: Iterable[str], rows: Sequence[T], message: Callable[[Sequence[T]], m.Message]) -> None:
-        """In as many messages as it takes; a version may have several."""
-        if not rows:
-            return
-        data = self._peers.encoded(message(rows))
-        if data is not None:
-            self._peers.send_encoded(brokers, type(message(rows)), data)
-        elif len(rows) > 1:
-            half = len(rows) // 2
-            self._send(brokers, rows[:half], message)
-            self._send(brokers, rows[half:], message)
-        else:
-            self._station.counters["rows_too_large"] += 1
+            self._sending.entries(self._ready, version, [], [name])
 
     # ---- hearing
 
@@ -195,7 +145,7 @@ class Flood:
             if known is None or known.version < (0, version):
                 self._withdraw(sid, known, version)
                 removed.append(sid)
-        self._send_subscriptions(self._others(broker), version, new, removed)
+        self._sending.subscriptions(self._others(broker), version, new, removed)
 
     def _hear(self, edge: Edge, one: Subscription, version: int) -> bool:
         """Whether it is new."""
@@ -206,7 +156,7 @@ class Flood:
         if known is None or known.version < (0, version):
             if self._is_of_an_earlier_life(one.id):
                 self._withdraw(one.id, None, again := max(self._next_version(), version + 1))
-                self._send_subscriptions(self._ready, again, [], [one.id])
+                self._sending.subscriptions(self._ready, again, [], [one.id])
                 return False
             self._subscriptions[one.id] = Known((0, version), one, one.expires, edge.broker)
             self._tables.subscriptions.add(one, where)
@@ -215,7 +165,7 @@ class Flood:
         if known.version == (0, version) and known.row is not None and not self._is_own(one.id):
             self._tables.subscriptions.add(known.row, where)
             if (first := self._first(known, edge)) is not None:
-                self._send_subscriptions([first], version, [known.row], [])
+                self._sending.subscriptions([first], version, [known.row], [])
         return False
 
     def _first(self, known: Known[T], edge: Edge) -> str | None:
@@ -249,8 +199,8 @@ class Flood:
                 removed.append(name)
         others = self._others(edge.broker)
         for entry in new:
-            self._send_entries(others, entry.version, [entry], [])
-        self._send_entries(others, message.version, [], removed)
+            self._sending.entries(others, entry.version, [entry], [])
+        self._sending.entries(others, message.version, [], removed)
 
     def _hear_entry(self, edge: Edge, entry: Entry) -> bool:
         """Whether it is new. Consumers are in the table of registrations one hop from their home only; their homes are
@@ -263,7 +213,7 @@ class Flood:
             if self._tables.registrations.local(name) is None and known is None:
                 again = max(self._next_version(), entry.version + 1)
                 self._entries[name] = Known((version[0], again), None, self._peers.wall_ms + REMEMBERED_MS)
-                self._send_entries(self._ready, again, [], [name])
+                self._sending.entries(self._ready, again, [], [name])
             return False
         if entry.home not in self._homes:
             return False
@@ -274,7 +224,7 @@ class Flood:
             self._entries[name] = Known(version, entry, source=edge.broker)
             return True
         if (first := self._first(known, edge)) is not None:
-            self._send_entries([first], entry.version, [entry], [])
+            self._sending.entries([first], entry.version, [entry], [])
         return False
 
     def tables(self, edge: Edge, message: m.Tables) -> None:
@@ -327,10 +277,3 @@ class Flood:
             for one in self._tables.subscriptions.held_from(neighbour(broker)):
                 known = self._subscriptions[one.id]
                 assert known.row is not None, f"{one.id} is withdrawn, and held"
-
-
-def _by_version(table: Mapping[T, Known[V]]) -> dict[int, list[tuple[T, Known[V]]]]:
-    found: dict[int, list[tuple[T, Known[V]]]] = {}
-    for id, known in table.items():
-        found.setdefault(known.version[1], []).append((id, known))
-    return found

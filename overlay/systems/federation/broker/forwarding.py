@@ -19,6 +19,7 @@ class Forwarding:
         self._peers, self._counters, self._edges = station.peers, station.counters, edges
 
     def may_forward(self, broker: str) -> bool:
+        """Whether FORWARD is taken from it: over a current edge or an old one. If not, it was counted."""
         if broker in self._edges:
             return True
         self._counters["dropped_no_edge"] += 1
@@ -33,6 +34,7 @@ class Forwarding:
         ended: tuple[SubscriptionId, ...],
         drop: int,
     ) -> None:
+        """Send FORWARD, or store it while a neighbour has no session."""
         edge = self._edges[broker]
         if edge.can_forward:
             if not self._peers.send(broker, m.Forward(notification, hops, path, ended), drop):

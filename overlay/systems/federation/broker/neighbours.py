@@ -15,19 +15,18 @@ from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.exchange import Exchange
 from overlay.systems.federation.broker.flood import Flood
 from overlay.systems.federation.broker.forwarding import Forwarding
-from overlay.systems.federation.broker.hellos import Hellos
+from overlay.systems.federation.broker.meeting import Meeting
 from overlay.systems.federation.broker.neighbour_events import (
     NeighbourAway,
-    NeighbourConnected,
     NeighbourLost,
     TreeChanged,
 )
+from overlay.systems.federation.broker.old_edges import OldEdges
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.tables.outlets import Change
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.messages import Table
-from overlay.systems.federation.wire.values import BrokerAdvertisement, Notification, SubscriptionId
+from overlay.systems.federation.wire.values import BrokerAdvertisement
 
 
 class Neighbours:
@@ -35,18 +34,18 @@ class Neighbours:
         self._station, self.own = station, own
         self._peers, self._tables, self._counters = station.peers, station.tables, station.counters
         settings = station.settings
-        self._give_up = round(settings.give_up_s * SECOND)
         self._keep_for = round(2 * settings.broker_keepalive_s * SECOND)
         self.retry = min(SECOND, round(settings.broker_keepalive_s * SECOND) // 2)
         """Between attempts to open a session, ns."""
         self.epoch = 0
         self._edges: dict[str, Edge] = {}
-        self._old: dict[str, Edge] = {}
+        self._old = OldEdges(station)
         """Those of ``_edges`` that are of an earlier tree."""
-        self._hellos = Hellos(self._edges)
         self._forwarding = Forwarding(station, self._edges)
+        self.may_forward, self.forward = self._forwarding.may_forward, self._forwarding.forward
         exchange = Flood if station.is_flooded else Exchange
         self._exchange: Exchange | Flood = exchange(station, self._edges, self._forwarding)
+        self._meeting = Meeting(station, self._edges, self._exchange)
 
     @property
     def own_without_candidates(self) -> BrokerAdvertisement:
@@ -111,45 +110,25 @@ class Neighbours:
             return
         new = Edge(broker.id, parse_address(broker.endpoint), self.own.is_mobile or broker.is_mobile)
         if edge is not None:
-            self._forget_old(edge)
+            self._old.remove(edge)
             new.store = edge.store
         self._edges[broker.id] = new
         self._exchange.start()
         self._open(new)
 
     def _retire(self, edge: Edge) -> None:
-        """It carries notifications until the new edges are ready."""
-        edge.is_current = edge.is_ready = False
         self._exchange.forget(edge)
-        if edge.is_connected:
-            self._tables.retire(edge.broker)
-            edge.is_connected, edge.has_entries = False, True
-        self._old[edge.broker] = edge
-        self._station.cancel(Clock.STORE, edge.broker)
-        self._station.set_timer(Clock.EDGE, edge.broker, self._station.now + self._give_up)
+        self._old.add(edge)
 
     def _release_old(self) -> None:
-        """Over old edges nothing is sent any more once the current ones are connected. What comes is taken until
-        their deadline: other brokers may learn of the tree later."""
         if self._old and all(edge.is_connected for edge in self._edges.values() if edge.is_current):
-            for edge in self._old.values():
-                self._drop_entries(edge)
-
-    def _drop_entries(self, edge: Edge) -> None:
-        if edge.has_entries:
-            edge.has_entries = False
-            self._tables.drop(edge.broker)
-
-    def _forget_old(self, edge: Edge) -> None:
-        self._drop_entries(edge)
-        self._old.pop(edge.broker, None)
-        self._station.cancel(Clock.EDGE, edge.broker)
+            self._old.release()
 
     def _remove(self, edge: Edge, reason: str) -> None:
         """With all that came over it, and its session."""
         broker = edge.broker
         self._lose(edge, reason)
-        self._forget_old(edge)
+        self._old.remove(edge)
         self._forwarding.clear(edge)
         self._station.cancel(Clock.STORE, broker)
         del self._edges[broker]
@@ -170,7 +149,7 @@ class Neighbours:
     def session(self, event: SessionEvent) -> None:
         name = event.peer.decode(errors="replace")
         if isinstance(event, Down):
-            self._hellos.remove(name)
+            self._meeting.hellos.remove(name)
         edge = self._edges.get(name)
         if edge is None:
             return
@@ -205,10 +184,9 @@ class Neighbours:
         if not self._peers.open(edge.broker, edge.address, keep=edge.is_kept):
             self._station.set_timer(Clock.EDGE, edge.broker, self._station.now + self.retry)
             return
-        if not (edge.has_said or edge.is_quiet):
-            sums = self._tables.held_from(edge.broker)
-            edge.has_said = self._peers.send(edge.broker, m.Hello(self.own, self.epoch, *sums))
-        self._meet(edge)
+        self._meeting.say(edge, self.own, self.epoch)
+        if self._meeting.meet(edge):
+            self._release_old()
 
     def _down(self, edge: Edge, event: Down) -> None:
         edge.is_quiet = False
@@ -248,17 +226,16 @@ class Neighbours:
         self._exchange.end(edge)
         edge.is_ready = edge.can_forward = edge.has_said = False
 
-    # ---- HELLO
+    # ---- messages
 
     def hello(self, broker: str, message: m.Hello) -> None:
         if message.broker.id != broker:
-            self._peers.refuse(
-                broker, message, m.Code.BAD, f"The session is of {broker}, HELLO of {message.broker.id}."
-            )
+            words = f"The session is of {broker}, HELLO of {message.broker.id}."
+            self._peers.refuse(broker, message, m.Code.BAD, words)
             return
         if self._peers.address(broker) is None:
             return  # its session ended while the message was in a queue
-        self._hellos.add(broker, message)
+        self._meeting.hellos.add(broker, message)
         edge = self._edges.get(broker)
         if edge is None or not edge.is_current:
             return
@@ -266,36 +243,6 @@ class Neighbours:
             self._exchange.end(edge)
             edge.is_ready = False
         self._open(edge)
-
-    def _meet(self, edge: Edge) -> None:
-        """Ready once both have said HELLO."""
-        hello = self._hellos.get(edge.broker)
-        if hello is None or not edge.has_said or edge.is_ready or edge.is_quiet:
-            return
-        broker, is_new = edge.broker, not edge.is_connected
-        if is_new:
-            self._tables.connect(broker)
-            edge.is_connected = True
-            self._station.log.append(NeighbourConnected(broker))
-        edge.is_ready = True
-        edge.owes |= self._differing(edge, hello if self._hellos.read(broker) else None, is_new)
-        self._exchange.begin(edge)
-        self._release_old()
-
-    def _differing(self, edge: Edge, hello: m.Hello | None, is_new: bool) -> set[Table]:
-        """Which tables the neighbour has otherwise than they were sent to it. Without a new HELLO nothing was lost
-        since the last one, unless all was forgotten here."""
-        if hello is None:
-            return set(Table) if is_new else set()
-        subscriptions, registrations = self._tables.sent_to(edge.broker)
-        differing = set()
-        if hello.subscriptions != subscriptions:
-            differing.add(Table.SUBSCRIPTIONS)
-        if hello.registrations != registrations or (is_new and not self._tables.registrations.is_settled(edge.broker)):
-            differing.add(Table.REGISTRATIONS)
-        return differing
-
-    # ---- tables
 
     def out_of_turn(self) -> None:
         """A provider, a consumer's first subscription, or a removal: neighbours are told before the next exchange."""
@@ -336,24 +283,6 @@ class Neighbours:
     def ring_exchange(self, key: str) -> None:
         self._exchange.ring(key)
 
-    # ---- notifications
-
-    def may_forward(self, broker: str) -> bool:
-        """Whether FORWARD is taken from it: over a current edge or an old one. If not, it was counted."""
-        return self._forwarding.may_forward(broker)
-
-    def forward(
-        self,
-        broker: str,
-        notification: Notification,
-        hops: int,
-        path: tuple[str, ...],
-        ended: tuple[SubscriptionId, ...],
-        drop: int,
-    ) -> None:
-        """Send FORWARD, or store it while a neighbour has no session."""
-        self._forwarding.forward(broker, notification, hops, path, ended, drop)
-
     # ---- invariants
 
     def check_invariants(self) -> None:
@@ -364,16 +293,6 @@ class Neighbours:
         assert {edge.broker for edge in edges if not edge.is_current} == set(self._old)
         sources = {where.id for where in tables.subscriptions.destinations() if where.is_neighbour}
         assert sources <= {edge.broker for edge in edges if edge.is_connected or edge.has_entries}, "(I1)"
-        self._hellos.check_invariants()
+        self._meeting.hellos.check_invariants()
         for edge in edges:
-            self._check(edge)
-
-    def _check(self, edge: Edge) -> None:
-        timers, broker = self._station.timers, edge.broker
-        edge.store.check_invariants()
-        assert edge.is_current or (Clock.EDGE, broker) in timers
-        assert not (edge.is_quiet and edge.is_connected) or (Clock.STORE, broker) in timers
-        assert not edge.is_ready or (edge.is_connected and edge.has_said and edge.can_forward and not edge.is_quiet)
-        assert not edge.can_forward or not len(edge.store)
-        has_session = self._peers.address(broker) is not None
-        assert not edge.is_current or has_session or (Clock.EDGE, broker) in timers, "no session, and no deadline"
+            edge.check_invariants(self._station.timers, self._peers.address(edge.broker) is not None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from overlay.systems.federation.wire.sums import RunningSum, sum_of
 from overlay.systems.federation.wire.values import Entry, Role, Summary
@@ -46,6 +46,8 @@ class RegistrationTable:
         """By scope, from how many sources each client is known to serve it."""
         self._sent: dict[str, dict[str, Entry]] = {}
         """By neighbour and client."""
+        self._exported: dict[str, frozenset[str]] = {}
+        """By neighbour of another domain."""
         self._sent_sums: dict[str, RunningSum] = {}
         self._held_sums: dict[str, RunningSum] = {}
         """By neighbour, of what came from it."""
@@ -125,9 +127,11 @@ class RegistrationTable:
     def neighbours(self) -> Iterable[str]:
         return self._sent
 
-    def connect(self, neighbour: str) -> None:
-        """It knows nothing yet."""
+    def connect(self, neighbour: str, exported: frozenset[str] | None = None) -> None:
+        """It knows nothing yet. ``exported``: the only scopes that it is told of, as it is of another domain."""
         self._sent[neighbour] = {}
+        if exported is not None:
+            self._exported[neighbour] = exported
         self._sent_sums[neighbour] = RunningSum()
         self._held_sums.setdefault(neighbour, RunningSum())
         self._changed[neighbour] = dict.fromkeys(self._rows)
@@ -138,6 +142,12 @@ class RegistrationTable:
         for entry in self.held_from(neighbour):
             self.remove(entry.advertisement.id, neighbour)
         del self._held_sums[neighbour]
+        self._exported.pop(neighbour, None)
+
+    def may_see(self, neighbour: str, scope: str) -> bool:
+        """Whether it is of the same domain, or the scope is exported."""
+        exported = self._exported.get(neighbour)
+        return exported is None or scope in exported
 
     def is_settled(self, neighbour: str) -> bool:
         return not any(self._differs(neighbour, client) for client in self._changed[neighbour])
@@ -171,6 +181,8 @@ class RegistrationTable:
         """Providers go on from every other source; consumers one hop, from their home (details, section 2)."""
         entries = self._rows.get(client, {})
         found = _best(entry for source, entry in entries.items() if source != neighbour)
+        if found is not None and neighbour in self._exported:
+            return _exported(found, self._exported[neighbour])
         if found is None or found.advertisement.role is Role.PROVIDER:
             return found
         return entries.get(LOCAL)
@@ -217,6 +229,15 @@ def _best(entries: Iterable[Entry]) -> Entry | None:
         if best is None or _rank(entry) < _rank(best):
             best = entry
     return best
+
+
+def _exported(entry: Entry, scopes: frozenset[str]) -> Entry | None:
+    """What another domain may see of it: of providers, these scopes and what they need of them."""
+    seen = tuple(scope for scope in _scopes(entry) if scope in scopes)
+    if not seen:
+        return None
+    needs = {scope: needed for scope, needed in entry.advertisement.needs.items() if {scope, *needed} <= scopes}
+    return replace(entry, advertisement=replace(entry.advertisement, scopes=seen, needs=needs))
 
 
 def _replace(total: RunningSum, before: Entry | None, after: Entry | None) -> None:

@@ -68,10 +68,11 @@ class Tables:
 
     # ---- edges
 
-    def connect(self, broker: str) -> None:
-        """A new neighbour, which knows nothing from here and has told nothing."""
+    def connect(self, broker: str, exported: frozenset[str] | None = None) -> None:
+        """A new neighbour, which knows nothing from here and has told nothing. ``exported``: the only scopes that it
+        may see, as it is of another domain."""
         self._parts[broker] = ({}, {})
-        self.registrations.connect(broker)
+        self.registrations.connect(broker, exported)
         if self._routing is not Routing.NOTIFICATIONS and not self._is_flooded:
             wants_all = self._routing is Routing.FLOODING
             outlet = Outlet(neighbour(broker), wants_all=wants_all, has_covering=self._has_covering)
@@ -197,7 +198,7 @@ class Tables:
                     satisfied.setdefault(destination, []).append(row.subscription)
         if self._routing is Routing.NOTIFICATIONS:
             for broker in self.registrations.neighbours:
-                if neighbour(broker) != source:
+                if neighbour(broker) != source and self.registrations.may_see(broker, notification.scope):
                     satisfied.setdefault(neighbour(broker), [])
         return [self._delivery(destination, several) for destination, several in satisfied.items()]
 
