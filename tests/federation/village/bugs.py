@@ -16,6 +16,7 @@ from overlay.systems.federation.broker.duplicates import Duplicates
 from overlay.systems.federation.broker.exchange import Exchange
 from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.held import Held
+from overlay.systems.federation.broker.meeting import Meeting
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.clients.consumer import Consumer
@@ -164,7 +165,7 @@ def registrations_are_told_once(real):
     return tell
 
 
-@plant(Neighbours, "_differing", seed=80)
+@plant(Meeting, "_differing", seed=80)
 def a_restart_is_not_noticed(real):
     """A neighbour that has lost its tables does not get them again."""
 
