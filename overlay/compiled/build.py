@@ -78,7 +78,10 @@ from importlib import import_module
 from pathlib import Path
 from overlay.compiled.finder import use_from
 for name in use_from(Path({str(directory)!r})):
-    import_module(name)
+    try:
+        import_module(name)
+    except Exception as error:
+        raise SystemExit(f"{{name}}: {{error}}") from None
 """
     command, environment = [sys.executable, "-c", code], {**os.environ, SWITCH: "0"}
     tried = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)

@@ -11,10 +11,18 @@ import pytest
 from overlay.compiled.build import dependencies, is_built, obstacle, sources, try_out
 from overlay.compiled.finder import MANIFEST, SWITCH, digest, is_current, stamp
 from tests.conftest import ROOT
+from tests.thorough import thoroughly
 from tests.waiting import BOUND_S
 
 WITHOUT = obstacle() or ("" if is_built() else "the hot paths are not compiled: make test-environment compiles them")
 needs_compiled = pytest.mark.skipif(bool(WITHOUT), reason=WITHOUT)
+
+
+@thoroughly
+@pytest.mark.skipif(bool(obstacle()), reason=obstacle() or "none")
+def test_where_there_is_a_compiler_the_hot_paths_are_compiled():
+    """The complete run begins with ``make test-environment``, which tells why it could not; other tests then skip."""
+    assert is_built()
 
 
 def run(switch, *arguments):
