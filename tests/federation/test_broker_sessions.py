@@ -278,3 +278,18 @@ def test_nothing_is_told_after_leaving():
     assert len(b1.neighbours) == 0 and b1.peers.address("bdrs") is None
     assert [type(one) for one in world.service.events_of_sessions].count(Down) == 1
     assert world.now > SECOND
+
+
+def test_a_subscription_that_expired_on_its_way_is_in_no_table():
+    world = chain(2)
+    p0 = world.client("p0", "b1", "climate")
+    c0 = world.client("c0", "b0")
+    world.run()
+    world.cut_link("b0-b1")
+    sid = c0.subscribe("climate", life_s=0.5)
+    world.run(1)
+    assert not world.held("b0")
+    world.heal()
+    world.run(2)
+    assert sid not in world.held("b1")
+    assert not p0.heard_of(m.Offer)

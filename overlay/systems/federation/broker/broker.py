@@ -183,8 +183,9 @@ class Broker:
             room.check_invariants()
         if self.bulk is not None:
             self.bulk.check_invariants()
-        due = self.station.timers.next_timer()
+        due, expiry = self.station.timers.next_timer(), self.station.tables.subscriptions.next_expiry()
         assert due is None or due > self.peers.now, "(I10) a deadline has passed"
+        assert expiry is None or expiry > self.peers.wall_ms, "(I1) an expired subscription is in T"
 
     # ---- inner
 
@@ -245,6 +246,8 @@ class Broker:
             self.peers.refuse(peer, message, m.Code.BAD, "A broker does not take this message.")
         else:
             handler(peer, message)
+            if type(message) is m.SubTable:  # what was long under way may have expired meanwhile
+                self.station.tables.expire(self.peers.wall_ms)
         self._settle()
 
     def _refused(self, peer: str, message: m.Nack) -> None:
