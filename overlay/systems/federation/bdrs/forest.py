@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import broker_name
+from overlay.systems.federation.settings import SUPPRESS
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 
 Edge = tuple[str, str]
 """Two brokers, the smaller id first."""
-SUPPRESS = "suppress"
-"""The value of ``cycles`` with which all links are edges."""
+Node = TypeVar("Node", str, int)
+"""A broker by its id, or by its index."""
 
 
 class Link(NamedTuple):
@@ -53,18 +54,18 @@ def links_of(brokers: Mapping[str, BrokerAdvertisement]) -> list[Link]:
     return [Link(delay, *edge) for edge, delay in delays.items() if edge not in down]
 
 
-def spanning_forest(links: Iterable[Link]) -> tuple[Edge, ...]:
-    """Its edges, sorted."""
-    roots: dict[str, str] = {}
+def spanning_forest(links: Iterable[tuple[Any, Node, Node]]) -> tuple[tuple[Node, Node], ...]:
+    """Its edges, sorted. ``links`` are weights and ends, the smaller end first."""
+    roots: dict[Node, Node] = {}
 
-    def root(broker: str) -> str:
+    def root(broker: Node) -> Node:
         above = roots.setdefault(broker, broker)
         while above != broker:
             roots[broker] = roots[above]
             broker, above = above, roots[above]
         return broker
 
-    found: list[Edge] = []
+    found: list[tuple[Node, Node]] = []
     for _, one, other in sorted(links):
         a, b = root(one), root(other)
         if a != b:
@@ -91,13 +92,13 @@ def has_cycle(edges: Iterable[Edge]) -> bool:
     return len(spanning_forest(Link(0, *edge) for edge in edges)) < len(edges)
 
 
-def diameter(edges: Iterable[Edge]) -> int:
+def diameter(edges: Iterable[tuple[Node, Node]]) -> int:
     """The edges of the longest path in a forest: that of its largest component, in edges; 0 without edges."""
-    near: dict[str, list[str]] = {}
+    near: dict[Node, list[Node]] = {}
     for one, other in edges:
         near.setdefault(one, []).append(other)
         near.setdefault(other, []).append(one)
-    longest, seen = 0, set[str]()
+    longest, seen = 0, set[Node]()
     for start in near:
         if start not in seen:
             reached = _distances(near, start)
@@ -108,7 +109,7 @@ def diameter(edges: Iterable[Edge]) -> int:
     return longest
 
 
-def _distances(near: Mapping[str, list[str]], start: str) -> dict[str, int]:
+def _distances(near: Mapping[Node, list[Node]], start: Node) -> dict[Node, int]:
     """In edges, the nearest first."""
     found, waiting = {start: 0}, deque([start])
     while waiting:

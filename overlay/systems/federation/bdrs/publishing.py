@@ -17,7 +17,7 @@ from overlay.systems.federation.bdrs.events import TreePublished
 from overlay.systems.federation.bdrs.forest import edges_of, has_cycle, links_of
 from overlay.systems.federation.bdrs.registry import Registry
 from overlay.systems.federation.peers import Peers
-from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.settings import SUPPRESS, Settings
 from overlay.systems.federation.wire.messages import Brokers
 
 HOLD = 50 * MILLISECOND
@@ -184,5 +184,5 @@ class Publishing:
         }
         assert differing <= self._touched.keys(), "what has changed is published"
         assert epochs.edges == edges_of(links_of(epochs.brokers), self._cycles)
-        assert self._cycles == "suppress" or not has_cycle(epochs.edges), "(I3) a forest"
+        assert self._cycles == SUPPRESS or not has_cycle(epochs.edges), "(I3) a forest"
         assert all(one.sent <= self.epoch for one in registry.all.values())

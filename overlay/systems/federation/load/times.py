@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from overlay.core.links import Link
 from overlay.core.node import SECOND
 from overlay.load.windows import Schedule
 from overlay.systems.contract import Setup
+from overlay.systems.federation.bdrs.forest import diameter, spanning_forest
 from overlay.systems.federation.load.arrivals import asking_times, publishing_times
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.workload import Workload
@@ -49,58 +49,10 @@ def settling_s(settings: Settings, workload: Workload, graph: Graph) -> float:
 @lru_cache(maxsize=64)
 def widest(graph: Graph) -> tuple[int, float]:
     """The hops and the delay (s) of a path that no way of a registration exceeds, on the tree that the registration
-    service computes: as long as its longest path, as slow as all its edges on that path could be."""
-    edges = _tree(graph)
-    neighbours: list[list[int]] = [[] for _ in range(graph.brokers)]
-    for link in edges:
-        neighbours[link.a].append(link.b)
-        neighbours[link.b].append(link.a)
-    hops = max((_farthest(_farthest(one, neighbours)[0], neighbours)[1] for one in _roots(neighbours)), default=0)
-    slowest_ms = max((link.delay_ms + link.jitter_ms for link in edges), default=0.0)
+    service computes: as long as its longest path, as slow as all its edges on that path could be. Ends of equal delay
+    are taken by number, which is close enough to the order of names for a bound."""
+    links = {link.ends: link for link in graph.links}
+    edges = spanning_forest((link.delay_ms, *ends) for ends, link in links.items())
+    hops = diameter(edges)
+    slowest_ms = max((links[ends].delay_ms + links[ends].jitter_ms for ends in edges), default=0.0)
     return hops, hops * slowest_ms / 1_000
-
-
-def _tree(graph: Graph) -> list[Link]:
-    """Kruskal; ends of equal delay by number, which is close enough to the order of names for a bound."""
-    parts = list(range(graph.brokers))
-
-    def part(one: int) -> int:
-        while parts[one] != one:
-            parts[one] = one = parts[parts[one]]
-        return one
-
-    edges = []
-    for link in sorted(graph.links, key=lambda link: (link.delay_ms, link.ends)):
-        a, b = part(link.a), part(link.b)
-        if a != b:
-            parts[a] = b
-            edges.append(link)
-    return edges
-
-
-def _roots(neighbours: list[list[int]]) -> list[int]:
-    """A broker of each component."""
-    seen: set[int] = set()
-    roots = []
-    for one in range(len(neighbours)):
-        if one not in seen:
-            roots.append(one)
-            seen.update(_reached(one, neighbours))
-    return roots
-
-
-def _reached(one: int, neighbours: list[list[int]]) -> dict[int, int]:
-    """Hops to each broker, nearest first."""
-    hops, queue = {one: 0}, [one]
-    for here in queue:
-        for there in neighbours[here]:
-            if there not in hops:
-                hops[there] = hops[here] + 1
-                queue.append(there)
-    return hops
-
-
-def _farthest(one: int, neighbours: list[list[int]]) -> tuple[int, int]:
-    hops = _reached(one, neighbours)
-    last = next(reversed(hops))
-    return last, hops[last]
