@@ -234,4 +234,12 @@ class Meter:
     def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
         """The work for the datagrams received and sent since the last call."""
         moved = sum(map(len, received)) + sum(map(len, sent))
-        return Work([OTHER] * len(received), [OTHER] * len(sent), moved)
+        return Work(self._names(received), self._names(sent), moved, self._units())
+
+    def _names(self, datagrams: Sequence[bytes]) -> list[str]:
+        """The name of each message."""
+        return [OTHER] * len(datagrams)
+
+    def _units(self) -> Mapping[str, int]:
+        """Further work since the last call, by unit."""
+        return {}

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.errors import InvalidSetting, WireError, within
-from overlay.core.service_times import Work
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.systems.context_broker import broker as broker_package
 from overlay.systems.context_broker.broker.broker import Broker
@@ -330,18 +329,15 @@ class _Meter(Meter):
         self._broker = broker
         self._compared = (0, 0)
 
-    def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
+    def _names(self, datagrams: Sequence[bytes]) -> list[str]:
+        return [_NAMES.get(data[: data.find(b"|")], OTHER) for data in datagrams]
+
+    def _units(self) -> Mapping[str, int]:
         (compared, matched), before = self._broker.compared, self._compared
-        moved = sum(map(len, received)) + sum(map(len, sent))
         if compared == before[0]:
-            return Work(_names(received), _names(sent), moved)
+            return {}
         self._compared = compared, matched
-        units = {"scans": 1, "compared": compared - before[0], "matched": matched - before[1]}
-        return Work(_names(received), _names(sent), moved, units)
-
-
-def _names(datagrams: Sequence[bytes]) -> list[str]:
-    return [_NAMES.get(data[: data.find(b"|")], OTHER) for data in datagrams]
+        return {"scans": 1, "compared": compared - before[0], "matched": matched - before[1]}
 
 
 SYSTEM = ContextBroker()

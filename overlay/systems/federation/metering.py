@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overlay.channel import wire
-from overlay.core.service_times import Work
 from overlay.systems.cores import OTHER, Meter
 from overlay.systems.federation.names import IN_OTHER, OUT, UNITS
 
@@ -25,12 +24,8 @@ _NAMES = {
 class MessageMeter(Meter):
     """Of a client: datagrams only."""
 
-    def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
-        moved = sum(map(len, received)) + sum(map(len, sent))
-        return Work(_names(received), _names(sent), moved, self._units())
-
-    def _units(self) -> Mapping[str, int]:
-        return {}
+    def _names(self, datagrams: Sequence[bytes]) -> list[str]:
+        return [_NAMES.get(data[1], OTHER) if len(data) > 1 else OTHER for data in datagrams]
 
 
 class ServerMeter(MessageMeter):
@@ -58,7 +53,3 @@ def units(counters: Mapping[str, int]) -> dict[str, int]:
         elif name.startswith("out_") and not name.endswith("_bytes"):
             found[OUT] += count
     return found
-
-
-def _names(datagrams: Sequence[bytes]) -> list[str]:
-    return [_NAMES.get(data[1], OTHER) if len(data) > 1 else OTHER for data in datagrams]

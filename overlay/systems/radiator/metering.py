@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from overlay.core.service_times import Work
 from overlay.systems.cores import OTHER, Meter
 from overlay.systems.radiator.names import UNITS
 from overlay.systems.radiator.server.service import Service
@@ -19,12 +18,8 @@ HEAD = len(MAGIC) + 1
 class MessageMeter(Meter):
     """Of a client: its messages by name."""
 
-    def work(self, received: Sequence[bytes], sent: Sequence[bytes]) -> Work:
-        moved = sum(map(len, received)) + sum(map(len, sent))
-        return Work(_names(received), _names(sent), moved, self._units())
-
-    def _units(self) -> Mapping[str, int]:
-        return {}
+    def _names(self, datagrams: Sequence[bytes]) -> list[str]:
+        return [NAMES.get(data[:HEAD], OTHER) for data in datagrams]
 
 
 class ServerMeter(MessageMeter):
@@ -37,7 +32,3 @@ class ServerMeter(MessageMeter):
     def _units(self) -> Mapping[str, int]:
         before, self._before = self._before, self._server.work()
         return {name: now - was for name, now, was in zip(UNITS, self._before, before, strict=True) if now != was}
-
-
-def _names(datagrams: Sequence[bytes]) -> list[str]:
-    return [NAMES.get(data[:HEAD], OTHER) for data in datagrams]
