@@ -29,6 +29,8 @@ REFUSAL_EVERY = SECOND
 """Between refusals of malformed messages to one sender."""
 MOST_REFUSED = 4_096
 """Senders whose last refusal is remembered."""
+LEAVE_NS = 1_500 * MILLISECOND
+"""Of driving after a server has left: the channel closes sessions within 1 s, and repeats BYE."""
 _WORDS = 200
 """Bytes of the reason in a refusal."""
 

@@ -18,7 +18,7 @@ from typing import Any
 from overlay.channel import Back, Down, Quiet, Up
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.chance import Chances
-from overlay.core.node import MILLISECOND, NodeEvent
+from overlay.core.node import NodeEvent
 from overlay.core.timers import earliest
 from overlay.systems.federation.bdrs.epochs import MOST_ADVERTISEMENT, size_of
 from overlay.systems.federation.bdrs.events import BrokerRegistered, BrokerRemoved, Removal
@@ -28,15 +28,13 @@ from overlay.systems.federation.bdrs.quota import Quota
 from overlay.systems.federation.bdrs.registry import MOST_BROKERS, Registration, Registry, State
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import SERVICE
-from overlay.systems.federation.peers import Heard, HeardLoose, Peers, SessionEvent
+from overlay.systems.federation.peers import LEAVE_NS, Heard, HeardLoose, Peers, SessionEvent
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement, Found
 from overlay.systems.roles import Place
 
 MOST_FOUND = 5
 """Brokers in an answer to FIND."""
-LEAVE_NS = 1_500 * MILLISECOND
-"""Of driving after ``leave``: the channel closes sessions within 1 s, and repeats BYE."""
 _ANSWERS = (m.Ack, m.Nack, m.Found, m.Answer, m.Brokers)
 """Not refused, or two nodes would refuse each other's refusals."""
 

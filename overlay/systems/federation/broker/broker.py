@@ -17,7 +17,7 @@ from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
-from overlay.core.node import MILLISECOND, NodeEvent
+from overlay.core.node import NodeEvent
 from overlay.core.timers import earliest
 from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.bulk import Bulk
@@ -29,15 +29,12 @@ from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
 from overlay.systems.federation.names import broker_name
-from overlay.systems.federation.peers import CODES, Heard, HeardLoose, Peers
+from overlay.systems.federation.peers import CODES, LEAVE_NS, Heard, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
 from overlay.systems.federation.settings import ON
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.roles import Place
-
-LEAVE_NS = 1_500 * MILLISECOND
-"""Of driving after ``leave``: the channel closes sessions within 1 s, and repeats BYE."""
 
 
 class Broker:
