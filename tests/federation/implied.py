@@ -103,7 +103,7 @@ class Implied:
         found += [f"{broker} has the row {one}" for one in sorted(rows - wanted)]
         found += [f"{broker} has no row {one}" for one in sorted(wanted - rows) if self.is_missed(one)]
         if len(held) != len(table):
-            found.append(f"{broker} has {len(table) - len(held)} subscriptions that nobody has")
+            found.append(f"{broker} has {len(table) - len(held)} subscriptions that no client has")
         return found
 
     def is_missed(self, row):

@@ -226,7 +226,7 @@ CLAIMS = (
     _claim(
         "cycles",
         "On graphs with cycles nothing is lost, comes twice or without a subscription, also around faults.",
-        "No notification is, in any run; those missed around a fault are counted beside.",
+        "No notification is, in any run; those missed around a fault are counted apart.",
         _lost,
         _are_zero,
         "notifications",

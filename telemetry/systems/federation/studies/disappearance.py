@@ -126,7 +126,7 @@ def _settles(figures: Intervals, diameter: int | None = None) -> bool:
 
 
 def _reports(figures: Intervals) -> tuple[Shown, Shown]:
-    """Beside: with periodic exchange the bound is expected to fail beyond two hops."""
+    """No part of the verdict: with periodic exchange the bound is expected to fail beyond two hops."""
     return criteria.shown(_settles, figures), criteria.shown(partial(_settles, diameter=2), figures)
 
 
