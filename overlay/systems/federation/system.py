@@ -231,6 +231,16 @@ class Federation(System):
 
         return answers_ping(data)
 
+    def statistics_request(self, unix_ms: int) -> bytes:
+        from overlay.systems.federation.signs import ask_counters
+
+        return ask_counters(unix_ms)
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        from overlay.systems.federation.signs import read_counters
+
+        return read_counters(data)
+
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.federation.metering import MessageMeter, ServerMeter
 
