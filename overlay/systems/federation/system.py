@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from overlay.core.links import LinkShape
     from overlay.core.settings import Use
     from overlay.faults.faults import Fault
+    from overlay.faults.kinds import FaultKind
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
@@ -150,6 +151,12 @@ class Federation(System):
         from overlay.systems.federation.fault_times import drawn
 
         return drawn(super().read_faults(setup, documents), setup.seed)
+
+    def operated_faults(self, setup: Setup, index: int) -> Mapping[str, FaultKind]:
+        """Of mobile brokers."""
+        from overlay.systems.federation.fault_kinds import MOVE, OFFLINE
+
+        return {name: FAULTS[name] for name in (OFFLINE, MOVE) if index in setup.settings.mobile_indices}
 
     # ---- cores
 

@@ -134,7 +134,7 @@ class View:
 
 def _state_of(edge: Edge) -> str:
     if not edge.is_current:
-        return "of an earlier tree"
+        return "retired"
     if edge.is_quiet:
         return "away"
     return "connected" if edge.is_ready else "connecting"
