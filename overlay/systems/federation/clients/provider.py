@@ -139,14 +139,11 @@ class Provider(Session):
         return notification
 
     def answer(self, number: int, contents: Iterable[Content], now: int) -> None:
-        """A question of ``Queried``; without contents: it has none. Call it once for each question.
-
-        Raises ``BadMessage`` for values outside their limits; the question then has still to be answered.
-        """
+        """A question of ``Queried``; without contents: it has none. Values outside their limits are answered by LIMIT."""
         self.peers.now = now
         if self._questions is not None and number in self._questions:
-            self._send_answer(*self._questions[number], [self._notification(content) for content in contents])
-            del self._questions[number]
+            asker = self._questions.pop(number)
+            self._send_answer(*asker, [self._notification(content) for content in contents])
 
     # ---- publishing
 
