@@ -139,7 +139,7 @@ class Provider(Session):
         return notification
 
     def answer(self, number: int, contents: Iterable[Content], now: int) -> None:
-        """A question of ``Queried``; without contents: it has none. Values outside their limits are answered by LIMIT."""
+        """A question of ``Queried``; without contents: it has none. Values outside their limits: LIMIT."""
         self.peers.now = now
         if self._questions is not None and number in self._questions:
             asker = self._questions.pop(number)
