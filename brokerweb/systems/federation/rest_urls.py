@@ -1,9 +1,12 @@
 """URLs of seed 001 below ``/api/``."""
 
 from django.urls import path
+from rest_framework.routers import SimpleRouter
 
 from brokerweb.systems.federation.doors import contextml_views as contextml
 from brokerweb.systems.federation.doors import views
+from brokerweb.systems.federation.subscribing.rest import DryRunView
+from brokerweb.systems.federation.watching.rest import FederationNetworks
 
 NETWORK = "networks/<str:pk>/"
 CONTEXTML = {
@@ -14,7 +17,11 @@ CONTEXTML = {
     "lookup": contextml.LookupView,
 }
 
+router = SimpleRouter()
+router.register("networks", FederationNetworks, basename="federation-network")
 urlpatterns = [
+    *router.urls,
+    path(f"{NETWORK}subscription-dry-run/", DryRunView.as_view(), name="subscription-dry-run"),
     path(f"{NETWORK}subscriptions/", views.SubscriptionListView.as_view(), name="hosted-subscriptions"),
     path(f"{NETWORK}subscriptions/<str:id>/", views.SubscriptionView.as_view(), name="hosted-subscription"),
     path(f"{NETWORK}providers/", views.ProviderListView.as_view(), name="hosted-providers"),
