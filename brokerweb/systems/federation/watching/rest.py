@@ -89,7 +89,7 @@ class FederationNetworks(GenericViewSet):
         network = network_or_refusal(request, pk)
         found = tree_of(network)
         shown: dict[str, Any] = {**asdict(found), "edges": sorted(found.edges)}
-        return Response({**shown, "resting": found.resting(network.deployed["links"])})
+        return Response(TreeSerializer({**shown, "resting": found.resting(network.deployed["links"])}).data)
 
     @extend_schema(
         operation_id="networks_mobile_brokers_list", responses=MobileBrokerSerializer(many=True), filters=False
