@@ -15,6 +15,8 @@ from overlay.core.settings import ENGINE, Use, check, setting
 from overlay.systems.federation.names import Routing
 
 OFF, ON, NONE = "off", "on", "none"
+BY_MULTICAST = "multicast"
+"""The value of ``discovery`` with which brokers answer in the local network."""
 SUPPRESS = "suppress"
 """The value of ``cycles`` with which links may form cycles."""
 MAX_BROKERS = 100_000
@@ -69,7 +71,7 @@ class Registering:
     )
     discovery: str = setting(
         "bdrs",
-        choices=("manual", "multicast", "bdrs"),
+        choices=("manual", BY_MULTICAST, "bdrs"),
         help="How clients find a broker. manual: as assigned; multicast: the first on the local network that answers; "
         "bdrs: the nearest that the registration service names.",
     )

@@ -19,7 +19,7 @@ from overlay.systems.federation.fault_kinds import FAULTS
 from overlay.systems.federation.names import BDRS, BROKER, CONSUMER, GAUGES, MEASURES, PROVIDER, UNITS
 from overlay.systems.federation.presentation import PRESENTATION
 from overlay.systems.federation.profiles import IMPROVED, PROFILE, PROFILES, resolved
-from overlay.systems.federation.settings import USES, Settings
+from overlay.systems.federation.settings import BY_MULTICAST, USES, Settings
 from overlay.systems.roles import REQUESTS, UPDATES, ClientRole, Identity, Place, Role, Title
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ class Federation(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
         graph = setup.graph
-        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup))
+        is_open = setup.workload is None
+        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup), is_open)
 
     def _device_clients(self, setup: Setup) -> tuple[str, ...]:
         """Of a run; the energy of a device is not modelled in networks."""
@@ -178,6 +179,7 @@ class Federation(System):
             tuple(tuple(link) for link in document["links"]),
             None if positions is None else tuple(tuple(place) for place in positions),
             tuple(document["device_clients"]),
+            document.get("is_open", False),
         )
 
     def make_server(
@@ -215,6 +217,12 @@ class Federation(System):
         )
 
     # ---- life and facts
+
+    def group(self, config: ServerConfig, place: Place) -> Address | None:
+        from overlay.systems.federation.clients.terms import MULTICAST
+
+        is_found = config.is_open and config.settings.discovery == BY_MULTICAST
+        return MULTICAST if is_found and place.role == BROKER else None
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.federation.measuring import measures
