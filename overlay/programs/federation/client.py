@@ -190,6 +190,12 @@ class ConsumerClient(_Client[Consumer]):
                 self._told.pop(number, None)
         return made
 
+    def renew(self, number: int, expires: int) -> bool:
+        """Let a subscription expire at another time, Unix ms. Nothing is waited for. ``False``: it is not live."""
+        is_live = self.core.renew(number, expires, monotonic_ns())
+        self.line.step()
+        return is_live
+
     async def withdraw(self, numbers: Sequence[int], within_s: float | None = None) -> None:
         """Returns once the broker knows. Those that are not live are ignored. Raises ``NoAnswer``: it is told again
         by itself."""
@@ -253,15 +259,22 @@ class ProviderClient(_Client[Provider]):
         needs: Mapping[str, tuple[str, ...]] | None = None,
         url: str = "",
         produce: Produce | None = None,
+        answers_later: bool = False,
         site: Site = NOWHERE,
         within_s: float = PATIENCE_S,
         interface: str = "",
     ) -> None:
-        """``produce`` answers queries, at once."""
+        """``produce`` answers queries, at once; with ``answers_later`` each is an event ``Queried`` for ``answer``."""
         super().__init__(terms, on_event, within_s, interface)
         me = Advertisement(name, 0, Role.PROVIDER, url, tuple(scopes), needs or {})
-        self.core = Provider(terms, me, site, SystemRandom(), monotonic_ns(), produce=produce)
+        how: dict[str, Any] = {"produce": produce, "answers_later": answers_later}
+        self.core = Provider(terms, me, site, SystemRandom(), monotonic_ns(), **how)
         self._ends: dict[object, PublishEnded | None] = {}
+
+    def answer(self, number: int, contents: Sequence[Content]) -> None:
+        """A question of ``Queried``."""
+        self.core.answer(number, contents, monotonic_ns())
+        self.line.step()
 
     async def publish(self, content: Content, within_s: float | None = None) -> Notification:
         """Returns once the broker has accepted it. Raises ``Refused``, ``NoAnswer``, ``Busy`` and ``BadMessage``."""
