@@ -6,7 +6,7 @@ Processes of every system import this module, so imports that few of them need a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -55,6 +55,7 @@ class Federation(System):
         CONSUMER: ClientRole("consumers", REQUESTS),
         PROVIDER: ClientRole("providers", UPDATES),
     }
+    has_traces = True
     client_fields = ("providers", "consumers")
     profiles = PROFILES
     network_profile = IMPROVED
@@ -156,7 +157,8 @@ class Federation(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
         graph = setup.graph
-        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup))
+        settings = setup.settings if setup.workload else replace(setup.settings, trace_one_in=0)  # no run reads it
+        return ServerConfig(settings, graph.brokers, links, graph.positions, self._device_clients(setup))
 
     def _device_clients(self, setup: Setup) -> tuple[str, ...]:
         """Of a run; the energy of a device is not modelled in networks."""
@@ -215,6 +217,11 @@ class Federation(System):
         )
 
     # ---- life and facts
+
+    def facts(self, process: str, server: Server, zero_ns: int) -> Sequence[Fact]:
+        from overlay.systems.federation.rows import steps
+
+        return steps(process, server.traces(), zero_ns)
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.federation.measuring import measures
