@@ -213,6 +213,16 @@ class Settings(Mobile, Distributing, Registering):
         1, low=1, high=64, help="Messages that a broker serves at once, with service_ms. More shorten its queue."
     )
 
+    trace_one_in: int = setting(
+        100,
+        unit="messages",
+        low=0,
+        high=1_000_000,
+        zero=OFF,
+        help="One notification and one subscription in this many are traced from broker to broker, and each "
+        "notification that satisfies a traced subscription. What is sent stays the same. 1 traces all, for short runs.",
+    )
+
     def __post_init__(self) -> None:
         check(self)
         self.mobile_indices  # noqa: B018 (raises)

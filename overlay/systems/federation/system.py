@@ -6,7 +6,7 @@ Processes of every system import this module, so imports that few of them need a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -55,6 +55,7 @@ class Federation(System):
         CONSUMER: ClientRole("consumers", REQUESTS),
         PROVIDER: ClientRole("providers", UPDATES),
     }
+    has_traces = True
     client_fields = ("providers", "consumers")
     profiles = PROFILES
     network_profile = IMPROVED
@@ -156,8 +157,10 @@ class Federation(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
         graph = setup.graph
-        is_open = setup.workload is None
-        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup), is_open)
+        is_network = setup.workload is None
+        settings = replace(setup.settings, trace_one_in=0) if is_network else setup.settings  # no run reads it
+        device_clients = self._device_clients(setup)
+        return ServerConfig(settings, graph.brokers, links, graph.positions, device_clients, is_network)
 
     def _device_clients(self, setup: Setup) -> tuple[str, ...]:
         """Of a run; the energy of a device is not modelled in networks."""
@@ -223,6 +226,11 @@ class Federation(System):
 
         is_found = config.is_open and config.settings.discovery == BY_MULTICAST
         return MULTICAST if is_found and place.role == BROKER else None
+
+    def facts(self, process: str, server: Server, zero_ns: int) -> Sequence[Fact]:
+        from overlay.systems.federation.rows import steps
+
+        return steps(process, server.traces(), zero_ns)
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.federation.measuring import measures
