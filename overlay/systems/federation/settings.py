@@ -15,6 +15,8 @@ from overlay.core.settings import ENGINE, Use, check, setting
 from overlay.systems.federation.names import Routing
 
 OFF, ON, NONE = "off", "on", "none"
+COVERING, MERGING = "covering", "merging"
+PERFECT, IMPERFECT = "perfect", "imperfect"
 SUPPRESS = "suppress"
 """The value of ``cycles`` with which links may form cycles."""
 MAX_BROKERS = 100_000
@@ -94,11 +96,17 @@ class Distributing:
         "repeated messages are dropped.",
     )
     covering: str = setting(
-        "covering",
-        choices=(OFF, "covering", "merging"),
+        COVERING,
+        choices=(OFF, COVERING, MERGING),
         help="Which subscriptions are left out on a link. off: none; covering: those whose notifications another one "
         "brings; merging: in addition, two become one where that brings exactly the same. Saves messages, costs "
         "processor time.",
+    )
+    merging: str = setting(
+        PERFECT,
+        choices=(PERFECT, IMPERFECT),
+        help="Which subscriptions are merged. perfect: those that are together one; imperfect: also intervals with a "
+        "gap between them, which cost notifications that nobody wants, counted as false positives.",
     )
     encoding: str = setting(
         "msgpack",
@@ -242,6 +250,7 @@ USES: Mapping[str, Use] = {
     "omega": Use("bulk", (ON,)),
     "bulk_deadline": Use("bulk", (ON,)),
     "exports": Use("domain"),
+    "merging": Use("covering", (MERGING,)),
     "local_interface": Use("device", ("mcxb",)),
     "http_ms": Use("energy_model", ("powertutor", "transfer")),
     "ipc_ms": Use("local_interface", ("ipc",)),

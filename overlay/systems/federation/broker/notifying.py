@@ -20,6 +20,7 @@ from overlay.systems.federation.broker.duplicates import Duplicates
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.parts import portions
 from overlay.systems.federation.broker.station import Station
+from overlay.systems.federation.settings import IMPERFECT
 from overlay.systems.federation.tables.destinations import Destination, client, neighbour
 from overlay.systems.federation.tables.tables import Delivery
 from overlay.systems.federation.wire import messages as m
@@ -44,6 +45,7 @@ class Notifying:
         self._peers, self._tables, self._counters = station.peers, station.tables, station.counters
         self._name = station.name
         self._has_paths = station.is_flooded
+        self._is_merging_imperfect = station.settings.merging == IMPERFECT
         self._has_cache = station.settings.cache_cap > 0
         self._duplicates = Duplicates()
         self._cache = Cache(station.settings.cache_cap)
@@ -139,7 +141,9 @@ class Notifying:
         if self._name in message.path or len(message.path) > MAX_PATH:
             self._counters["dropped_path"] += 1
         elif self._is_new(message.notification):
-            self._route(message.notification, neighbour(broker), message.hops, message.path)
+            deliveries = self._route(message.notification, neighbour(broker), message.hops, message.path)
+            if self._is_merging_imperfect and not deliveries:
+                self._counters["false_positives"] += 1
 
     def check_invariants(self) -> None:
         """(I6) and (I8) of section 12. Raises ``AssertionError``."""
