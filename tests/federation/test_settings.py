@@ -19,6 +19,7 @@ CONTRACT = {
     "routing": ("advertisements", "advertisements", None, None),
     "cycles": ("tree", "tree", None, None),
     "covering": ("off", "covering", None, None),
+    "merging": ("perfect", "perfect", None, None),
     "cache_cap": (0.15, 1, 0, 1),
     "cache_validity_s": (60, 60, 0, 86_400),
     "implicit_keepalive": (False, True, None, None),

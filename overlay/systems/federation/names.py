@@ -57,6 +57,7 @@ MEASURES = (
         "cache_hit_share_max",
         "visits_per_query",
         "utilisation_max",
+        "false_positives",
         "energy_per_query_j",
     ),
     *("disappearance_known_mean_s", "disappearance_known_max_s", "disappearance_told_mean_s"),

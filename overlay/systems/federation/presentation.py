@@ -14,7 +14,7 @@ PRESENTATION = Presentation(
             *("keepalive_share", "implicit_keepalive", "grace_from", "broker_keepalive_s", "exchange_s"),
             *("out_of_turn", "discovery"),
         ),
-        "Routing": ("cycles", "covering", "encoding", "give_up_s", "cache_validity_s", "domain", "exports"),
+        "Routing": ("cycles", "covering", "merging", "encoding", "give_up_s", "cache_validity_s", "domain", "exports"),
         "Mobile brokers": (
             *("mobile_factor", "bulk", "omega", "bulk_deadline", "device", "local_interface"),
             *("energy_model", "http_ms", "ipc_ms"),

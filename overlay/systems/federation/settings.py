@@ -17,6 +17,8 @@ from overlay.systems.federation.names import Routing
 OFF, ON, NONE = "off", "on", "none"
 BY_MULTICAST = "multicast"
 """The value of ``discovery`` with which brokers answer in the local network."""
+COVERING, MERGING = "covering", "merging"
+PERFECT, IMPERFECT = "perfect", "imperfect"
 SUPPRESS = "suppress"
 """The value of ``cycles`` with which links may form cycles."""
 MAX_BROKERS = 100_000
@@ -96,11 +98,17 @@ class Distributing:
         "repeated messages are dropped.",
     )
     covering: str = setting(
-        "covering",
-        choices=(OFF, "covering", "merging"),
+        COVERING,
+        choices=(OFF, COVERING, MERGING),
         help="Which subscriptions are left out on a link. off: none; covering: those whose notifications another one "
         "brings; merging: in addition, two become one where that brings exactly the same. Saves messages, costs "
         "processor time.",
+    )
+    merging: str = setting(
+        PERFECT,
+        choices=(PERFECT, IMPERFECT),
+        help="Which subscriptions are merged. perfect: those that are together one; imperfect: also intervals with a "
+        "gap between them, which cost notifications that nobody wants, counted as false positives.",
     )
     encoding: str = setting(
         "msgpack",
@@ -254,6 +262,7 @@ USES: Mapping[str, Use] = {
     "omega": Use("bulk", (ON,)),
     "bulk_deadline": Use("bulk", (ON,)),
     "exports": Use("domain"),
+    "merging": Use("covering", (MERGING,)),
     "local_interface": Use("device", ("mcxb",)),
     "http_ms": Use("energy_model", ("powertutor", "transfer")),
     "ipc_ms": Use("local_interface", ("ipc",)),

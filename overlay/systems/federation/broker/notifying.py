@@ -21,6 +21,7 @@ from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.parts import portions
 from overlay.systems.federation.broker.station import Station
 from overlay.systems.federation.broker.tracing import Tracer
+from overlay.systems.federation.settings import IMPERFECT
 from overlay.systems.federation.tables.destinations import Destination, client, neighbour
 from overlay.systems.federation.tables.tables import Delivery
 from overlay.systems.federation.wire import messages as m
@@ -46,6 +47,7 @@ class Notifying:
         self._name = station.name
         self._station, self._tracer = station, station.tracer
         self._has_paths = station.is_flooded
+        self._is_merging_imperfect = station.settings.merging == IMPERFECT
         self._has_cache = station.settings.cache_cap > 0
         self._duplicates = Duplicates()
         self._cache = Cache(station.settings.cache_cap)
@@ -154,7 +156,9 @@ class Notifying:
             self._counters["dropped_path"] += 1
             self._trace_dropped("looped", message.notification, broker)
         elif self._is_new(message.notification):
-            self._route(message.notification, neighbour(broker), message.hops, message.path)
+            deliveries = self._route(message.notification, neighbour(broker), message.hops, message.path)
+            if self._is_merging_imperfect and not deliveries:
+                self._counters["false_positives"] += 1
         else:
             self._trace_dropped("duplicate", message.notification, broker)
 
