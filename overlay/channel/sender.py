@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 from overlay.channel.outbox import Outbox
 from overlay.channel.round_trip import RoundTrip
-from overlay.channel.settings import Limits
+from overlay.channel.limits import Limits
 
 Flight = tuple[int, int, bool]
 REORDERED = 3

@@ -6,7 +6,7 @@ from overlay.channel import ChannelSettings, Loose, Up, wire
 from overlay.channel.channel import Channel
 from overlay.channel.records import cut
 from overlay.channel.round_trip import RoundTrip
-from overlay.channel.settings import Limits
+from overlay.channel.limits import Limits
 from tests.channel.scripted import B0, B1, MS, A, B, Pair, Scripted, number_from, session_of
 
 KEY = bytes(range(32))
