@@ -7,6 +7,7 @@ deadline that moves to a later time costs nothing until the owner comes up; then
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush, heapreplace
+
 from overlay.core.node import NEVER
 
 
