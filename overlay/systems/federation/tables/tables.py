@@ -44,7 +44,7 @@ class Delivery(NamedTuple):
     @property
     def priority(self) -> int:
         """The highest of the subscriptions: with which a full queue may drop it."""
-        return max([one.priority for one in self.subscriptions], default=Priority.NORMAL)
+        return max([one.priority for one in self.subscriptions]) if self.subscriptions else Priority.NORMAL
 
 
 class Tables:
