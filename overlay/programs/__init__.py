@@ -28,6 +28,7 @@ class Command(NamedTuple):
 
 PROGRAMS: dict[str, str] = {
     "context-broker": "overlay.programs.context_broker:COMMANDS",
+    "federation": "overlay.programs.federation:COMMANDS",
     "radiator": "overlay.programs.radiator:COMMANDS",
 }
 """By name of the system, ``MODULE:NAME`` of its commands by name; the first system is the first. Those of systems from

@@ -2,7 +2,7 @@
 
 - ``client``     a client of a network: register, propagate, receive
 - ``gateway``    HTTP and JSON for clients without UDP: ``http_front`` has the connections (``connection``) and their
-                 requests (``routes``, ``requests``), ``clients`` the clients, each with a socket (``line``), and
+                 requests (``routes``, ``requests``), ``clients`` the clients, each with a ``runtime.line``, and
                  ``outlets`` the ways in which they receive (``translation``, ``posting``, ``remembered``)
 - ``phone``      a client of the gateway, with the standard library only
 - ``inspection`` figures, clients and pending messages of a server, for its operator

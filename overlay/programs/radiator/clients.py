@@ -12,10 +12,10 @@ from http import HTTPStatus
 from overlay.core.addresses import Address
 from overlay.core.node import NodeEvent
 from overlay.programs.radiator.limits import Limits, source_of
-from overlay.programs.radiator.line import Line
 from overlay.programs.radiator.outlets import Outlet, Port
 from overlay.programs.radiator.requests import Registration, Wrong
 from overlay.programs.radiator.translation import NOWHERE
+from overlay.runtime.line import Line
 from overlay.systems.radiator.chains.blobs import Opened
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.middleware.middleware import Misuse, RegistrationEnded
@@ -44,7 +44,7 @@ class Client:
             transport, inner_instance(wanted), lambda push, opened: relay(self, push, opened)
         )
         self.middleware.setup(server)
-        self.line = Line(server, self.middleware, self._note)
+        self.line = Line(self.middleware, self._note, server)
         self.outlet: Outlet | None = None
         self.home = NOWHERE
         self.code: int | None = None

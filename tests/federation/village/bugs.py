@@ -18,7 +18,7 @@ from overlay.systems.federation.broker.forwarding import Forwarding
 from overlay.systems.federation.broker.held import Held
 from overlay.systems.federation.broker.meeting import Meeting
 from overlay.systems.federation.broker.membership import Membership
-from overlay.systems.federation.broker.neighbours import Neighbours
+from overlay.systems.federation.broker.old_edges import OldEdges
 from overlay.systems.federation.clients.consumer import Consumer
 from overlay.systems.federation.clients.provider import Provider
 from overlay.systems.federation.clients.registering import Registering
@@ -175,18 +175,14 @@ def a_restart_is_not_noticed(real):
     return differing
 
 
-@plant(Neighbours, "_release_old", seed=10)
+@plant(OldEdges, "_drop_entries", seed=23)
 def old_edges_stay(real):
-    """Entries of an earlier tree are kept until their deadline, and edges that come back have none."""
+    """What came over an edge of an earlier tree is kept."""
 
-    def release_old(self):
-        for edge in self._old.values():
-            self._drop_entries(edge)
-        for edge in list(self._edges.values()):
-            if edge.is_current and edge.is_ready and self._old:
-                self._exchange.end(edge)
+    def drop_entries(self, edge):
+        edge.has_entries = False
 
-    return release_old
+    return drop_entries
 
 
 @plant(Forwarding, "forward", seed=3)
@@ -226,6 +222,12 @@ def brokers_live_for_ever(real):
 def dead_links_are_not_told(real):
     """The registration service does not hear of a link that is cut."""
     return lambda self, broker: None
+
+
+@plant(Membership, "ring_store", seed=950)
+def links_to_mobile_brokers_are_never_dead(real):
+    """A mobile broker that is cut off from one neighbour only stays its neighbour."""
+    return lambda self, broker: self._neighbours.ring_store(broker)
 
 
 @plant(Membership, "_revive", seed=10)

@@ -69,3 +69,21 @@ def test_away_for_too_long_it_is_a_network_of_its_own(village):
     village.go_online(2)
     village.rest()
     village.try_everything()
+
+
+def test_cut_off_from_its_neighbour_only_it_is_reached_another_way():
+    settings = Settings(keepalive_s=2, broker_keepalive_s=1, exchange_s=1, give_up_s=1, mobile_brokers="2")
+    village = Village(3, [(1, 2), (0, 1), (0, 2)], settings)
+    village.pass_ms(500)
+    village.join("p0", 0, ("climate",))
+    village.join("c0", 2)
+    village.pass_ms(500)
+    village.subscribe("c0", ("climate",), ANY)
+    assert village.tree() == {("b1", "b2"), ("b0", "b1")}
+    village.cut(1, 2)
+    assert village.tree() == {("b0", "b2"), ("b0", "b1")}
+    village.rest()
+    village.try_everything()
+    village.heal(1, 2)
+    village.rest()
+    village.try_everything()

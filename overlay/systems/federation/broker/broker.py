@@ -96,7 +96,7 @@ class Broker:
             Clock.EDGE: self.neighbours.ring_edge,
             Clock.SERVICE: self.membership.ring,
             Clock.LINK: self.membership.ring_link,
-            Clock.STORE: self.neighbours.ring_store,
+            Clock.STORE: self.membership.ring_store,
             Clock.ASKED: self.asking.ring,
         }
         if self.bulk is not None:

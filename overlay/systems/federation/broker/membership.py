@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from overlay.channel import Down, Reason, Up
+from overlay.channel import Back, Down, Reason, Up
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.node import SECOND
 from overlay.systems.federation.broker.directory import Directory, News
@@ -104,6 +104,12 @@ class Membership:
             self._peers.open(broker, parse_address(known.endpoint))
         self._station.set_timer(Clock.LINK, broker, self._station.now + self._period)
 
+    def ring_store(self, broker: str) -> None:
+        """``Clock.STORE``: a session to a mobile broker never ends as unreachable. A neighbour that is away for too
+        long, and that the service still knows, is cut off from this broker only."""
+        self._neighbours.ring_store(broker)
+        self._lose(broker)
+
     # ---- sessions
 
     def session(self, event: SessionEvent) -> None:
@@ -112,7 +118,7 @@ class Membership:
             return
         if name == SERVICE:
             self._service_session(event)
-        elif isinstance(event, Up) and name in self._down:
+        elif isinstance(event, Up | Back) and name in self._down:
             self._revive(name)
         elif isinstance(event, Down) and event.reason is Reason.UNREACHABLE:
             self._lose(name)

@@ -53,6 +53,11 @@ class Consumer(Session):
         """Whether it has no live subscription and no request open."""
         return not len(self._live) and not len(self.requests)
 
+    @property
+    def is_withdrawing(self) -> bool:
+        """Whether the broker may still have what was withdrawn."""
+        return self._withdrawn is not None
+
     # ---- for its user
 
     def subscribe(self, wanted: Iterable[Wanted], now: int) -> list[Subscription]:

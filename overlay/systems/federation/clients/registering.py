@@ -55,7 +55,7 @@ class Registering(Asking):
     )
 
     def __init__(self, terms: Terms, me: Advertisement, site: Site, chance: Chance, now: int, first: int = 0) -> None:
-        """``site``: the broker where it begins. ``me.registration`` is ignored."""
+        """``site``: the broker where it begins, or ``terms.NOWHERE``. ``me.registration`` is ignored."""
         super().__init__(terms, me.id, chance, now, first)
         self._me, self._site = me, site
         self.state = State.OUT
@@ -86,7 +86,7 @@ class Registering(Asking):
     def start(self, now: int) -> None:
         self.peers.now = now
         if self.state is State.OUT:
-            self._attach(self._site)
+            self._attach(self._site) if self._site.id else self._wait(0, ())
 
     def advertise(self, me: Advertisement, now: int) -> None:
         """Change the role, scopes, needs or url; the id stays. Its registration keeps its number."""
@@ -215,7 +215,9 @@ class Registering(Asking):
         self._seeking = None
         others = [site for site in seeking.found if site.id != self.broker][: MOST_SITES - 1]
         own = next((site for site in seeking.found if site.id == self.broker), self._site)
-        self._wait(0, (*others, own))
+        if own.id:
+            others.append(own)
+        self._wait(0 if others else SECOND, tuple(others))
 
     def _out(self) -> None:
         self.state, self._due = State.OUT, None

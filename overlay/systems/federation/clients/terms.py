@@ -26,6 +26,10 @@ class Site(NamedTuple):
     address: Address
 
 
+NOWHERE = Site("", ("", 0))
+"""Where a client begins that is to look for a broker first."""
+
+
 @dataclass(slots=True)
 class Terms:
     """Shared, so that a client keeps only what is its own."""

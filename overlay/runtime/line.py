@@ -1,0 +1,125 @@
+"""A socket, a clock and a timer for one client in an event loop, among many of one process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+from overlay.core.addresses import Address
+from overlay.core.node import SECOND
+from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+
+BATCH = 64
+"""Datagrams of one client before others get their turn."""
+
+
+class Driven(Protocol):
+    """A ``Node`` with events of any kind."""
+
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None: ...
+    def handle_timer(self, now: int) -> None: ...
+    def next_timer(self) -> int | None: ...
+    def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]: ...
+    def events(self) -> Sequence[Any]: ...
+
+
+class Line:
+    """Drives a node, and calls ``on_event`` with each of its events."""
+
+    def __init__(self, node: Driven, on_event: Callable[[Any], object], peer: Address | None = None) -> None:
+        """With ``peer`` nothing is received from others, nor sent to them."""
+        self._node, self._on_event, self._peer = node, on_event, peer
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[asyncio.Future[None]] = []
+        self._is_stepping_soon = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._sock = socket.socket(socket.AF_INET6 if peer and ":" in peer[0] else socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            self._sock.setblocking(False)
+            if peer:
+                self._sock.connect(peer)
+            else:
+                self._sock.bind(("", 0))
+        except OSError:
+            self._sock.close()
+            raise
+        self.port: int = self._sock.getsockname()[1]
+        """As peers know the client."""
+        self._loop.add_reader(self._sock, self._readable)
+
+    @property
+    def is_open(self) -> bool:
+        return self._sock.fileno() >= 0
+
+    def close(self) -> None:
+        if self.is_open:
+            self._loop.remove_reader(self._sock)
+            self._sock.close()
+        self._cancel()
+        self._wake()
+
+    def step(self) -> None:
+        """Do what is due, and send what there is. To be called after each call of the node."""
+        self._is_stepping_soon = False
+        if not self.is_open:
+            return
+        now = time.monotonic_ns()
+        timer = self._node.next_timer()
+        if timer is not None and timer <= now:
+            self._node.handle_timer(now)
+        for data, to in self._node.datagrams_to_send():
+            with suppress(OSError):  # it counts as lost, and is repeated
+                self._sock.send(data) if self._peer else self._sock.sendto(data, to)
+        for event in self._node.events():
+            self._on_event(event)
+        self._wake()
+        self._cancel()
+        timer = self._node.next_timer()
+        if timer is not None and self.is_open:
+            self._timer = self._loop.call_later(max(0, timer - time.monotonic_ns()) / SECOND, self.step)
+
+    def step_soon(self) -> None:
+        """After what is being done now, which may be a call of the node."""
+        if not self._is_stepping_soon:
+            self._is_stepping_soon = True
+            self._loop.call_soon(self.step)
+
+    async def until(self, is_it: Callable[[], bool], seconds: float) -> bool:
+        """Wait until something is so. Returns whether it was within ``seconds``."""
+        self.step()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not is_it() and self.is_open:
+                    waiting = self._loop.create_future()
+                    self._waiting.append(waiting)
+                    await waiting
+        return is_it()
+
+    def _readable(self) -> None:
+        datagrams: list[tuple[bytes, Address]] = []
+        with suppress(OSError):  # nothing more, or an earlier datagram was refused by its destination
+            while len(datagrams) < BATCH:
+                datagrams.append(self._received())
+        self._node.receive_datagrams(datagrams, time.monotonic_ns())
+        self.step()
+
+    def _received(self) -> tuple[bytes, Address]:
+        if self._peer:
+            return self._sock.recv(MAX_DATAGRAM_BYTES), self._peer
+        data, source = self._sock.recvfrom(MAX_DATAGRAM_BYTES)
+        return data, source[:2]
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if not one.done():
+                one.set_result(None)
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,188 @@
+"""Clients for programs and their commands, with a real broker: found, told, notified, gone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from overlay.core.addresses import format_address
+from overlay.programs.federation import commands
+from overlay.programs.federation.client import ConsumerClient, NoAnswer, ProviderClient, Refused, at_broker, by_service
+from overlay.runtime.own_supervisor import own_supervisor
+from overlay.systems.federation.clients.events import Notified
+from overlay.systems.federation.clients.live import Wanted
+from overlay.systems.federation.clients.provider import Content
+from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.wire.messages import Code
+from telemetry.calibration.live import standing
+from tests.waiting import BOUND_S
+
+ROOT = Path(__file__).resolve().parents[2]
+QUIET = {"providers": 1, "consumers": 1, "scopes": 1, "queries": 100, "rate_per_s": 0.01}
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def servers():
+    """The addresses of a broker and of the registration service."""
+    with own_supervisor() as client, standing(client, "client", 1, {}, QUIET, "federation") as found:
+        yield [one.address for one in found]
+
+
+@pytest.fixture(scope="module")
+def broker(servers):
+    return servers[0]
+
+
+def later():
+    return time.time_ns() // 1_000_000 + HOUR_MS
+
+
+def content(id, **data):
+    return Content("room", id, "climate", later(), data)
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "overlay", "federation", *arguments]
+
+
+def test_a_subscription_brings_what_satisfies_it_until_it_is_withdrawn(servers):
+    async def story():
+        heard = asyncio.Queue()
+        terms = by_service(servers[1])
+        async with (
+            ConsumerClient(terms, "alice", heard.put_nowait) as alice,
+            ProviderClient(terms, "sensor", ["climate"]) as sensor,
+        ):
+            (one,) = await alice.subscribe([Wanted(("climate",), later(), parse("temperature > 25"))])
+            await sensor.publish(content("r1", temperature=20))
+            warm = await sensor.publish(content("r2", temperature=30))
+            while not isinstance(event := await heard.get(), Notified):
+                pass
+            assert event.notification.id == warm.id
+            await alice.withdraw([one.id.number])
+            await sensor.publish(content("r2", temperature=31))
+            assert await alice.lookup("climate") == ((await alice.lookup("climate"))[0],)
+            assert all(not isinstance(each, Notified) for each in heard._queue)
+
+    asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_refusals_have_their_code_and_change_nothing(broker):
+    async def story():
+        async with ConsumerClient(at_broker(broker), "bob") as bob:
+            with pytest.raises(Refused) as nobody:
+                await bob.query(["tides"])
+            assert nobody.value.code is Code.NO_PROVIDER
+            assert await bob.lookup("tides") == ()
+
+    asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_a_silent_broker_is_named():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        address = silent.getsockname()
+
+        async def story():
+            with pytest.raises(NoAnswer, match=format_address(address)):
+                async with ConsumerClient(at_broker(address), "carol", within_s=0.3):
+                    pass
+
+        asyncio.run(story())
+        assert commands.main("lookup", [format_address(address), "climate", "--deadline", "0.3"]) == commands.UNANSWERED
+
+
+def test_the_commands_publish_print_and_answer(broker, capsys):
+    at = format_address(broker)
+    with subprocess.Popen(
+        command("subscribe", at, "light", "--where", "lux >= 10", "--count", "1", "--json"),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as subscriber:
+        while subscriber.stderr.readline() != "subscribed\n":
+            pass
+        for lux in (5, 50):
+            assert commands.main("publish", [at, "light", json.dumps({"lux": lux}), "--entity", "lamp"]) == 0
+        out, _ = subscriber.communicate(timeout=BOUND_S)
+    assert capsys.readouterr().out.count("accepted") == 2
+    found = json.loads(out)
+    assert (found["scope"], found["entity"], found["data"]) == ("light", {"type": "thing", "id": "lamp"}, {"lux": 50})
+    assert subscriber.returncode == commands.DONE
+
+
+def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(broker, capsys):
+    at = format_address(broker)
+    with subprocess.Popen(
+        command("provide", at, "noise", "--id", "ear", "--type", "room"),
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as provider:
+        for line in ('{"dB": 40}', '{"entity": {"type": "room", "id": "r2"}, "data": {"dB": 60}}', '{"dB": 50}'):
+            given = line if "entity" in line else json.dumps({"entity": {"id": "r1"}, "data": json.loads(line)})
+            provider.stdin.write(given + "\n")
+            provider.stdin.flush()
+            assert provider.stdout.readline().startswith("accepted")
+        assert commands.main("lookup", [at, "noise"]) == commands.DONE
+        assert commands.main("query", [at, "noise", "--entity", "r1", "--json"]) == commands.DONE
+        listed, answered = capsys.readouterr().out.splitlines()
+        assert listed.startswith("ear  127.0.0.1:")
+        assert json.loads(answered)["data"] == {"dB": 50}
+        provider.terminate()
+        provider.communicate(timeout=BOUND_S)
+    assert commands.main("lookup", [at, "noise"]) == commands.FAILED
+    assert commands.main("query", [at, "noise", "--json"]) == commands.FAILED
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "no_provider"
+
+
+def test_an_expression_is_tried_without_a_network(tmp_path, capsys):
+    file = tmp_path / "rooms.jsonl"
+    file.write_text('{"temperature": 26}\n{"data": {"floor": 3}, "entity": {"id": "r7"}}\n')
+    assert commands.main("check", ["temperature > 25", str(file)]) == commands.DONE
+    assert capsys.readouterr().out == "yes  temperature > 25: true\nno   temperature > 25: missing\n"
+    assert commands.main("check", ["not temperature > 30", str(file), "--json"]) == commands.DONE
+    said = capsys.readouterr()
+    assert [json.loads(line)["satisfied"] for line in said.out.splitlines()] == [True, True]
+    assert "where temperature is missing" in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("subscribe", ["nowhere", "climate"], "ADDRESS"),
+        ("subscribe", ["127.0.0.1:1", "climate", "--where", "x >"], "(at character 4)"),
+        ("subscribe", ["127.0.0.1:1", "climate", "--count", "0"], "whole number above 0"),
+        ("query", ["127.0.0.1:1", "climate", "--deadline", "-1"], "seconds above 0"),
+        ("check", ["x > 1", "/nowhere/at/all"], "No such file"),
+    ],
+)
+def test_wrong_usage_is_said_in_one_line(name, arguments, sentence, capsys):
+    with pytest.raises(SystemExit) as ended:
+        commands.main(name, arguments)
+    assert ended.value.code == commands.WRONG_USAGE
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_input_that_is_no_notification_is_refused(broker, capsys):
+    at = format_address(broker)
+    for text, sentence in [("[1]", "no JSON object"), ('{"data": 3}', "data must be an object"), ("{}{", "no JSON")]:
+        with pytest.raises(SystemExit):
+            commands.main("publish", [at, "light", text, "--entity", "lamp"])
+        assert sentence in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        commands.main("publish", [at, "light", "{}"])
+    assert "entity.id must be a text" in capsys.readouterr().err
