@@ -305,6 +305,11 @@ class System(ABC):
             seed=setup.seed,
         )
 
+    def operated_faults(self, setup: Setup, index: int) -> Mapping[str, FaultKind]:
+        """Those of ``faults`` that an operator may begin and end at a server while a network runs. They have no
+        fields."""
+        return {}
+
     def client_shape(self, setup: Setup, client: Identity, other: int | Identity) -> LinkShape | None:
         """The shape of each direction between a client and ``other``, a server's index or another client; ``None``:
         clear. Equal calls have equal results. Applied in virtual time only; settings for it are in ``uses``."""

@@ -15,6 +15,7 @@ function show() {
   const frame = JSON.parse(byId("frame").textContent);
   const looks = looksOf(frame);
   overlay.show(looks);
+  overlay.rest(frame.resting || []);
   writeScales(looks);
   showFigures(byId("broker"), frame);
 }

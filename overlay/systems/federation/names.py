@@ -39,7 +39,8 @@ class Routing(StrEnum):
 
 GAUGES = frozenset(
     (
-        *("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored"),
+        *("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored_now"),
+        "bulk_waiting",
         *("brokers", "invalid_brokers", "sessions", "epoch", "edges"),
     )
 )

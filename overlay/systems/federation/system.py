@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from overlay.core.links import LinkShape
     from overlay.core.settings import Use
     from overlay.faults.faults import Fault
+    from overlay.faults.kinds import FaultKind
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
@@ -152,6 +153,12 @@ class Federation(System):
 
         return drawn(super().read_faults(setup, documents), setup.seed)
 
+    def operated_faults(self, setup: Setup, index: int) -> Mapping[str, FaultKind]:
+        """Of mobile brokers."""
+        from overlay.systems.federation.fault_kinds import MOVE, OFFLINE
+
+        return {name: FAULTS[name] for name in (OFFLINE, MOVE) if index in setup.settings.mobile_indices}
+
     # ---- cores
 
     def config_of(self, setup: Setup) -> ServerConfig:
@@ -246,6 +253,16 @@ class Federation(System):
         from overlay.systems.federation.signs import answers_ping
 
         return answers_ping(data)
+
+    def statistics_request(self, unix_ms: int) -> bytes:
+        from overlay.systems.federation.signs import ask_counters
+
+        return ask_counters(unix_ms)
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        from overlay.systems.federation.signs import read_counters
+
+        return read_counters(data)
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.federation.metering import MessageMeter, ServerMeter

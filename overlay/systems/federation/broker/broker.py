@@ -27,13 +27,16 @@ from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.broker.tracing import Tracer
+from overlay.systems.federation.broker.view import View
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
+from overlay.systems.federation.inspection import Answers, Content
 from overlay.systems.federation.names import broker_name
-from overlay.systems.federation.peers import CODES, LEAVE_NS, Heard, HeardLoose, Peers
+from overlay.systems.federation.peers import CODES, LEAVE_NS, Heard, HeardLoose, HeardOperator, Peers
 from overlay.systems.federation.processor.processor import Processor
 from overlay.systems.federation.settings import ON
 from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire.inspection import Subject
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.roles import Place
 
@@ -72,6 +75,7 @@ class Broker:
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
+        self._inspection = Answers(self.peers, self.address, chances, self._contents())
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
             m.Register: self.clients.register,
             m.KeepAlive: self.clients.keep_alive,
@@ -102,6 +106,23 @@ class Broker:
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
             station.forget_waiting = self.bulk.forget
+
+    def _contents(self) -> Mapping[Subject, Content]:
+        view = View(
+            self.station,
+            self.neighbours,
+            self.clients,
+            self.membership,
+            self.notifying.cache,
+            self.bulk,
+            lambda: self.is_offline,
+        )
+        return view.contents(lambda: self.statistics(self.peers.now))
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it reaches no other server."""
+        return False
 
     # ---- a Node
 
@@ -164,7 +185,9 @@ class Broker:
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
             "queued": len(self.processor),
+            "cached": len(self.notifying.cache),
             "stored_now": self.neighbours.stored,
+            "bulk_waiting": 0 if self.bulk is None else len(self.bulk),
             "epoch": self.neighbours.epoch,
         }
 
@@ -230,6 +253,8 @@ class Broker:
                     self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
                 case HeardLoose():
                     pass  # HERE: a broker looks for none
+                case HeardOperator(question, source):
+                    self._inspection.answer(question, source)
                 case _:
                     for room in (self.membership, self.neighbours, self.clients, self.asking):
                         room.session(event)

@@ -50,7 +50,7 @@ class Notifying:
         self._is_merging_imperfect = station.settings.merging == IMPERFECT
         self._has_cache = station.settings.cache_cap > 0
         self._duplicates = Duplicates()
-        self._cache = Cache(station.settings.cache_cap)
+        self.cache = Cache(station.settings.cache_cap)
 
     # ---- subscriptions
 
@@ -74,7 +74,7 @@ class Notifying:
         added: list[Subscription] = []
         removed = list(message.removed)
         answers: Answers = {}
-        self._cache.begin()
+        self.cache.begin()
         for one in {one.id: one for one in message.added}.values():
             row = self._tables.subscriptions.get(one.id)
             is_new = row is None or destination not in row.destinations
@@ -101,7 +101,7 @@ class Notifying:
     def _is_answered(self, one: Subscription, wall_ms: int, answers: Answers) -> bool:
         """Whether the cache ends it. What it has for it is added to ``answers``."""
         self._counters["cache_received"] += 1
-        found = self._cache.answer(one, wall_ms)
+        found = self.cache.answer(one, wall_ms)
         if found is None:
             return False
         self._counters["hits"] += 1
@@ -165,7 +165,7 @@ class Notifying:
     def check_invariants(self) -> None:
         """(I6) and (I8) of section 12. Raises ``AssertionError``."""
         self._duplicates.check_invariants()
-        self._cache.check_invariants()
+        self.cache.check_invariants()
 
     # ---- inner
 
@@ -179,7 +179,7 @@ class Notifying:
         self, notification: Notification, source: Destination, hops: int, path: tuple[str, ...]
     ) -> Sequence[Delivery]:
         if self._has_cache:
-            self._cache.put(notification, self._peers.wall_ms)
+            self.cache.put(notification, self._peers.wall_ms)
         deliveries = self._tables.route(notification, source)
         if self._tracer is not None:
             self._trace_routed(self._tracer, notification.id, source, deliveries)
