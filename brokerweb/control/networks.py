@@ -22,7 +22,11 @@ def networks_of(host: str) -> list[Network]:
     """The networks of this host; a network without a host is assigned to it."""
     Network.objects.filter(host="", desired=Desired.RUNNING).update(host=host)
     settled = Network.objects.filter(desired=Desired.STOPPED, state=NetworkState.STOPPED)
-    return list(Network.objects.filter(host=host).exclude(pk__in=settled).prefetch_related("restart_orders", "fault_orders", "bridges"))
+    return list(
+        Network.objects.filter(host=host)
+        .exclude(pk__in=settled)
+        .prefetch_related("restart_orders", "fault_orders", "bridges")
+    )
 
 
 def network_deployment(network: Network) -> dict[str, Any]:

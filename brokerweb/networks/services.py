@@ -23,8 +23,8 @@ from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import SettingInfo
-from overlay.faults.kinds import FaultKind
 from overlay.experiment.definition import default_topology, graph_of
+from overlay.faults.kinds import FaultKind
 from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 

@@ -56,7 +56,9 @@ class ServerFaults:
     def begin(self) -> None:
         """A process starts at the address that is known for it."""
         _PORT.pack_into(self._page, 0, 0)
-        self._seen = [count if not fault.lasts else 0 for fault, count in zip(self._faults, self._counts(), strict=True)]
+        self._seen = [
+            count if not fault.lasts else 0 for fault, count in zip(self._faults, self._counts(), strict=True)
+        ]
 
     # ---- the server
 

@@ -71,9 +71,7 @@ class FaultedServer:
     """Wraps a server, recorded or not, and lets it see its faults. ``move`` gives it another port, and returns its new
     address."""
 
-    def __init__(
-        self, server: Any, watcher: Look, move: Callable[[], Address], look_ns: int = LOOK_NS
-    ) -> None:
+    def __init__(self, server: Any, watcher: Look, move: Callable[[], Address], look_ns: int = LOOK_NS) -> None:
         self._server = server
         self._watcher = watcher
         self._move = move

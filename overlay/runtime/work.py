@@ -105,7 +105,9 @@ class Job:
             from overlay.runtime.own_faults import FaultedServer
 
             operated.begin()
-            return lambda server, move: FaultedServer(server, operated, lambda: operated.moved(move()), OPERATED_LOOK_NS)
+            return lambda server, move: FaultedServer(
+                server, operated, lambda: operated.moved(move()), OPERATED_LOOK_NS
+            )
         if self.faults is None or not any(fault.kind and index in fault.servers for fault in self.faults.faults):
             return None
         from overlay.runtime.own_faults import FaultedServer, Watcher

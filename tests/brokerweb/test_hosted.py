@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from brokerweb.systems.federation.doors.host import HOST
-from tests.brokerweb.hosted_site import Site, Stranger, hosted_site, subscription
+from tests.brokerweb.hosted_site import Site, Stranger, hosted_site
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks.models import UP, Network
 from overlay.core.addresses import parse_address
+from overlay.core.processes import role_of
 from overlay.programs.federation.inspection import Inspector, NotInspected
 from overlay.programs.questions import NoAnswer
 from overlay.systems.federation.names import BDRS
-from overlay.core.processes import role_of
 
 DEADLINE_S = 0.5
 """For a server that is gone; on this host, one that is busy needs some tens of milliseconds."""

@@ -19,7 +19,9 @@ def clients(network: Network, offset: int, limit: int, reachable: bool | None) -
     """With ``reachable`` only valid or invalid ones, of the first 100,000 of each broker."""
     if reachable is None:
         return _paged(network, Subject.CLIENTS, offset, limit, _client)
-    rows = [row for row in _paged(network, Subject.CLIENTS, 0, 100_000, _client).rows if row["is_reachable"] is reachable]
+    rows = [
+        row for row in _paged(network, Subject.CLIENTS, 0, 100_000, _client).rows if row["is_reachable"] is reachable
+    ]
     return Rows(len(rows), rows[offset : offset + limit])
 
 
@@ -43,7 +45,11 @@ def _running(network: Network) -> Mapping[int, str]:
 
 
 def _paged(
-    network: Network, subject: Subject, offset: int, limit: int, read: Callable[[int, Mapping[str, Any]], dict[str, Any]]
+    network: Network,
+    subject: Subject,
+    offset: int,
+    limit: int,
+    read: Callable[[int, Mapping[str, Any]], dict[str, Any]],
 ) -> Rows:
     total, rows = 0, list[dict[str, Any]]()
     for index, address in _running(network).items():
