@@ -21,6 +21,7 @@ from overlay.core.node import NodeEvent
 from overlay.core.timers import earliest
 from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.bulk import Bulk
+from overlay.systems.federation.broker.carrying import Carrying
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -67,6 +68,8 @@ class Broker:
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
+        if config.is_mobile(place.number):
+            self.notifying.carrying = Carrying(station, self.neighbours)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
@@ -80,7 +83,7 @@ class Broker:
             m.Query: self.asking.query,
             m.Answer: self.asking.answer,
             m.Hello: self.neighbours.hello,
-            m.SubTable: self.neighbours.subscriptions,
+            m.SubTable: self._subscriptions,
             m.RegTable: self.neighbours.registrations,
             m.Tables: self.neighbours.tables,
             m.Brokers: self.membership.brokers,
@@ -99,6 +102,8 @@ class Broker:
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
             station.forget_waiting = self.bulk.forget
+        if self.notifying.carrying is not None:
+            self._rings[Clock.CARRIED] = self.notifying.carrying.ring
 
     # ---- a Node
 
@@ -162,6 +167,7 @@ class Broker:
             "neighbours": len(self.neighbours),
             "queued": len(self.processor),
             "stored_now": self.neighbours.stored,
+            "carried": len(self.notifying.carrying or ()),
             "epoch": self.neighbours.epoch,
         }
 
@@ -246,6 +252,11 @@ class Broker:
             if type(message) is m.SubTable:  # what was long under way may have expired meanwhile
                 self.station.tables.expire(self.peers.wall_ms)
         self._settle()
+
+    def _subscriptions(self, peer: str, message: m.SubTable) -> None:
+        self.neighbours.subscriptions(peer, message)
+        if message.added:
+            self.notifying.subscribed(peer)
 
     def _refused(self, peer: str, message: m.Nack) -> None:
         room = self.asking if message.kind == CODES[m.Query] else self.membership
