@@ -108,7 +108,7 @@ class Distributing:
         PERFECT,
         choices=(PERFECT, IMPERFECT),
         help="Which subscriptions are merged. perfect: those that are together one; imperfect: also intervals with a "
-        "gap between them, which cost notifications that nobody wants, counted as false positives.",
+        "gap between them, which brings notifications that satisfy no subscription, the false positives.",
     )
     encoding: str = setting(
         "msgpack",

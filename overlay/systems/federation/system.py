@@ -223,7 +223,6 @@ class Federation(System):
             windows,
             seed=setup.seed,
             wall_offset_ns=wall_offset_ns,
-            group=servers[:-1],  # all of a run is one site: DISCOVER reaches every broker
         )
 
     # ---- life and facts

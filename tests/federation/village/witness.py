@@ -25,10 +25,10 @@ class Witness:
         tables, peers = self._broker.station.tables, self._broker.peers
         route, events, send = tables.route, peers.events, peers.send
 
-        def routing(note, source):
-            if not source.is_neighbour:
+        def routing(note, source, only=None):
+            if not (source.is_neighbour or only):
                 self._village.ledger.accept(self._name, note, self._village.ways_of(note, self._name))
-            return route(note, source)
+            return route(note, source, only)
 
         def hearing():
             found = events()

@@ -21,6 +21,7 @@ from overlay.core.node import NodeEvent
 from overlay.core.timers import earliest
 from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.bulk import Bulk
+from overlay.systems.federation.broker.carrying import Carrying
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -73,6 +74,8 @@ class Broker:
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
+        if config.is_mobile(place.number):
+            self.notifying.carrying = Carrying(station, self.neighbours)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._inspection = Answers(self.peers, self.address, chances, self._contents())
@@ -87,7 +90,7 @@ class Broker:
             m.Query: self.asking.query,
             m.Answer: self.asking.answer,
             m.Hello: self.neighbours.hello,
-            m.SubTable: self.neighbours.subscriptions,
+            m.SubTable: self._subscriptions,
             m.RegTable: self.neighbours.registrations,
             m.Tables: self.neighbours.tables,
             m.Brokers: self.membership.brokers,
@@ -106,6 +109,8 @@ class Broker:
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
             station.forget_waiting = self.bulk.forget
+        if self.notifying.carrying is not None:
+            self._rings[Clock.CARRIED] = self.notifying.carrying.ring
 
     def _contents(self) -> Mapping[Subject, Content]:
         view = View(
@@ -188,6 +193,7 @@ class Broker:
             "cached": len(self.notifying.cache),
             "stored_now": self.neighbours.stored,
             "bulk_waiting": 0 if self.bulk is None else len(self.bulk),
+            "carried": len(self.notifying.carrying or ()),
             "epoch": self.neighbours.epoch,
         }
 
@@ -276,6 +282,11 @@ class Broker:
             if type(message) is m.SubTable:  # what was long under way may have expired meanwhile
                 self.station.tables.expire(self.peers.wall_ms)
         self._settle()
+
+    def _subscriptions(self, peer: str, message: m.SubTable) -> None:
+        self.neighbours.subscriptions(peer, message)
+        if message.added:
+            self.notifying.subscribed(peer)
 
     def _refused(self, peer: str, message: m.Nack) -> None:
         room = self.asking if message.kind == CODES[m.Query] else self.membership

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from overlay.systems.federation.broker.cache import Cache
+from overlay.systems.federation.broker.carrying import Carrying
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.duplicates import Duplicates
 from overlay.systems.federation.broker.neighbours import Neighbours
@@ -51,6 +52,8 @@ class Notifying:
         self._has_cache = station.settings.cache_cap > 0
         self._duplicates = Duplicates()
         self.cache = Cache(station.settings.cache_cap)
+        self.carrying: Carrying | None = None
+        """Of a mobile broker."""
 
     # ---- subscriptions
 
@@ -144,6 +147,10 @@ class Notifying:
             if self._is_new(notification):
                 deliveries = self._route(notification, source, 0, ())
                 self._count_wrong_hints(publication.satisfied, deliveries)
+                if self.carrying is not None:
+                    routed = [one.destination.id for one in deliveries if one.destination.is_neighbour]
+                    was_stored = notification.timestamp < self._clients.since_ms(name)
+                    self.carrying.add(notification, routed, was_stored=was_stored)
             self._tables.published(name, publication.satisfied)
         self._peers.accept(name, message.req)
 
@@ -162,10 +169,21 @@ class Notifying:
         else:
             self._trace_dropped("duplicate", message.notification, broker)
 
+    def subscribed(self, broker: str) -> None:
+        """A neighbour has sent subscriptions: what is carried may be for it."""
+        for carried in () if self.carrying is None else self.carrying.owed(broker):
+            notification = carried.notification
+            source = client(notification.id.provider)
+            for delivery in self._tables.route(notification, source, neighbour(broker)):
+                carried.handed.add(broker)
+                self._forward(broker, notification, 1, (), delivery)
+
     def check_invariants(self) -> None:
         """(I6) and (I8) of section 12. Raises ``AssertionError``."""
         self._duplicates.check_invariants()
         self.cache.check_invariants()
+        if self.carrying is not None:
+            self.carrying.check_invariants()
 
     # ---- inner
 

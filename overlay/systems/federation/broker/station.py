@@ -38,6 +38,8 @@ class Clock(IntEnum):
     """Collected subscriptions are sent."""
     ASKED = 7
     """A query has no answer yet: ``(ASKED, number)``."""
+    CARRIED = 8
+    """What a mobile broker carries is forgotten."""
 
 
 class Station:

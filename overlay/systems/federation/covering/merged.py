@@ -123,7 +123,7 @@ class Merged:
                 self._place(one, changed)
 
     def _place(self, one: Subscription, changed: Changed) -> None:
-        """With as many others as can be merged with it."""
+        """With all others that can be merged with it, one after the other."""
         row, parts = Mergeable.of(one), {one.id: one}
         while (found := self._partner(row, len(parts))) is not None:
             other, row = found

@@ -198,14 +198,15 @@ class Tables:
 
     # ---- notifications
 
-    def route(self, notification: Notification, source: Destination) -> list[Delivery]:
-        """(8) and (9): where it goes. Queries that it satisfies end here with this step."""
+    def route(self, notification: Notification, source: Destination, only: Destination | None = None) -> list[Delivery]:
+        """(8) and (9): where it goes. Queries that it satisfies end here with this step. ``only``: what is for
+        this one."""
         satisfied: dict[Destination, list[Subscription]] = {}
         for row in self.subscriptions.match(notification):
             for destination in sorted(row.destinations) if len(row.destinations) > 1 else row.destinations:
-                if destination != source:
+                if destination != source and (only is None or destination == only):
                     satisfied.setdefault(destination, []).append(row.subscription)
-        if self._routing is Routing.NOTIFICATIONS:
+        if self._routing is Routing.NOTIFICATIONS and only is None:
             for broker in self.registrations.neighbours:
                 if neighbour(broker) != source and self.registrations.may_see(broker, notification.scope):
                     satisfied.setdefault(neighbour(broker), [])
