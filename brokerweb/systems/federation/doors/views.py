@@ -73,9 +73,10 @@ class SubscriptionListView(OfNetwork):
         """
         caller, body = self.caller(request, pk), self.parsed(shapes.SubscriptionBody)
         wanted = documents.subscription_of(body, now_ms())
+        begins = service.position(caller)
         (row,) = service.subscribe(caller, [(None, wanted)], client=body.get("client"), url=body["url"])
         address = f"{request.build_absolute_uri(request.path)}{row.pk}/"
-        return created(shapes.SubscriptionSerializer(row).data, address)
+        return created(shapes.SubscriptionSerializer(row, context={"begins": begins}).data, address)
 
 
 class SubscriptionView(OfNetwork):
