@@ -68,7 +68,7 @@ class Site:
     async def stream(self, made: Any) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
         """The events of the stream of a new subscription behind ``ready``."""
         async with self.client.stream("GET", f"{self.url}{made['stream']}", timeout=BOUND_S) as answer:
-            assert answer.status_code == 200
+            assert answer.status_code == 200, await answer.aread()
             events = _events(answer)
             assert (await anext(events))["event"] == "ready"
             yield events

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -180,6 +183,19 @@ async def test_a_consumer_in_contextml_is_notified_in_contextml(site: Site, stra
     assert read_document(await site.xml("advertise", advertisement("c3", "consumer", flag="keepalive"), 404)).responses
 
 
+async def test_the_commands_of_the_documentation(site: Site) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "federation.md").read_text()
+    script = text.partition("## On the web")[2].partition("```bash\n")[2].partition("```")[0]
+    told = {"NETWORK": str(site.client.base_url).rstrip("/"), "TOKEN": site.client.headers["Authorization"].split()[1]}
+    command = ["bash", "-e", "-c", script]
+    process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **told}, stdout=PIPE, stderr=PIPE)
+    out, err = await process.communicate()
+    assert process.returncode == 0, (out, err)
+    assert out.count(b'<ctxResp id="0" code="good"/>') == 2
+    assert b'"id":"cxp-7"' in out
+    await site.until(lambda found: found["results"][0]["notified"] == 1, "subscriptions/")
+
+
 BOMB = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;&b;">]><contextML>&c;</contextML>'
 HOSTILE = [
     ("<contextML><ctxEls>", 400, "line 1, column 19"),
@@ -236,7 +252,7 @@ async def test_each_account_has_its_own_and_names_are_taken_once(site: Site, vie
     assert (refused.status_code, refused.json()["field"]) == (400, "subscription")
     await User.objects.filter(pk=operator.pk).aupdate(is_active=False)  # who may not use the network has no clients
     await HOST.look()
-    assert not HOST._hosted
+    assert operator.pk not in {hosted.row.owner_id for hosted, _ in HOST._hosted.values()}
 
 
 def advertisement(name: str, role: str, url: str = "", scopes: str = "", flag: str = "register") -> str:
