@@ -65,12 +65,10 @@ class Site:
         return found
 
     @asynccontextmanager
-    async def stream(self, *subscriptions: str, last: str = "") -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
-        """The events of a stream behind ``ready``."""
-        named = {"subscription": ",".join(subscriptions)}
-        headers = {"Last-Event-ID": last} if last else {}
-        async with self.client.stream("GET", "stream/", params=named, headers=headers, timeout=BOUND_S) as answer:
-            assert answer.status_code == 200
+    async def stream(self, made: Any) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+        """The events of the stream of a new subscription behind ``ready``."""
+        async with self.client.stream("GET", f"{self.url}{made['stream']}", timeout=BOUND_S) as answer:
+            assert answer.status_code == 200, await answer.aread()
             events = _events(answer)
             assert (await anext(events))["event"] == "ready"
             yield events
@@ -93,8 +91,9 @@ async def _events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
             event[name] = value
         elif name == "data":
             event["data"] = json.loads(value)
-        elif not line and event:
-            yield event
+        elif not line:
+            if "data" in event:
+                yield event
             event = {}
 
 

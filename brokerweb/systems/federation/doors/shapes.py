@@ -65,7 +65,7 @@ class SubscriptionSerializer(serializers.Serializer):
     last_notified = serializers.DateTimeField(allow_null=True)
     last_failure = serializers.DateTimeField(allow_null=True)
     failure = serializers.CharField(help_text="The last failure of a delivery")
-    stream = serializers.CharField(help_text="Address of its notifications as server-sent events")
+    stream = serializers.CharField(help_text="Its notifications as server-sent events; of a new one, from the first on")
 
     def to_representation(self, row: HostedSubscription) -> Any:
         names = ("number", "scopes", "expression", "expires", "url", "state", "reason", "created", "ended")
@@ -73,6 +73,8 @@ class SubscriptionSerializer(serializers.Serializer):
         shown = {name: getattr(row, name) for name in (*names, *counts)}
         words = {"priority": PRIORITIES[row.priority], "kind": "once" if row.once else "stream"}
         stream = f"/api/networks/{row.client.network_id}/stream/?subscription={row.pk}"
+        if begins := self.context.get("begins"):
+            stream += f"&last_event_id={begins}"
         return super().to_representation({"id": row.pk, "client": row.client.name, "stream": stream, **shown, **words})
 
 

@@ -32,6 +32,7 @@ class OfNetwork(RecordsRefusals):
     """A view of a network of this system."""
 
     network_in = "pk"
+    keeps_answers = True  # none: a transaction would last as long as brokers take, and hide rows from the host
 
     def caller(self, request: Request, pk: str) -> Caller:
         """Raises ``NotFound`` for networks of other systems."""
@@ -73,9 +74,10 @@ class SubscriptionListView(OfNetwork):
         """
         caller, body = self.caller(request, pk), self.parsed(shapes.SubscriptionBody)
         wanted = documents.subscription_of(body, now_ms())
+        begins = service.position(caller)
         (row,) = service.subscribe(caller, [(None, wanted)], client=body.get("client"), url=body["url"])
         address = f"{request.build_absolute_uri(request.path)}{row.pk}/"
-        return created(shapes.SubscriptionSerializer(row).data, address)
+        return created(shapes.SubscriptionSerializer(row, context={"begins": begins}).data, address)
 
 
 class SubscriptionView(OfNetwork):
