@@ -16,7 +16,7 @@ from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.layouts import BROKER, CLIENT
 from overlay.systems.federation.wire.values import Advertisement, Role
 
-NOBODY = "wire-lab"
+UNNAMED = "wire-lab"
 MOST_SCOPES = 64
 _OWN = (m.Register, m.Unregister)
 """Messages about the registration itself."""
@@ -65,7 +65,7 @@ def _name(message: Any) -> str:
             return publications[0].notification.id.provider
         case m.Hello(broker) | m.Broker(_, broker) | m.Here(_, broker):
             return broker.id
-    return NOBODY
+    return UNNAMED
 
 
 def is_last(asked: bytes, answer: bytes) -> bool:
