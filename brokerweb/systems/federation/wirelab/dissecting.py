@@ -30,6 +30,17 @@ from overlay.systems.federation.wire.layouts import Field, Layout
 
 MOST_SEGMENTS = 2_000
 """Of a message; what follows is one."""
+_VALUES = {
+    "sub": "subscription",
+    "note": "notification",
+    "adv": "advertisement",
+    "badv": "advertisement of a broker",
+    "entry": "entry of a registration table",
+    "sid": "id of a subscription",
+    "nid": "id of a notification",
+    "sum": "sum of a table",
+}
+"""Words for the values of ``docs/federation.md``."""
 _ANY = Kind("", lambda value: value)
 _NO_FIELD = Field("surplus", _ANY, "")
 
@@ -257,7 +268,7 @@ def _parts(kind: Kind, value: Value, name: str) -> Iterator[tuple[str, Kind, Val
 
 
 def _about(kind: Kind) -> str:
-    return kind.words.strip("*") if kind.parts and "[" not in kind.words else ""
+    return _VALUES.get(kind.words.strip("*"), "")
 
 
 def _expression(value: Any) -> str:

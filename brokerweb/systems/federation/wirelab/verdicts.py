@@ -7,6 +7,7 @@ message is said in a session of its sender; a datagram without a message arrives
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS, code_of, codec_of
 from brokerweb.systems.federation.wirelab.speaking import UNNAMED, speech_of
@@ -31,8 +32,9 @@ SETTLED_MS = 100
 def judge_messages(messages: Sequence[bytes], now_ms: int) -> Verdict:
     """The first one that is not accepted decides. Never raises."""
     verdicts = [judge_message(message, now_ms) for message in messages]
-    others = [one for one in verdicts if one.judgement is not Judgement.ACCEPTED]
-    return (others or verdicts)[0]
+    at = next((at for at, one in enumerate(verdicts) if one.judgement is not Judgement.ACCEPTED), 0)
+    found = verdicts[at]
+    return found if len(messages) == 1 else replace(found, sentence=f"Message {at + 1}: {found.sentence}")
 
 
 def judge_message(message: bytes, now_ms: int) -> Verdict:
