@@ -185,9 +185,10 @@ class _Reader:
             yield Segment("surplus", "unknown", root.end, len(rest), rest.hex(), "", problem)
 
     def _fields(self) -> Iterator[Segment]:
-        layout, (code, *values) = self.layout, self._root.elements or [None]
-        if code is None:
+        layout, elements = self.layout, self._root.elements
+        if not elements:
             return
+        code, *values = elements
         words = "" if layout is None else layout.name.upper()
         if code.elements:
             yield from self._value("kind", code, _ANY, "Kind of the message.", 0)
