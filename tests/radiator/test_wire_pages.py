@@ -145,7 +145,7 @@ def test_rest_has_a_wire_lab_of_each_system_that_declares_one(olga, django_user_
     assert (decoded["name"], decoded["summary"], decoded["inside"]) == ("Ping", "1|5", "")
     none = api.post("/api/systems/clock/wire/decode/", {"text": "1|5"}, format="json")
     assert none.status_code == 404
-    assert none.json()["sentence"] == "No wire lab of 'clock'; systems with one: context-broker, radiator."
+    assert none.json()["sentence"] == "No wire lab of 'clock'; systems with one: context-broker, federation, radiator."
 
 
 def test_only_servers_of_the_system_are_reached(olga, address, settings):
@@ -219,4 +219,4 @@ def test_rest_says_why_a_run_has_no_messages(olga, settings, tmp_path, django_us
         (said[system],) = {answer.json()["sentence"] for answer in answers}
     assert "record_mb" in said["radiator"]
     assert "record_mb above 0" in said["context-broker"]
-    assert said["clock"] == "This run is of 'clock'; systems with a wire lab: context-broker, radiator."
+    assert said["clock"] == "This run is of 'clock'; systems with a wire lab: context-broker, federation, radiator."

@@ -1,4 +1,4 @@
-"""The dissector for Wireshark of a system on the channel: the channel's part, and the system's for its messages. Pure."""
+"""The dissector for Wireshark of a system on the channel: the channel's part, and the system's. Pure."""
 
 from __future__ import annotations
 

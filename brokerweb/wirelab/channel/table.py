@@ -185,7 +185,7 @@ FORMAT = Format(
             wire.LOOSE,
             Loose,
             "channel LOOSE",
-            "anybody → anybody",
+            "any peer → any peer",
             "Carries one message outside sessions, without order or repetition.",
             (*_head(room="0"), _ID, Field(MESSAGE, Kind.REST, "The message.", example="0xc0")),
             _check_loose,

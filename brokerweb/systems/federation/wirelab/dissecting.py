@@ -30,6 +30,17 @@ from overlay.systems.federation.wire.layouts import Field, Layout
 
 MOST_SEGMENTS = 2_000
 """Of a message; what follows is one."""
+_VALUES = {
+    "sub": "subscription",
+    "note": "notification",
+    "adv": "advertisement",
+    "badv": "advertisement of a broker",
+    "entry": "entry of a registration table",
+    "sid": "id of a subscription",
+    "nid": "id of a notification",
+    "sum": "sum of a table",
+}
+"""Words for the values of ``docs/federation.md``."""
 _ANY = Kind("", lambda value: value)
 _NO_FIELD = Field("surplus", _ANY, "")
 
@@ -174,9 +185,10 @@ class _Reader:
             yield Segment("surplus", "unknown", root.end, len(rest), rest.hex(), "", problem)
 
     def _fields(self) -> Iterator[Segment]:
-        layout, (code, *values) = self.layout, self._root.elements or [None]
-        if code is None:
+        layout, elements = self.layout, self._root.elements
+        if not elements:
             return
+        code, *values = elements
         words = "" if layout is None else layout.name.upper()
         if code.elements:
             yield from self._value("kind", code, _ANY, "Kind of the message.", 0)
@@ -257,7 +269,7 @@ def _parts(kind: Kind, value: Value, name: str) -> Iterator[tuple[str, Kind, Val
 
 
 def _about(kind: Kind) -> str:
-    return kind.words.strip("*") if kind.parts and "[" not in kind.words else ""
+    return _VALUES.get(kind.words.strip("*"), "")
 
 
 def _expression(value: Any) -> str:

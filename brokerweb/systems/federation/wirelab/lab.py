@@ -27,8 +27,8 @@ class FederationLab(ChannelLab):
         '(<code>"temperature &gt; 25"</code>).'
     )
     verdict_note = (
-        "Verdict of a network of two brokers and a registration service with the default settings, in which nobody is "
-        "registered but the sender. A message in a datagram is judged as if it came in its sender's session."
+        "Verdict of a network of two brokers and a registration service with the default settings, in which only "
+        "the sender is registered. A message in a datagram is judged as if it came in its sender's session."
     )
     send_note = (
         "A message is sent in a session of the channel, which is opened for it and closed again, and is repeated there "

@@ -16,7 +16,7 @@ from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.layouts import BROKER, CLIENT
 from overlay.systems.federation.wire.values import Advertisement, Role
 
-NOBODY = "wire-lab"
+UNNAMED = "wire-lab"
 MOST_SCOPES = 64
 _OWN = (m.Register, m.Unregister)
 """Messages about the registration itself."""
@@ -34,7 +34,8 @@ def speech_of(message: bytes, now_ms: int) -> Speech:
     kind = None if code is None else LAYOUTS[code]
     if kind is None or not _is_of_clients(kind.way) or kind.message in _OWN:
         return Speech(name.encode(), message, is_loose=isinstance(read, m.Discover))
-    return Speech(name.encode(), message, *_around(codec, name, _scopes(read), 1_000 * now_ms))
+    before, after = _around(codec, name, _scopes(read), 1_000 * now_ms)
+    return Speech(name.encode(), message, (before,), (after,))
 
 
 def _is_of_clients(way: str) -> bool:
@@ -42,11 +43,11 @@ def _is_of_clients(way: str) -> bool:
     return CLIENT in sender and BROKER in receiver
 
 
-def _around(codec: Codec, name: str, scopes: tuple[str, ...], number: int) -> tuple[tuple[bytes, ...], ...]:
+def _around(codec: Codec, name: str, scopes: tuple[str, ...], number: int) -> tuple[bytes, bytes]:
     """The registration, and its end. Neither asks for an answer."""
     role = Role.PROVIDER if scopes else Role.CONSUMER
     register = m.Register(0, Advertisement(name, number, role, "", scopes))
-    return (codec.encode(register),), (codec.encode(m.Unregister(0, number)),)
+    return codec.encode(register), codec.encode(m.Unregister(0, number))
 
 
 def _scopes(message: Any) -> tuple[str, ...]:
@@ -65,7 +66,7 @@ def _name(message: Any) -> str:
             return publications[0].notification.id.provider
         case m.Hello(broker) | m.Broker(_, broker) | m.Here(_, broker):
             return broker.id
-    return NOBODY
+    return UNNAMED
 
 
 def is_last(asked: bytes, answer: bytes) -> bool:

@@ -1,15 +1,16 @@
 """What a server makes of a message or a datagram: found out by giving it to one of a small network. Pure.
 
-The network has two brokers and a registration service with the default settings, and nothing is registered but the
-sender. A message is said in a session of its sender; a datagram without a message arrives from an unknown address.
+The network has two brokers and a registration service with the default settings, and only the sender is registered. A
+message is said in a session of its sender; a datagram without a message arrives from an unknown address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS, code_of, codec_of
-from brokerweb.systems.federation.wirelab.speaking import NOBODY, speech_of
+from brokerweb.systems.federation.wirelab.speaking import UNNAMED, speech_of
 from brokerweb.systems.federation.wirelab.village import Village
 from brokerweb.wirelab.channel.talking import Speech
 from brokerweb.wirelab.lab import Judgement, Verdict
@@ -31,8 +32,9 @@ SETTLED_MS = 100
 def judge_messages(messages: Sequence[bytes], now_ms: int) -> Verdict:
     """The first one that is not accepted decides. Never raises."""
     verdicts = [judge_message(message, now_ms) for message in messages]
-    others = [one for one in verdicts if one.judgement is not Judgement.ACCEPTED]
-    return (others or verdicts)[0]
+    at = next((at for at, one in enumerate(verdicts) if one.judgement is not Judgement.ACCEPTED), 0)
+    found = verdicts[at]
+    return found if len(messages) == 1 else replace(found, sentence=f"Message {at + 1}: {found.sentence}")
 
 
 def judge_message(message: bytes, now_ms: int) -> Verdict:
@@ -50,11 +52,11 @@ def _said(speech: Speech, now_ms: int, settings: dict[str, str]) -> tuple[bytes,
     village.wait(SETTLED_MS)
     name, code = speech.id.decode(), code_of(speech.message)
     way = "" if code is None else LAYOUTS[code].way
-    if name == NOBODY and way.startswith(BROKER):
+    if name == UNNAMED and way.startswith(BROKER):
         name = broker_name(1)  # a neighbour
     is_for_service = way.endswith(f"→ {TO_SERVICE}")
     receiver = SERVICE if is_for_service else broker_name(int(name == broker_name(0)))
-    if name == receiver:  # nobody talks to itself
+    if name == receiver:  # a peer has no session with itself
         return ()
     peers = village.stranger(name).peers
     if speech.is_loose:

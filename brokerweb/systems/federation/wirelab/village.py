@@ -12,7 +12,7 @@ from typing import Any
 from brokerweb.wirelab.channel.assembling import Assembler
 from brokerweb.wirelab.lab import Line
 from overlay.core.addresses import Address
-from overlay.core.chance import Chances, derive_seed
+from overlay.core.chance import Chance, Chances, derive_seed
 from overlay.core.node import MILLISECOND
 from overlay.core.timers import earliest
 from overlay.systems.federation.bdrs.bdrs import RegistrationService
@@ -60,12 +60,12 @@ class Village:
     # ---- who takes part
 
     def consumer(self, name: str, broker: str) -> Consumer:
-        client = Consumer(self._terms, name, self.site(broker), _chances(name).walks, self.now)
+        client = Consumer(self._terms, name, self.site(broker), self.chance(name), self.now)
         return self._start(name, client)
 
     def provider(self, name: str, broker: str, scopes: tuple[str, ...], produce: Produce | None = None) -> Provider:
         me = Advertisement(name, 0, Role.PROVIDER, "", scopes)
-        chance = _chances(name).walks
+        chance = self.chance(name)
         client = Provider(self._terms, me, self.site(broker), chance, self.now, produce=produce)
         return self._start(name, client)
 
@@ -76,12 +76,12 @@ class Village:
         self._place(name, made)
         return made
 
-    def remove(self, name: str) -> None:
-        """Silent at once."""
-        del self.nodes[name]
-
     def site(self, name: str) -> Site:
         return Site(name, self._addresses[name])
+
+    def chance(self, name: str) -> Chance:
+        """Of a client."""
+        return _chances(name).walks
 
     def _start(self, name: str, client: Any) -> Any:
         self._place(name, client)
