@@ -39,13 +39,28 @@ ANCHORS = (
     _chain(40.0),
     _chain(60.0),
     Anchor("one broker, 60 queries/s", "central", 1, {**_LOAD, "rate_per_s": 60.0}, {**_PUBLISHED, "cache_cap": 0}),
+    Anchor(
+        "chain of 3, a provider disappears",
+        "line",
+        3,
+        {**_LOAD, "rate_per_s": 20.0},
+        {**_PUBLISHED, "keepalive_s": 2},
+        faults=({"what": "vanish", "clients": ["p0"], "way": "improper", "at_s": 1},),
+    ),
+    Anchor(
+        "chain of 3, subscriptions flooded",
+        "line",
+        3,
+        {**_LOAD, "rate_per_s": 40.0},
+        {**_PUBLISHED, "routing": "flooding"},
+    ),
     Anchor("chain of 3, 200 queries/s, binary", "line", 3, {**_LOAD, "rate_per_s": 200.0}),
 )
 
 
 class FederationPlan(Plan):
     anchors = ANCHORS
-    measures = ("ts_mean", "ts_p95")
+    measures = ("ts_mean", "messages_per_subscription", "disappearance_known_mean", "disappearance_told_mean")
     compared, compared_from = "time to satisfy a query", "from the intended subscribing"
 
     def workload(self, anchor: Anchor, duration_s: float) -> dict[str, Any]:
