@@ -1,0 +1,10 @@
+"""URLs of the pages of seed 001."""
+
+from django.urls import path
+
+from brokerweb.systems.federation.messages import views as messages
+
+urlpatterns = [
+    path("runs/<str:run_id>/federation/messages/", messages.index, name="federation-messages"),
+    path("runs/<str:run_id>/federation/messages/<str:message>/", messages.detail, name="federation-message"),
+]
