@@ -21,7 +21,7 @@ ALL = 1 << 40
 def listed(request: Request, run: Run) -> HttpResponseBase:
     """A page as JSON, or all in another format. Raises ``NotFound`` and ``InvalidSetting``."""
     form = checked(request.query_params.get("format", JSON))
-    parameters = {name: value for name, value in request.query_params.items() if name not in PAGING}
+    parameters = {name: value for name, value in request.query_params.dict().items() if name not in PAGING}
     page, size = whole(request, "page", 1, 1, 10**6), whole(request, "page_size", 100, 1, 1_000)
     where = ((page - 1) * size, size) if form == JSON else (0, ALL)
     found = web_of(run.system).traces_of_run(run, parameters, *where)

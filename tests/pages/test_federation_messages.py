@@ -65,6 +65,7 @@ def the_way_of_a_subscription(olga: Client, row: dict[str, object], address: str
     kinds = [one["kind"] for one in walk["passages"]]
     assert kinds.count("answer") == row["hops"] > 0, "what comes back is dashed"
     assert kinds.count("request") > 0
+    assert walk["asked"] == int(row["client"][1:]), "as many consumers as brokers"
     steps = " ".join(rows_in(page))
     assert f"got the subscription from {row['client']}" in steps
     assert f"offered the subscription to provider {row['provider']}" in steps

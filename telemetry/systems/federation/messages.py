@@ -50,7 +50,7 @@ unsatisfied, accepted, unanswered or refused. Texts are empty where there is not
 
 SHOWS = ("all", "slowest", "unsatisfied", "lost", "in_window", "cached", "traced")
 """What ``listed`` can select: all in the order of sending; the slowest first; subscriptions without a notification and
-notifications that nobody got; with lost pairs; with pairs in window; answered from a cache; traced."""
+notifications without a delivery; with lost pairs; with pairs in window; answered from a cache; traced."""
 FILTERS = ("kind", "scope", "entity", "provider", "client")
 """Columns of which a value can be chosen. A subscription to several scopes is found by each."""
 _CHOSEN: Mapping[str, Callable[[pa.Table], Any]] = {

@@ -123,7 +123,8 @@ class Way:
     @property
     def entered(self) -> str | None:
         """The broker of its client."""
-        return next((one.broker for one in self.steps if one.step in ("published", "subscribed")), None)
+        step = "subscribed" if self.is_of_subscription else "published"
+        return next((one.broker for one in self.steps if one.step == step), None)
 
     @property
     def delivering(self) -> Sequence[str]:

@@ -11,13 +11,13 @@ from telemetry.systems.federation.ways import Step, Way
 MOST_NAMED = 6
 """Subscriptions named in a step's words."""
 SENTENCES = {
-    "published": "got it from {peer}",
-    "received": "got it from {peer}",
+    "published": "got the notification from {peer}",
+    "received": "got the notification from {peer}",
     "matched": "found {count} of {peer} that it satisfies{named}",
     "duplicate": "dropped it: {peer} sent it again",
     "looped": "dropped it: it came back from {peer}",
     "filtered": "did not send it to {peer}: no subscription wants it there",
-    "forwarded": "sent it to {peer}",
+    "forwarded": "sent the notification to {peer}",
     "stored": "stored it for {peer}, which has no session",
     "sent later": "sent what it had stored to {peer}",
     "notified": "notified {peer}{named}",
