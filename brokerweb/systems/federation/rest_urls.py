@@ -1,9 +1,11 @@
 """URLs of seed 001 below ``/api/``."""
 
 from django.urls import path
+from rest_framework.routers import SimpleRouter
 
 from brokerweb.systems.federation.doors import contextml_views as contextml
 from brokerweb.systems.federation.doors import views
+from brokerweb.systems.federation.messages.rest import RunFederationMessages
 
 NETWORK = "networks/<str:pk>/"
 CONTEXTML = {
@@ -14,7 +16,10 @@ CONTEXTML = {
     "lookup": contextml.LookupView,
 }
 
+router = SimpleRouter()
+router.register("runs", RunFederationMessages, basename="run-federation-messages")
 urlpatterns = [
+    *router.urls,
     path(f"{NETWORK}subscriptions/", views.SubscriptionListView.as_view(), name="hosted-subscriptions"),
     path(f"{NETWORK}subscriptions/<str:id>/", views.SubscriptionView.as_view(), name="hosted-subscription"),
     path(f"{NETWORK}providers/", views.ProviderListView.as_view(), name="hosted-providers"),

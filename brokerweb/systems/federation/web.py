@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from brokerweb.systems.contract import Entry, Web
+from collections.abc import Mapping, Sequence
+
+from brokerweb.experiments.models import Run
+from brokerweb.systems.contract import Entry, Part, Rows, Web
 from brokerweb.systems.federation.doors.context import Doors
+from brokerweb.systems.federation.messages import of_runs
 
 
 class FederationWeb(Web):
+    urls = "brokerweb.systems.federation.urls"
     rest_urls = "brokerweb.systems.federation.rest_urls"
     context = Doors()
     enums = {
@@ -32,3 +37,9 @@ class FederationWeb(Web):
         ),
         Entry("Federated brokers: Wireshark", "Dissector and installation", "federation-wire-wireshark", "lua capture"),
     )
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        return (Part("messages", "Messages", "federation/messages_part.html"),)
+
+    def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
+        return of_runs.listed(run, chosen, offset, limit)
