@@ -141,8 +141,8 @@ class NetworkViewSet(NetworkDiscovery, NetworkChanges):
     )
     @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/faults", url_name="broker-faults")
     def begin_fault(self, request: Request, pk: str, index: str) -> Response:
-        """Begin or end a fault of the system at a server while the network runs: cut the radio of a mobile broker, bring
-        it back, or move it to another port. It happens within two seconds.
+        """Begin or end a fault of the system at a server while the network runs, within two seconds: cut the radio of
+        a mobile broker, bring it back, or move it to another port.
 
         400 if this server cannot have the fault, 409 if it does not run.
         """

@@ -6,6 +6,8 @@ from rest_framework.routers import SimpleRouter
 from brokerweb.systems.federation.doors import contextml_views as contextml
 from brokerweb.systems.federation.doors import views
 from brokerweb.systems.federation.messages.rest import RunFederationMessages
+from brokerweb.systems.federation.subscribing.rest import DryRunView
+from brokerweb.systems.federation.watching.rest import FederationNetworks
 
 NETWORK = "networks/<str:pk>/"
 CONTEXTML = {
@@ -18,8 +20,10 @@ CONTEXTML = {
 
 router = SimpleRouter()
 router.register("runs", RunFederationMessages, basename="run-federation-messages")
+router.register("networks", FederationNetworks, basename="federation-network")
 urlpatterns = [
     *router.urls,
+    path(f"{NETWORK}subscription-dry-run/", DryRunView.as_view(), name="subscription-dry-run"),
     path(f"{NETWORK}subscriptions/", views.SubscriptionListView.as_view(), name="hosted-subscriptions"),
     path(f"{NETWORK}subscriptions/<str:id>/", views.SubscriptionView.as_view(), name="hosted-subscription"),
     path(f"{NETWORK}providers/", views.ProviderListView.as_view(), name="hosted-providers"),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from brokerweb.experiments.models import Run
-from brokerweb.systems.contract import Entry, Part, Rows, Web
+from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.networks.models import Network
+from brokerweb.systems.contract import Entry, Part, Rows, ServerDetail, Web
 from brokerweb.systems.federation.doors.context import Doors
 from brokerweb.systems.federation.messages import of_runs
+from brokerweb.systems.federation.watching import lists, panel
+from brokerweb.systems.federation.watching.mobile import indices
+from brokerweb.systems.federation.watching.tree import tree_of
 
 
 class FederationWeb(Web):
@@ -43,3 +49,27 @@ class FederationWeb(Web):
 
     def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
         return of_runs.listed(run, chosen, offset, limit)
+
+    def parts_of_network(self, network: Network) -> Sequence[Part]:
+        tree = Part("tree", "Tree", "federation/tree_part.html")
+        mobile = Part("mobile", "Mobile brokers", "federation/mobile_part.html")
+        return (mobile, tree) if indices(network) else (tree,)
+
+    def resting_links(self, network: Network) -> Sequence[tuple[int, int]]:
+        """None while nobody can tell."""
+        try:
+            return tree_of(network).resting(network.deployed["links"])
+        except (NotAnswered, NotPossible):
+            return ()
+
+    def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
+        return lists.clients(network, offset, limit, reachable)
+
+    def pending_of_network(self, network: Network, offset: int, limit: int) -> Rows:
+        return lists.pending(network, offset, limit)
+
+    def server_of_network(self, network: Network, index: int) -> dict[str, Any]:
+        return {"traced_one_in": 0, "own": panel.own_words(network, index)}
+
+    def detail_of_network(self, network: Network, found: Mapping[str, Any]) -> ServerDetail:
+        return panel.detail_of(found)

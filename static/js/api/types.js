@@ -236,6 +236,7 @@
  * @property {string} state starting, up, not answering, restarting, draining, failed or stopped
  * @property {string} [wanted] running, drained or removed
  * @property {boolean} [is_old] Whether a change of settings has not reached it yet
+ * @property {string[]} [faults] Faults that an operator has begun, such as offline
  * @property {string} reason
  * @property {number} restarts
  * @property {number | null} pid
@@ -694,6 +695,12 @@
  */
 
 /**
+ * @typedef {Object} FaultBodyRequest
+ * @property {string} what A fault of the system: offline or move of a mobile broker
+ * @property {boolean} [begins] False ends a fault that lasts
+ */
+
+/**
  * @typedef {Object} Field
  * @property {string} name
  * @property {string} what number, text, choice, flag, moment or tag
@@ -731,6 +738,13 @@
  * @property {string} name
  * @property {string} about State, size or purpose
  * @property {string} address Path of the page
+ */
+
+/**
+ * @typedef {Object} FoundProvider
+ * @property {string} id
+ * @property {string} endpoint Its address in the network
+ * @property {string} url
  */
 
 /**
@@ -952,6 +966,11 @@
  */
 
 /**
+ * @typedef {Object} Lookup
+ * @property {FoundProvider[]} results
+ */
+
+/**
  * @typedef {Object} MadeToken
  * @property {string} id
  * @property {string} [name]
@@ -1050,6 +1069,24 @@
  */
 
 /**
+ * @typedef {Object} MobileBroker
+ * @property {number} index
+ * @property {MobileBrokerStateEnum} state
+ * @property {string} endpoint
+ * @property {number} epoch
+ * @property {number} clients
+ * @property {Store[]} by_neighbours
+ * @property {Store[]} by_itself
+ * @property {Record<string, any> | null} bulk {waiting, omega, leaves_in_ms}; null without bulk mode
+ * @property {(Record<string, any>)[]} waiting The first 50 subscriptions of the bulk queue
+ * @property {string} trouble
+ */
+
+/**
+ * @typedef {"connected" | "connecting" | "offline" | "away" | "down"} MobileBrokerStateEnum
+ */
+
+/**
  * @typedef {"found_local" | "found_remote" | "not_found_proved" | "not_found_ttl" | "dead_end" | "lost" | "broker_gone" | "expired" | "timed_out" | "refused" | "unknown"} NameEnum
  */
 
@@ -1057,12 +1094,12 @@
  * @typedef {Object} Neighbour
  * @property {number | null} index
  * @property {string} address
- * @property {NeighbourStateEnum} state linked: taken from the topology, not reported by the server * `joined` - joined * `lost` - lost * `left` - left * `refused` - refused * `linked` - linked
+ * @property {NeighbourStateEnum} state linked: taken from the topology, not reported by the server; retired: of an earlier tree * `joined` - joined * `lost` - lost * `left` - left * `refused` - refused * `linked` - linked * `connecting` - connecting * `away` - away * `retired` - retired
  * @property {number | null} since_s Seconds since the launch
  */
 
 /**
- * @typedef {"joined" | "lost" | "left" | "refused" | "linked"} NeighbourStateEnum
+ * @typedef {"joined" | "lost" | "left" | "refused" | "linked" | "connecting" | "away" | "retired"} NeighbourStateEnum
  */
 
 /**
@@ -1199,6 +1236,18 @@
 
 /**
  * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full" | "test"} NoticeKind
+ */
+
+/**
+ * @typedef {Object} Notification
+ * @property {string} provider
+ * @property {number} number Rises with each notification of its provider
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {string} timestamp
+ * @property {string} expires
+ * @property {Record<string, any>} data
  */
 
 /**
@@ -1591,6 +1640,10 @@
  */
 
 /**
+ * @typedef {"low" | "normal" | "high"} PriorityEnum
+ */
+
+/**
  * @typedef {Object} Problem
  * @property {string} type `urn:problem-type:waxwing:CODE`
  * @property {string} title Phrase of the status
@@ -1625,6 +1678,58 @@
  * @property {number} broker_index Its index in the network
  * @property {string} valid_begin
  * @property {string} valid_end
+ */
+
+/**
+ * @typedef {Object} Provider
+ * @property {string} name
+ * @property {string[]} scopes
+ * @property {Record<string, any>} needs
+ * @property {string} url
+ * @property {number | null} broker
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} ProviderBodyRequest
+ * @property {string} name Unique in the network
+ * @property {string[]} scopes
+ * @property {Record<string, any>} [needs] By scope, a list of scopes whose data it needs first
+ * @property {string} [url] Is asked by GET ?entity=&type=&scope=
+ * @property {number} [broker] Index of the broker to begin with
+ */
+
+/**
+ * @typedef {Object} ProviderPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {Provider[]} results
+ */
+
+/**
+ * @typedef {Object} PublishBodyRequest
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {Record<string, any>} data Texts, numbers, booleans, objects and lists by name
+ * @property {number} [valid_ms] From now; or expires
+ * @property {string} [expires] 2026-11-29T12:00:00Z
+ * @property {string} [timestamp] Default: now
+ * @property {string} provider A provider that this account has registered
+ */
+
+/**
+ * @typedef {Object} Queried
+ * @property {Notification[]} notifications
+ */
+
+/**
+ * @typedef {Object} QueryBodyRequest
+ * @property {string[]} scopes
+ * @property {string} [entity_type] Default: any
+ * @property {string} [entity_id] Default: any
+ * @property {number} [deadline_ms]
  */
 
 /**
@@ -1937,6 +2042,13 @@
  */
 
 /**
+ * @typedef {Object} Said
+ * @property {string} predicate
+ * @property {boolean} holds
+ * @property {string} why The value that was tested
+ */
+
+/**
  * @typedef {Object} SavedView
  * @property {string} id
  * @property {string} page Page: runs or compare
@@ -2120,6 +2232,16 @@
  */
 
 /**
+ * @typedef {Object} Store
+ * @property {number} broker Who keeps it
+ * @property {number} neighbour For whom
+ * @property {string} state Of the edge: connected, connecting, away, retired
+ * @property {number} count Notifications
+ * @property {number} bytes
+ * @property {number | null} gives_up_in_ms Until it is dropped; null: not away
+ */
+
+/**
  * @typedef {"holder" | "walk" | "next" | "hedged" | "chosen" | "view"} StrategyEnum
  */
 
@@ -2219,6 +2341,74 @@
 
 /**
  * @typedef {"reproduced" | "shape only" | "not" | "inconclusive" | "not known"} StudyVerdict
+ */
+
+/**
+ * @typedef {Object} Subscription
+ * @property {string} id
+ * @property {string} client Its consumer
+ * @property {number | null} number Given by its consumer, in ContextML
+ * @property {string[]} scopes
+ * @property {string | any[]} expression As nested lists
+ * @property {string} expires
+ * @property {PriorityEnum} priority
+ * @property {SubscriptionKind} kind
+ * @property {string} url
+ * @property {SubscriptionState} state
+ * @property {string} reason Why it was refused
+ * @property {string} created
+ * @property {string | null} ended
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Address of its notifications as server-sent events
+ */
+
+/**
+ * @typedef {Object} SubscriptionBodyRequest
+ * @property {string[]} scopes
+ * @property {string | any[]} [expression] temperature > 25, or ["temperature", ">", 25]; default: all notifications
+ * @property {string} expires 2026-11-29T12:00:00Z
+ * @property {PriorityEnum} [priority]
+ * @property {SubscriptionKind} [kind] once: a query * `once` - once * `stream` - stream
+ * @property {string} [url] Is sent notifications by POST
+ * @property {string} [client] A consumer registered with advertise; default: that of the account
+ */
+
+/**
+ * @typedef {Object} SubscriptionDryRun
+ * @property {string} text The expression in its text form
+ * @property {any[]} expression As nested lists
+ * @property {string[]} warnings
+ * @property {number} satisfied
+ * @property {number} brokers_asked
+ * @property {string[]} known_scopes
+ * @property {TriedNotification[]} rows The newest 200 notifications
+ */
+
+/**
+ * @typedef {Object} SubscriptionDryRunBodyRequest
+ * @property {string[]} [scopes] None: all
+ * @property {string | any[]} [expression] temperature > 25, or ["temperature", ">", 25]; default: all
+ */
+
+/**
+ * @typedef {"once" | "stream"} SubscriptionKind
+ */
+
+/**
+ * @typedef {Object} SubscriptionPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {Subscription[]} results
+ */
+
+/**
+ * @typedef {"active" | "satisfied" | "expired" | "refused"} SubscriptionState
  */
 
 /**
@@ -2500,8 +2690,48 @@
  */
 
 /**
+ * @typedef {Object} Tree
+ * @property {number} epoch
+ * @property {boolean} is_of_service False: a broker told it, which may know an older one
+ * @property {number[][]} edges
+ * @property {number[][]} resting Links that are no edges
+ * @property {TreeBroker[]} brokers
+ */
+
+/**
+ * @typedef {Object} TreeBroker
+ * @property {number | null} index
+ * @property {string} broker Its name in messages
+ * @property {string} endpoint
+ * @property {boolean} is_mobile
+ * @property {TreeBrokerStateEnum} state At the registration service * `valid` - valid * `invalid` - invalid
+ * @property {number} silent_ms Since the last sign of life
+ * @property {number} epoch The newest that was sent to it
+ * @property {string[]} down Brokers to which it reports a dead link
+ */
+
+/**
+ * @typedef {"valid" | "invalid"} TreeBrokerStateEnum
+ */
+
+/**
  * @typedef {Object} Tried
  * @property {Placed[]} rows
+ */
+
+/**
+ * @typedef {Object} TriedNotification
+ * @property {string} provider
+ * @property {number} number
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {number} timestamp_unix_ms
+ * @property {Record<string, any>} data
+ * @property {number[]} brokers In whose caches it is
+ * @property {boolean} holds Whether it satisfies the subscription
+ * @property {boolean} is_in_scope
+ * @property {Said[]} said The predicates that decide it
  */
 
 /**

@@ -15,6 +15,8 @@ from overlay.systems.federation.wire.inspection import Subject
 MOST_WAITING = 50
 """Subscriptions of a bulk queue that are listed."""
 CONNECTED, CONNECTING, OFFLINE, AWAY, DOWN = "connected", "connecting", "offline", "away", "down"
+TONES = {CONNECTED: "up", CONNECTING: "starting", OFFLINE: "stopped", AWAY: "not-answering", DOWN: "failed"}
+"""The style of each state on pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,10 @@ class Store:
     bytes: int
     gives_up_in_ms: int | None
     """Until it is dropped; ``None``: the neighbour is not away."""
+
+    @property
+    def gives_up_in_s(self) -> float | None:
+        return _seconds(self.gives_up_in_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +57,19 @@ class MobileBroker:
     """Why it could not be asked."""
 
     @property
-    def is_offline(self) -> bool:
-        return self.state == OFFLINE
+    def tone(self) -> str:
+        """The style of its state."""
+        return TONES[self.state]
+
+    @property
+    def leaves_in_s(self) -> float | None:
+        """Until its bulk queue is sent."""
+        return None if self.bulk is None else _seconds(self.bulk["leaves_in_ms"])
+
+    @property
+    def missing(self) -> int:
+        """Subscriptions with which its bulk queue is sent before."""
+        return 0 if self.bulk is None else self.bulk["omega"] - self.bulk["waiting"]
 
     @property
     def stored_for_it(self) -> int:
@@ -61,6 +78,10 @@ class MobileBroker:
     @property
     def stored_by_it(self) -> int:
         return sum(one.count for one in self.by_itself)
+
+
+def _seconds(ms: int | None) -> float | None:
+    return None if ms is None else ms / 1000
 
 
 def indices(network: Network) -> list[int]:
@@ -93,7 +114,7 @@ def _mobile(network: Network, index: int) -> MobileBroker:
         others,
         [one for one in own if one.count],
         state["bulk"],
-        waiting,
+        [{**row, "waits_s": row["waits_ms"] / 1000, "expires_in_s": row["expires_in_ms"] / 1000} for row in waiting],
     )
 
 

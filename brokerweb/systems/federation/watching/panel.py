@@ -12,6 +12,7 @@ from brokerweb.systems.contract import ServerDetail
 from brokerweb.systems.federation.watching.inspecting import addresses, asked, index_of
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.inspection import Subject
+from telemetry.formatting import sig3, words
 
 
 def own_words(network: Network, index: int) -> dict[str, Any] | None:
@@ -51,4 +52,12 @@ def own_words(network: Network, index: int) -> dict[str, Any] | None:
 
 def detail_of(found: Mapping[str, Any]) -> ServerDetail:
     """The panel's part for the result of ``own_words``."""
-    return ServerDetail("federation/broker.html", {"own_state": (found["own"] or {}).get("state")})
+    own = found["own"] or {}
+    state, gauges = own.get("state") or {}, own.get("gauges", {})
+    leaves_in_ms = (state.get("bulk") or {}).get("leaves_in_ms")
+    shown = {
+        "own_state": state,
+        "own_gauges": [(words(name), sig3(count)) for name, count in gauges.items() if name != "epoch"],
+        "own_leaves_in_s": None if leaves_in_ms is None else leaves_in_ms / 1000,
+    }
+    return ServerDetail("federation/broker.html", shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -65,19 +65,19 @@ class MobileBrokerSerializer(serializers.Serializer):
     trouble = serializers.CharField(allow_blank=True)
 
 
+def network_or_refusal(request: Request, pk: str) -> Network:
+    """Raises ``Http404`` for a network that the account may not see, and ``NotPossible`` for one of another system."""
+    seen = shown_networks(Network.objects.all(), access_of(request.user, request.auth))
+    network = get_object_or_404(seen, pk=pk)
+    if network.system != SYSTEM.name:
+        raise NotPossible(f"{network.name} is no network of {SYSTEM.title}.")
+    return network
+
+
 class FederationNetworks(GenericViewSet):
     queryset = Network.objects.all()
     network_in = "pk"
     pagination_class = None
-
-    def get_queryset(self) -> QuerySet[Network]:
-        return shown_networks(super().get_queryset(), access_of(self.request.user, self.request.auth))
-
-    def _network(self) -> Network:
-        network: Network = self.get_object()
-        if network.system != SYSTEM.name:
-            raise NotPossible(f"{network.name} is no network of {SYSTEM.title}.")
-        return network
 
     @extend_schema(operation_id="networks_tree_retrieve", responses=TreeSerializer, filters=False)
     @action(detail=True)
@@ -86,7 +86,7 @@ class FederationNetworks(GenericViewSet):
 
         409 if the network does not run or is of another system, 504 if no server answers.
         """
-        network = self._network()
+        network = network_or_refusal(request, pk)
         found = tree_of(network)
         shown: dict[str, Any] = {**asdict(found), "edges": sorted(found.edges)}
         return Response({**shown, "resting": found.resting(network.deployed["links"])})
@@ -97,4 +97,4 @@ class FederationNetworks(GenericViewSet):
     @action(detail=True, url_path="mobile-brokers")
     def mobile_brokers(self, request: Request, pk: str) -> Response:
         """The mobile brokers of a federation: state, what is stored for and by them, and their bulk queues."""
-        return Response(MobileBrokerSerializer(mobile_brokers(self._network()), many=True).data)
+        return Response(MobileBrokerSerializer(mobile_brokers(network_or_refusal(request, pk)), many=True).data)

@@ -53,5 +53,5 @@ def _asked(network: Network, index: int, *, is_service: bool) -> Tree:
         registered = server.rows(Subject.BROKERS, limit=MOST).rows if is_service else ()
     edges = ((index_of(a), index_of(b)) for a, b in found.rows)
     known = frozenset((min(a, b), max(a, b)) for a, b in edges if a is not None and b is not None)
-    rows = [{**row, "index": index_of(row["broker"])} for row in registered]
+    rows = [{**row, "index": index_of(row["broker"]), "silent_s": row["silent_ms"] / 1000} for row in registered]
     return Tree(found.epoch, known, sorted(rows, key=lambda row: (row["index"] is None, row["index"])), is_service)

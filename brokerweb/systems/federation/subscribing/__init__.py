@@ -1,0 +1,6 @@
+"""The page that composes a subscription and tries it on recent notifications.
+
+- ``recent``   notifications in the caches of a network's brokers
+- ``trying``   the dry run
+- ``views``, ``rest``
+"""
