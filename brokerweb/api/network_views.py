@@ -133,6 +133,24 @@ class NetworkViewSet(NetworkDiscovery, NetworkChanges):
         return self.shown(networks.restart_broker(network, broker_of(network, index), self.user))
 
     @extend_schema(
+        operation_id="networks_broker_fault",
+        request=shapes.FaultBody,
+        parameters=[OpenApiParameter("index", int, OpenApiParameter.PATH)],
+        responses=shapes.NetworkSerializer,
+        filters=False,
+    )
+    @action(detail=True, methods=["post"], url_path="brokers/(?P<index>[0-9]{1,7})/faults", url_name="broker-faults")
+    def begin_fault(self, request: Request, pk: str, index: str) -> Response:
+        """Begin or end a fault of the system at a server while the network runs: cut the radio of a mobile broker, bring
+        it back, or move it to another port. It happens within two seconds.
+
+        400 if this server cannot have the fault, 409 if it does not run.
+        """
+        network = self.get_object()
+        sent = self.parsed(shapes.FaultBody)
+        return self.shown(networks.operate(network, broker_of(network, index), **sent, by=self.user))
+
+    @extend_schema(
         operation_id="networks_events_list", responses=shapes.NetworkEventSerializer(many=True), filters=False
     )
     @action(detail=True, url_path="events", pagination_class=None)

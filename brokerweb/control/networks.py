@@ -22,7 +22,11 @@ def networks_of(host: str) -> list[Network]:
     """The networks of this host; a network without a host is assigned to it."""
     Network.objects.filter(host="", desired=Desired.RUNNING).update(host=host)
     settled = Network.objects.filter(desired=Desired.STOPPED, state=NetworkState.STOPPED)
-    return list(Network.objects.filter(host=host).exclude(pk__in=settled).prefetch_related("restart_orders", "bridges"))
+    return list(
+        Network.objects.filter(host=host)
+        .exclude(pk__in=settled)
+        .prefetch_related("restart_orders", "fault_orders", "bridges")
+    )
 
 
 def network_deployment(network: Network) -> dict[str, Any]:
@@ -62,6 +66,7 @@ def reconcile_network(network: Network, supervisor: SupervisorClient, known: set
             status = supervisor.stop(network.id, status["epoch"], step.reason)
         elif status is not None:
             status = _restart_brokers(network, supervisor, status)
+            status = _order_faults(network, supervisor, status)
     except (SupervisorRefused, OSError) as error:
         step, status = Step(to=NetworkState.FAILED, reason=in_words(error)), None
     bridged = list(network.bridges.all())
@@ -91,6 +96,17 @@ def _restart_brokers(network: Network, supervisor: SupervisorClient, status: Sta
                 continue
         except SupervisorRefused as error:
             log.warning("restart of broker %s of network %s failed: %s", order.broker, network.id, error.sentence)
+        order.delete()
+    return status
+
+
+def _order_faults(network: Network, supervisor: SupervisorClient, status: Status) -> Status:
+    """Forwards each order once. The supervisor refuses those for servers that cannot have the fault."""
+    for order in network.fault_orders.all():
+        try:
+            status = supervisor.fault(network.id, network.epoch, order.broker, order.what, begins=order.begins)
+        except SupervisorRefused as error:
+            log.warning("%s of network %s was refused: %s", order, network.id, error.sentence)
         order.delete()
     return status
 

@@ -104,6 +104,23 @@ class Network(models.Model):
         return self.name
 
 
+class FaultOrder(models.Model):
+    """A request to begin or end a fault of the system at a server, such as a radio that is off; deleted once its
+    supervisor has it."""
+
+    network = models.ForeignKey(Network, on_delete=models.CASCADE, related_name="fault_orders")
+    broker = models.PositiveIntegerField(help_text="Index of the server")
+    what = models.CharField(max_length=40, help_text="Name of the fault")
+    begins = models.BooleanField()
+    created = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["network", "broker", "what"], name="one_fault_order")]
+
+    def __str__(self) -> str:
+        return f"{self.what} of server {self.broker} of {self.network_id}"
+
+
 class RestartOrder(models.Model):
     """A request to restart a broker; deleted once its supervisor has started another process."""
 

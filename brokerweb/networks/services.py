@@ -18,12 +18,13 @@ from brokerweb.changelog.recording import DELETE, logged, recorded, subject
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.setting_forms import Profiles
 from brokerweb.networks import broker_index, changes, deploy_tasks, naming, quotas
-from brokerweb.networks.models import DOWN, UP, Desired, Host, Network, NetworkState, RestartOrder
+from brokerweb.networks.models import DOWN, UP, Desired, FaultOrder, Host, Network, NetworkState, RestartOrder
 from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import SettingInfo
 from overlay.experiment.definition import default_topology, graph_of
+from overlay.faults.kinds import FaultKind
 from overlay.systems.contract import PROFILE, System
 from overlay.systems.registry import FIRST, SYSTEMS, system_of
 
@@ -143,6 +144,7 @@ def stop(network: Network) -> Network:
 def _forget_restarts(network: Network) -> None:
     """Delete restart requests of brokers that no longer run."""
     network.restart_orders.all().delete()
+    network.fault_orders.all().delete()
 
 
 def restart_broker(network: Network, index: int, by: User | None = None) -> Network:
@@ -165,6 +167,37 @@ def restart_broker(network: Network, index: int, by: User | None = None) -> Netw
     with recorded("restart", network, by) as record:
         RestartOrder.objects.get_or_create(network=network, broker=index, defaults=order)
         record.said["broker"] = index
+    network.refresh_from_db()
+    return network
+
+
+def operable(network: Network, index: int) -> Mapping[str, FaultKind]:
+    """The faults that an operator may begin and end at a server."""
+    system = SYSTEMS[network.system]
+    return system.operated_faults(system.setup(network.settings, None, graph_of(network.deployed)), index)
+
+
+def operate(network: Network, index: int, what: str, *, begins: bool = True, by: User | None = None) -> Network:
+    """Request that a fault of the system begins or ends at a server, such as a radio that is off.
+
+    Its host's worker forwards the request within a second. Raises ``NotPossible``; ``InvalidSetting`` for a server or a
+    fault that it cannot have.
+    """
+    broker_index.known(network, index, "index")
+    kinds = operable(network, index)
+    if what not in kinds:
+        names = f"must be one of {', '.join(kinds)}" if kinds else "cannot begin at this server"
+        raise InvalidSetting("what", f"{names}, not {shown(what, 40)}" if kinds else names)
+    if not begins and not kinds[what].lasts:
+        raise InvalidSetting("begins", f"must be true: {what} does not last")
+    row = next((row for row in network.brokers if row["index"] == index), {"state": "stopped"})
+    if network.state not in UP or row["state"] not in ("up", "not answering"):
+        raise NotPossible(f"{_title(network, index)} is {row['state']}; it must be up.")
+    if missing := worker_missing(network.host):
+        raise NotPossible(f"{_title(network, index)} cannot be reached now. {missing}")
+    with recorded("fault", network, by) as record:
+        FaultOrder.objects.update_or_create(network=network, broker=index, what=what, defaults={"begins": begins})
+        record.said |= {"broker": index, "what": what, "begins": begins}
     network.refresh_from_db()
     return network
 

@@ -153,7 +153,7 @@ def _shown(network: Network) -> dict[str, Any]:
     ]
     return {
         "network": network,
-        "frame": shown,
+        "frame": {**shown, "resting": web_of(network.system).resting_links(network)},
         "rows": rows,
         "servers": servers,
         "progress": changes.progress(network, services.worker_missing(network.host)),

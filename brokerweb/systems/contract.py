@@ -298,6 +298,10 @@ class Web:
         """Below the table of servers."""
         return ()
 
+    def resting_links(self, network: Network) -> Sequence[tuple[int, int]]:
+        """Links that its servers do not use now, by the indices of their ends, for the picture. It is polled."""
+        return ()
+
     def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows | None:
         """Clients that its servers know; with ``reachable`` only those that are, or are not. ``None``: they list none.
 

@@ -93,10 +93,11 @@ class Channel:
             station.ready.append(session)
         return True
 
-    def send_loose(self, address: Address, message: bytes) -> bool:
-        """Send one message outside sessions. ``False`` if it does not fit into one datagram, or is empty."""
+    def send_loose(self, address: Address, message: bytes, frame: int = 0) -> bool:
+        """Send one message outside sessions. ``False`` if it does not fit into one datagram, or is empty. ``frame``:
+        the bytes of a datagram on the way to this address, if more than those of the settings."""
         data = wire.loose(self.id, message)
-        if not message or len(data) + self._seal > self.settings.frame:
+        if not message or len(data) + self._seal > max(self.settings.frame, frame):
             return False
         self._station.send(data, address)
         return True

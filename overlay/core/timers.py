@@ -36,6 +36,11 @@ class Timers:
     def cancel(self, key: Hashable) -> None:
         self._at.pop(key, None)
 
+    def get(self, key: Hashable) -> int | None:
+        """The deadline of a key; ``None`` if it has none."""
+        entry = self._at.get(key)
+        return None if entry is None else entry[1]
+
     def next_timer(self) -> int | None:
         heap = self._heap
         while heap:

@@ -20,12 +20,14 @@ from overlay.core.node import SECOND
 from overlay.core.silence import Silence
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
+from overlay.faults.faults import BEGAN, ENDED
 from overlay.journal.facts import Event
 from overlay.runtime.bridges import Bridges
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.deployment_processes import DeploymentProcesses, Forked
 from overlay.runtime.deployment_status import Observed
 from overlay.runtime.network_changes import NetworkChanges
+from overlay.runtime.operated_faults import OperatedFaults
 from overlay.runtime.orders import Orders
 from overlay.runtime.processes import DISK_FULL, Work
 from overlay.runtime.reporting import supervisor_journal
@@ -73,6 +75,7 @@ class DeploymentRunner:
         self._processes = DeploymentProcesses(words, lifeline, self._work, forked, self._tell, states)
         self.bridges = Bridges(deployment, lifeline, forked, self._tell)
         self._course = RunCourse(deployment, self._processes, self._tell)
+        self._operated = OperatedFaults()
         self.changes = NetworkChanges(deployment, self._processes, self._assembly, self._tell, older or {})
         is_network = deployment.kind == NETWORK  # which keeps answering even if its journal cannot be written
         self._journal = supervisor_journal(self._journal_path("supervisor"), now, is_forgiving=is_network)
@@ -134,6 +137,16 @@ class DeploymentRunner:
         self._processes.kill(name)
         return True
 
+    def operate(self, index: int, name: str, begins: bool) -> None:
+        """Begin or end a fault of the system at one server of a network. Idempotent for faults that last. Raises
+        ``WaxwingError``."""
+        self._require_alive("its servers cannot be operated")
+        if self.deployment.kind != NETWORK:
+            raise WaxwingError(f"{self.deployment.id} is a run; its faults are planned")
+        fault = self._operated.set(self.deployment, index, name, begins)
+        if fault is not None:
+            self._tell(BEGAN if begins else ENDED, {"label": fault.label, "broker": index})
+
     def restart_broker(self, index: int, restarts: int, reason: str, now: int) -> None:
         """Restart a broker that has been restarted ``restarts`` times so far. If it has been restarted more often, do
         nothing, so that the command is idempotent. Raises ``WaxwingError``.
@@ -171,6 +184,7 @@ class DeploymentRunner:
     def turn(self, now: int) -> int:
         """Do everything that is due. Returns the monotonic time (ns) of the next turn."""
         try:
+            self.addresses = self._operated.addresses(self.addresses)
             if phases.is_alive(self.deployment, self.phase):
                 self._watch.look(self._addresses_up(), now)
             while self.phase not in phases.ENDED and (move := phases.next_move(self.deployment, self._seen(now), now)):
@@ -254,6 +268,8 @@ class DeploymentRunner:
             deployment = replace(deployment, setup=replace(deployment.setup, settings=older))
         job = Job(deployment, self.addresses, name, self._zero, journal, self._lifeline, self._course.shared)
         if name in names:
+            if deployment.kind == NETWORK:
+                job = replace(job, operated=self._operated.of(deployment, names.index(name)))
             return job.server(incarnation=process.launches)
         assert self._workload_start is not None
         return job.fleet(self._workload_start)
@@ -287,6 +303,7 @@ class DeploymentRunner:
             members=dict(self.deployment.members),
             leaving=self.changes.away,
             older=self.changes.older,
+            faults=self._operated.active(),
         )
         return {
             "id": self.deployment.id,

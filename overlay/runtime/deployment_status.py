@@ -47,10 +47,14 @@ class Observed:
     older: Collection[int] = ()
     """Servers of a network that a rolling change of settings has not reached."""
 
+    faults: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """Names of faults that an operator has begun, by server."""
+
     def servers(self, names: Sequence[str], addresses: Sequence[Address]) -> list[dict[str, Any]]:
         """A row for each server, by index, without those that were removed and have ended.
 
-        ``wanted`` is its desired state. ``is_old``: a rolling change of settings has not reached it.
+        ``wanted`` is its desired state. ``is_old``: a rolling change of settings has not reached it. ``faults``:
+        those that an operator has begun, if there are any.
         """
         rows = []
         for index, name in enumerate(names):
@@ -58,7 +62,8 @@ class Observed:
             if wanted != REMOVED or self.processes[name].lives:
                 row = {"index": index, "name": name, "address": format_address(addresses[index])}
                 told = {"wanted": wanted, "is_old": index in self.older}
-                rows.append({**row, **self._server(index, name), **told})
+                begun = {"faults": list(self.faults[index])} if index in self.faults else {}
+                rows.append({**row, **self._server(index, name), **told, **begun})
         return rows
 
     def fleets(self, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -186,10 +186,17 @@ class Deployments:
 
     def _fault(self, request: Request) -> Reply:
         hosted = self._find_owned(request)
-        kind = request.get("kind")
-        if kind != "kill":
-            raise Refusal("bad-request", f"kind must be kill, not {shown(kind)}")
+        kind, begins = request.get("kind"), request.get("begins", True)
         broker = _broker_of(request, hosted)
+        known = ("kill", *hosted.deployment.system.faults)
+        if kind not in known or not isinstance(begins, bool):
+            raise Refusal("bad-request", f"kind must be one of {', '.join(known)}, not {shown(kind)}")
+        if kind != "kill":
+            try:
+                hosted.operate(broker, str(kind), begins)
+            except WaxwingError as error:
+                raise Refusal("conflict", str(error)) from None
+            return hosted.status()
         if not hosted.kill_broker(broker):
             raise Refusal("conflict", f"broker {broker} has no process at the moment")
         return hosted.status()

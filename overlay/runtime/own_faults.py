@@ -7,7 +7,7 @@ processes with targets of such faults look, servers before each batch of datagra
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND
@@ -20,6 +20,12 @@ LOOK_NS = 20 * MILLISECOND
 
 Turn = tuple[Fault, bool]
 """A fault and whether it begins."""
+
+
+class Look(Protocol):
+    def look(self) -> Sequence[Turn]:
+        """What has begun and ended since the last call, each once."""
+        ...
 
 
 class Watcher:
@@ -65,11 +71,12 @@ class FaultedServer:
     """Wraps a server, recorded or not, and lets it see its faults. ``move`` gives it another port, and returns its new
     address."""
 
-    def __init__(self, server: Any, watcher: Watcher, move: Callable[[], Address]) -> None:
+    def __init__(self, server: Any, watcher: Look, move: Callable[[], Address], look_ns: int = LOOK_NS) -> None:
         self._server = server
         self._watcher = watcher
         self._move = move
         self._next_look = 0
+        self._look_ns = look_ns
         self.datagrams_to_send = server.datagrams_to_send
         self.events = server.events
 
@@ -91,7 +98,7 @@ class FaultedServer:
         return self._next_look if timer is None else min(timer, self._next_look)
 
     def _look(self, now: int) -> None:
-        self._next_look = now + LOOK_NS
+        self._next_look = now + self._look_ns
         for fault, begins in self._watcher.look():
             self._server.fault(fault.seen_by(self._move() if fault.moves else None), begins, now)
 

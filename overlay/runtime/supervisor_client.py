@@ -80,9 +80,9 @@ class SupervisorClient:
         """Forget the status of an ended deployment."""
         return self._ask(do="forget", id=id, epoch=epoch)
 
-    def fault(self, id: str, epoch: int, broker: int, kind: str = "kill") -> Status:
-        """Inject a fault into a broker."""
-        return self._ask(do="fault", id=id, epoch=epoch, broker=broker, kind=kind)
+    def fault(self, id: str, epoch: int, broker: int, kind: str = "kill", *, begins: bool = True) -> Status:
+        """Inject a fault into a broker: ``kill``, or of a network one that its system lets operators begin and end."""
+        return self._ask(do="fault", id=id, epoch=epoch, broker=broker, kind=kind, begins=begins)
 
     def restart(self, id: str, epoch: int, broker: int, restarts: int, by: str) -> Status:
         """Restart a broker that was restarted ``restarts`` times so far; idempotent."""

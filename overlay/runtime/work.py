@@ -13,10 +13,15 @@ from pathlib import Path
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chance, derive_seed
 from overlay.core.links import LinkShape, Shaper
+from overlay.core.node import MILLISECOND
 from overlay.deployment.deployment import RUN, Deployment
 from overlay.runtime.link_faults import FaultyShaper, SharedFaults, faulty_directions
+from overlay.runtime.operated_faults import ServerFaults
 from overlay.runtime.processes import Ready, Work
 from overlay.runtime.server_process import MakeShaper, ServerProcess, Wrap, plain_shaper
+
+OPERATED_LOOK_NS = 200 * MILLISECOND
+"""A server of a network looks for orders of an operator this often. More often costs processor time for years."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Job:
     lifeline: int
     faults: SharedFaults | None = None
     """The active faults, if the deployment has any."""
+    operated: ServerFaults | None = None
+    """Those of this server that an operator begins and ends, if there are any."""
 
     def server(self, incarnation: int) -> Work:
         """The work of the server ``name``. Its socket is opened here.
@@ -94,6 +101,13 @@ class Job:
 
     def _wrap(self, index: int) -> Wrap | None:
         """Lets the server see the faults of its system of which it can be a target; ``None`` if there are none."""
+        if (operated := self.operated) is not None:
+            from overlay.runtime.own_faults import FaultedServer
+
+            operated.begin()
+            return lambda server, move: FaultedServer(
+                server, operated, lambda: operated.moved(move()), OPERATED_LOOK_NS
+            )
         if self.faults is None or not any(fault.kind and index in fault.servers for fault in self.faults.faults):
             return None
         from overlay.runtime.own_faults import FaultedServer, Watcher

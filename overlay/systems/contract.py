@@ -305,6 +305,11 @@ class System(ABC):
             seed=setup.seed,
         )
 
+    def operated_faults(self, setup: Setup, index: int) -> Mapping[str, FaultKind]:
+        """Those of ``faults`` that an operator may begin and end at a server while a network runs. They have no
+        fields."""
+        return {}
+
     def client_shape(self, setup: Setup, client: Identity, other: int | Identity) -> LinkShape | None:
         """The shape of each direction between a client and ``other``, a server's index or another client; ``None``:
         clear. Equal calls have equal results. Applied in virtual time only; settings for it are in ``uses``."""
@@ -398,6 +403,11 @@ class System(ABC):
 
     def holdings(self, server: Any, now: int) -> Any:
         """The entries of the server before it leaves, for ``closing_facts``; ``now`` is monotonic, ns."""
+        return None
+
+    def group(self, config: Any, place: Place) -> Address | None:
+        """The multicast group (IPv4) that a live server listens to as well, over the interface of its own address. In
+        virtual time there is none."""
         return None
 
     @abstractmethod

@@ -31,8 +31,20 @@ export class RunOverlay extends Graph {
     });
   }
 
+  // links: [[a, b]] that are not used now.
+  rest(links) {
+    const resting = new Set(links.map(([a, b]) => `${a} ${b}`));
+    this.cy.edges().forEach((edge) => {
+      const ends = [edge.source().data("index"), edge.target().data("index")].sort((a, b) => a - b);
+      edge.toggleClass("resting", resting.has(ends.join(" ")));
+    });
+    const key = document.getElementById("resting-key");
+    if (key) key.hidden = !links.length;
+  }
+
   more() {
     return [
+      { selector: "edge.resting", style: { "line-style": "dashed", "line-dash-pattern": [4, 4], opacity: 0.45 } },
       { selector: "edge[thick]", style: { width: "data(thick)", "line-color": colour("edge-strong"), opacity: 0.75 } },
       { selector: "node:selected", style: { "outline-width": 4, "outline-offset": 3 } },
     ];
@@ -41,7 +53,7 @@ export class RunOverlay extends Graph {
 
 // The overlay in its element; without one, as of a single server, what is shown of it goes nowhere.
 export function overlayIn(element, traffic, onSelect) {
-  return element ? new RunOverlay(element, traffic, onSelect) : { show() {}, thicken() {}, select() {} };
+  return element ? new RunOverlay(element, traffic, onSelect) : { show() {}, rest() {}, thicken() {}, select() {} };
 }
 
 // "0 to 41.2/s, minimum 38.9/s" for each scale; "no data" if nothing is known.

@@ -40,6 +40,7 @@ def check(graph: Graph = RING, workload: Workload | None = None, **settings: obj
         ({"cycles": "refuse"}, "cycles", "the links form the cycle 0 – 1 – 2 – 3 – 0"),
         ({"mobile_brokers": "1,4"}, "mobile_brokers", "has 4, but the last broker is 3"),
         ({"device": "mcxb"}, "device", "needs a mobile broker"),
+        ({"cycles": "suppress", "domain": "ours"}, "cycles", "flooded tables are not filtered"),
         ({"routing": "notifications"}, "routing", "asks no providers"),
     ],
 )

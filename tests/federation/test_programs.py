@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import queue
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,13 +16,28 @@ import pytest
 
 from overlay.core.addresses import format_address
 from overlay.programs.federation import commands
-from overlay.programs.federation.client import ConsumerClient, NoAnswer, ProviderClient, Refused, at_broker, by_service
+from overlay.programs.federation.client import (
+    ConsumerClient,
+    NoAnswer,
+    ProviderClient,
+    Refused,
+    at_broker,
+    by_multicast,
+    by_service,
+)
 from overlay.runtime.own_supervisor import own_supervisor
+from overlay.runtime.server_process import ServerProcess
+from overlay.runtime.udp import CannotBind
 from overlay.systems.federation.clients.events import Notified
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
+from overlay.systems.federation.clients.terms import MULTICAST, Site
+from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.messages import Code
+from overlay.systems.roles import Place
 from telemetry.calibration.live import standing
 from tests.waiting import BOUND_S
 
@@ -186,3 +203,34 @@ def test_input_that_is_no_notification_is_refused(broker, capsys):
     with pytest.raises(SystemExit):
         commands.main("publish", [at, "light", "{}"])
     assert "entity.id must be a text" in capsys.readouterr().err
+
+
+def test_a_broker_of_the_local_network_is_found_by_multicast():
+    settings, addresses = Settings(discovery="multicast"), (("127.0.0.1", 0), ("127.0.0.1", 9))
+    config = ServerConfig(settings, 1, is_open=True)
+    try:
+        process = ServerProcess(SYSTEM, config, addresses[0], servers=addresses, seed=1)
+    except CannotBind as error:
+        pytest.skip(f"this machine has no multicast: {error}")
+    ready = queue.Queue()
+    thread = threading.Thread(target=process.run, args=(ready.put,))
+    thread.start()
+    try:
+        where = ready.get(timeout=BOUND_S)
+
+        async def story():
+            async with ConsumerClient(by_multicast(settings), "walker", interface="127.0.0.1") as walker:
+                assert walker.site == Site("b0", where)
+
+        asyncio.run(asyncio.wait_for(story(), BOUND_S))
+    finally:
+        process.stop()
+        thread.join()
+
+
+def test_brokers_of_a_run_answer_no_multicast():
+    chain, place = SYSTEM.default_topology(None, None), Place("broker-0", 0, ("127.0.0.1", 1), ())
+    for workload, group in [({}, None), (None, MULTICAST)]:
+        config = SYSTEM.config_of(SYSTEM.setup({"discovery": "multicast"}, workload, chain))
+        assert SYSTEM.group(config, place) == group
+    assert SYSTEM.group(SYSTEM.config_of(SYSTEM.setup({}, None, chain)), place) is None

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
+from overlay.core.strangers import token_of
 from overlay.systems.radiator.load import contents, population
 from overlay.systems.radiator.wire import dictionary
 from overlay.systems.radiator.wire import messages as m
 from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.compression import CODECS, TooLarge, deflate, inflate
 from overlay.systems.radiator.wire.dictionary import DICTIONARY
-from overlay.systems.radiator.wire.proofs import is_authentic, mac_of, token_of
+from overlay.systems.radiator.wire.proofs import is_authentic, mac_of
 from overlay.systems.radiator.wire.table import LAYOUTS
 from tests.radiator.strategies import messages
 from tests.thorough import examples

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
 from brokerweb.topologies import services as topologies
-from brokerweb.wirelab import sending
+from brokerweb.wirelab import exchanges
 from overlay.core.chance import Chances
 from overlay.core.node import SECOND
 from overlay.sim.engine import simulate
@@ -58,7 +58,7 @@ def address():
 
 @pytest.fixture
 def olga(db, settings, django_user_model, monkeypatch):
-    monkeypatch.setattr(sending, "WAIT_NS", BOUND_S * SECOND)  # the last answer ends it
+    monkeypatch.setattr(exchanges, "WAIT", BOUND_S * SECOND)  # the last answer ends it
     settings.HOST_NAME = "here"
     cache.clear()
     browser = Client()

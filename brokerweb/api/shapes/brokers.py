@@ -47,8 +47,8 @@ class NeighbourSerializer(serializers.Serializer):
     index = serializers.IntegerField(allow_null=True)
     address = serializers.CharField()
     state = serializers.ChoiceField(
-        choices=("joined", "lost", "left", "refused", "linked"),
-        help_text="linked: taken from the topology, not reported by the server",
+        choices=("joined", "lost", "left", "refused", "linked", "connecting", "away", "retired"),
+        help_text="linked: taken from the topology, not reported by the server; retired: of an earlier tree",
     )
     since_s = serializers.FloatField(allow_null=True, help_text="Seconds since the launch")
 

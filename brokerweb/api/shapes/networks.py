@@ -34,6 +34,11 @@ class StartBody(Body):
     )
 
 
+class FaultBody(Body):
+    what = serializers.CharField(max_length=40, help_text="A fault of the system: offline or move of a mobile broker")
+    begins = serializers.BooleanField(required=False, default=True, help_text="False ends a fault that lasts")
+
+
 class BrokerSerializer(serializers.Serializer):
     index = serializers.IntegerField()
     name = serializers.CharField(required=False, help_text="Its process: broker-3")
@@ -41,6 +46,9 @@ class BrokerSerializer(serializers.Serializer):
     state = serializers.CharField(help_text="starting, up, not answering, restarting, draining, failed or stopped")
     wanted = serializers.CharField(required=False, help_text="running, drained or removed")
     is_old = serializers.BooleanField(required=False, help_text="Whether a change of settings has not reached it yet")
+    faults = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Faults that an operator has begun, such as offline"
+    )
     reason = serializers.CharField(allow_blank=True)
     restarts = serializers.IntegerField()
     pid = serializers.IntegerField(allow_null=True)

@@ -1,6 +1,7 @@
 """Seed 001 on the command line and for programs.
 
 - ``client``    consumers and providers of a network, in an event loop
+- ``inspection``  what servers tell the operators of their host
 - ``documents`` what they say and hear as JSON
 - ``commands``  these as commands
 """

@@ -12,6 +12,7 @@ import time
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -90,6 +91,9 @@ def _add_network(parser: OneLineParser) -> None:
     parser.add_argument(
         "--id", default=f"cli-{secrets.token_hex(4)}", help="the client's name (cli- and random digits)"
     )
+    parser.add_argument(
+        "--interface", type=_interface, metavar="IP", help="own address for multicast (the system's choice)"
+    )
     parser.add_argument("--keepalive", type=seconds, metavar="S", help="keepalive_s of the network (20)")
     parser.add_argument("--encoding", choices=("msgpack", "contextml"), help="encoding of the network (msgpack)")
     parser.add_argument(
@@ -99,6 +103,18 @@ def _add_network(parser: OneLineParser) -> None:
 
 def _place(text: str) -> Any:
     return text if text == MULTICAST else address(text)
+
+
+def _interface(text: str) -> str:
+    try:
+        return str(IPv4Address(text))
+    except ValueError:
+        raise ArgumentTypeError(f"{text[:40]!r} is no IPv4 address") from None
+
+
+def _options(given: Namespace) -> dict[str, Any]:
+    """Of clients."""
+    return {"within_s": given.deadline, "interface": given.interface or ""}
 
 
 def _terms(given: Namespace) -> Terms:
@@ -216,7 +232,7 @@ async def _follow(given: Namespace) -> int:
             case _:
                 pass
 
-    async with ConsumerClient(_terms(given), given.id, see, within_s=given.deadline) as consumer:
+    async with ConsumerClient(_terms(given), given.id, see, **_options(given)) as consumer:
         expires = time.time_ns() // 1_000_000 + round(1_000 * given.expires)
         wanted = Wanted(tuple(given.scopes), expires, given.where, Priority[given.priority.upper()], given.once)
         await consumer.subscribe([wanted])
@@ -246,7 +262,7 @@ def _line(one: Notification, mark: str = "") -> str:
 
 def _publish(given: Namespace) -> int:
     async def run() -> int:
-        async with ProviderClient(_terms(given), given.id, [given.scope], within_s=given.deadline) as provider:
+        async with ProviderClient(_terms(given), given.id, [given.scope], **_options(given)) as provider:
             for line in [given.data] if given.data is not None else _lines(sys.stdin):
                 one = await provider.publish(content_of(line, _defaults(given), _now_ms()))
                 _told(given, one)
@@ -264,8 +280,8 @@ def _provide(given: Namespace) -> int:
 
     async def run() -> int:
         terms, scopes = _terms(given), [given.scope]
-        async with ProviderClient(terms, given.id, scopes, produce=produce, within_s=given.deadline) as provider:
-            sys.stderr.write(f"{given.id} is registered at {provider.broker}\n")
+        async with ProviderClient(terms, given.id, scopes, produce=produce, **_options(given)) as provider:
+            sys.stderr.write(f"{given.id} is registered at {provider.site.id}\n")
             async for line in _input():
                 content = content_of(line, _defaults(given), _now_ms())
                 newest.pop((content.entity_type, content.entity_id), None)
@@ -309,7 +325,7 @@ def _lookup(given: Namespace) -> int:
 
 def _asked(given: Namespace, ask: Callable[[ConsumerClient], Awaitable[Any]]) -> Any:
     async def run() -> Any:
-        async with ConsumerClient(_terms(given), given.id, within_s=given.deadline) as consumer:
+        async with ConsumerClient(_terms(given), given.id, **_options(given)) as consumer:
             return await ask(consumer)
 
     return asyncio.run(run())

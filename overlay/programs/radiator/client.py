@@ -21,6 +21,7 @@ from typing import Any, Self
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WaxwingError
 from overlay.core.node import SECOND
+from overlay.programs.questions import NoAnswer as NoAnswer
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.systems.radiator.config import Transport
 from overlay.systems.radiator.context import Context, check_context
@@ -34,10 +35,6 @@ REFUSALS = {
     Registration.FULL: "its table is full",
     Registration.MALFORMED: "the registration is malformed",
 }
-
-
-class NoAnswer(WaxwingError):
-    """The server did not answer in time."""
 
 
 class Refused(WaxwingError):

@@ -8,22 +8,19 @@ Counterpart: ``overlay.systems.radiator.server.inspection`` answers::
 
 from __future__ import annotations
 
-import socket
 import time
 from types import TracebackType
 from typing import Any, Self
 
-from overlay.core.addresses import Address, format_address
+from overlay.core.addresses import Address
 from overlay.core.binary import read_untrusted
 from overlay.core.errors import WireError
-from overlay.programs.radiator.client import NoAnswer, Refused
-from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.programs.questions import Questions
+from overlay.programs.radiator.client import Refused
 from overlay.systems.radiator.system import PADDING_BYTES
 from overlay.systems.radiator.wire.codec import encode, parse
 from overlay.systems.radiator.wire.messages import Inspect, Inspected, Inspection, Subject
 
-FIRST_WAIT_S = 0.2
-"""Until a request is repeated; doubled each time."""
 MOST_OFFSET, MOST_AT_ONCE = 0xFFFFFFFF, 0xFFFF
 
 
@@ -35,20 +32,15 @@ class Inspector:
     """Questions to one server, each answered within ``deadline_s``. Methods raise ``NoAnswer`` and ``Refused``."""
 
     def __init__(self, server: Address, deadline_s: float = 10.0) -> None:
-        self._name, self._deadline_s = format_address(server), deadline_s
-        self._token = self._req = 0
-        self._sock = socket.socket(socket.AF_INET6 if ":" in server[0] else socket.AF_INET, socket.SOCK_DGRAM)
-        try:
-            self._sock.connect(server)
-        except OSError as error:
-            self._sock.close()
-            raise NoAnswer(f"{self._name} cannot be reached: {error.strerror}.") from None
+        self._deadline_s, self._token, self._req = deadline_s, 0, 0
+        self._questions = Questions(server, "a server of Radiator")
+        self._name = self._questions.name
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._sock.close()
+        self._questions.__exit__(kind, error, _)
 
     def figures(self) -> dict[str, int]:
         """The server's counters by name."""
@@ -78,41 +70,24 @@ class Inspector:
         while True:
             self._req += 1
             padding = bytes(PADDING_BYTES) if subject is Subject.FIGURES else b""
-            answer = self._exchange(Inspect(self._req, self._token, subject, clients, offset, limit, padding), ends)
+            answer = self._exchange(
+                Inspect(self._req, self._token, subject, clients, offset, limit, padding), ends - time.monotonic()
+            )
             if answer.code == Inspection.ELSEWHERE:
                 raise Refused(f"{self._name} answers this only to programs on its own host.")
             if answer.code == Inspection.OK:
                 return self._read(answer.body)
             self._token = answer.token  # a server that has restarted has another one
 
-    def _exchange(self, request: Inspect, ends: float) -> Inspected:
-        data, wait_s = encode(request), FIRST_WAIT_S
-        while (left_s := ends - time.monotonic()) > 0:
-            try:
-                self._sock.send(data)
-                if answer := self._answer(request.req, min(ends, time.monotonic() + min(wait_s, left_s))):
-                    return answer
-            except ConnectionRefusedError:
-                raise NoAnswer(f"No server listens at {self._name}.") from None
-            except OSError as error:
-                raise NoAnswer(f"{self._name} cannot be reached: {error.strerror}.") from None
-            wait_s *= 2
-        raise NoAnswer(f"{self._name} did not answer in {self._deadline_s:g} s. Is it a server of Radiator?")
-
-    def _answer(self, req: int, until: float) -> Inspected | None:
-        while (left_s := until - time.monotonic()) > 0:
-            self._sock.settimeout(left_s)
-            try:
-                data = self._sock.recv(MAX_DATAGRAM_BYTES)
-            except TimeoutError:
-                return None
+    def _exchange(self, request: Inspect, left_s: float) -> Inspected:
+        def read(data: bytes) -> Inspected | None:
             try:
                 message = parse(data)
             except WireError:
                 raise NotAServer(f"{self._name} answers, but is no server of Radiator.") from None
-            if isinstance(message, Inspected) and message.req == req:
-                return message
-        return None
+            return message if isinstance(message, Inspected) and message.req == request.req else None
+
+        return self._questions.ask(encode(request), read, left_s)
 
     def _read(self, body: bytes) -> dict[str, Any]:
         try:

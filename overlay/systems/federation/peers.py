@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
 from overlay.channel import Message as Carried
 from overlay.core.addresses import Address
+from overlay.core.binary import MAX_DATAGRAM
 from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.contextml.encoding import CONTEXTML
@@ -21,6 +22,7 @@ from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.codec import CODEC
 from overlay.systems.federation.wire.errors import BadMessage, Reason
+from overlay.systems.federation.wire.inspection import Inspect, read_question
 
 if TYPE_CHECKING:
     from overlay.systems.federation.energy.meter import DeviceMeter  # only brokers of devices have one
@@ -52,9 +54,16 @@ class HeardLoose(NamedTuple):
     source: Address
 
 
+class HeardOperator(NamedTuple):
+    """A question of an operator's program."""
+
+    message: Inspect
+    source: Address
+
+
 SessionEvent = Up | Moved | Quiet | Back | Down
 """Of the channel; ``peer`` is the name as bytes."""
-PeerEvent = Heard | HeardLoose | SessionEvent
+PeerEvent = Heard | HeardLoose | HeardOperator | SessionEvent
 
 
 class Peers:
@@ -152,6 +161,10 @@ class Peers:
     def send_loose(self, address: Address, message: m.Discover | m.Here) -> bool:
         return self.channel.send_loose(address, self.codec.encode(message))
 
+    def send_bare(self, address: Address, data: bytes) -> bool:
+        """To a program on this host, outside sessions; not a message of the network."""
+        return self.channel.send_loose(address, data, MAX_DATAGRAM)
+
     def accept(self, peer: str, req: int) -> None:
         """Acknowledge a request that wants an answer."""
         if req:
@@ -210,6 +223,9 @@ class Peers:
         self._refuse(peer.decode(), error.kind, error.req, code, error.sentence)
 
     def _read_loose(self, event: Loose, found: list[PeerEvent]) -> None:
+        if (question := read_question(event.message)) is not None:
+            found.append(HeardOperator(question, event.source))
+            return
         try:
             name = event.id.decode()
             message = self.codec.parse(event.message)

@@ -6,7 +6,7 @@ Processes of every system import this module, so imports that few of them need a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,13 +19,14 @@ from overlay.systems.federation.fault_kinds import FAULTS
 from overlay.systems.federation.names import BDRS, BROKER, CONSUMER, GAUGES, MEASURES, PROVIDER, UNITS
 from overlay.systems.federation.presentation import PRESENTATION
 from overlay.systems.federation.profiles import IMPROVED, PROFILE, PROFILES, resolved
-from overlay.systems.federation.settings import USES, Settings
+from overlay.systems.federation.settings import BY_MULTICAST, USES, Settings
 from overlay.systems.roles import REQUESTS, UPDATES, ClientRole, Identity, Place, Role, Title
 
 if TYPE_CHECKING:
     from overlay.core.links import LinkShape
     from overlay.core.settings import Use
     from overlay.faults.faults import Fault
+    from overlay.faults.kinds import FaultKind
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
@@ -55,6 +56,7 @@ class Federation(System):
         CONSUMER: ClientRole("consumers", REQUESTS),
         PROVIDER: ClientRole("providers", UPDATES),
     }
+    has_traces = True
     client_fields = ("providers", "consumers")
     profiles = PROFILES
     network_profile = IMPROVED
@@ -151,12 +153,21 @@ class Federation(System):
 
         return drawn(super().read_faults(setup, documents), setup.seed)
 
+    def operated_faults(self, setup: Setup, index: int) -> Mapping[str, FaultKind]:
+        """Of mobile brokers."""
+        from overlay.systems.federation.fault_kinds import MOVE, OFFLINE
+
+        return {name: FAULTS[name] for name in (OFFLINE, MOVE) if index in setup.settings.mobile_indices}
+
     # ---- cores
 
     def config_of(self, setup: Setup) -> ServerConfig:
         links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
         graph = setup.graph
-        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup))
+        is_network = setup.workload is None
+        settings = replace(setup.settings, trace_one_in=0) if is_network else setup.settings  # no run reads it
+        device_clients = self._device_clients(setup)
+        return ServerConfig(settings, graph.brokers, links, graph.positions, device_clients, is_network)
 
     def _device_clients(self, setup: Setup) -> tuple[str, ...]:
         """Of a run; the energy of a device is not modelled in networks."""
@@ -178,6 +189,7 @@ class Federation(System):
             tuple(tuple(link) for link in document["links"]),
             None if positions is None else tuple(tuple(place) for place in positions),
             tuple(document["device_clients"]),
+            document.get("is_open", False),
         )
 
     def make_server(
@@ -216,6 +228,17 @@ class Federation(System):
 
     # ---- life and facts
 
+    def group(self, config: ServerConfig, place: Place) -> Address | None:
+        from overlay.systems.federation.clients.terms import MULTICAST
+
+        is_found = config.is_open and config.settings.discovery == BY_MULTICAST
+        return MULTICAST if is_found and place.role == BROKER else None
+
+    def facts(self, process: str, server: Server, zero_ns: int) -> Sequence[Fact]:
+        from overlay.systems.federation.rows import steps
+
+        return steps(process, server.traces(), zero_ns)
+
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.federation.measuring import measures
 
@@ -230,6 +253,16 @@ class Federation(System):
         from overlay.systems.federation.signs import answers_ping
 
         return answers_ping(data)
+
+    def statistics_request(self, unix_ms: int) -> bytes:
+        from overlay.systems.federation.signs import ask_counters
+
+        return ask_counters(unix_ms)
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        from overlay.systems.federation.signs import read_counters
+
+        return read_counters(data)
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.federation.metering import MessageMeter, ServerMeter

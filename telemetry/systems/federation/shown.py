@@ -11,7 +11,16 @@ COUNTERS = Counters(
     load=("in_subscribe", "in_publish", "in_forward", "in_subtable"),
     load_help="subscriptions and notifications that arrived",
     rates=("hits", "visits"),
-    gauges=("subscriptions", "registrations", "clients", "neighbours", "queued", "cached", "stored"),
+    gauges=(
+        "subscriptions",
+        "registrations",
+        "clients",
+        "neighbours",
+        "queued",
+        "cached",
+        "stored_now",
+        "bulk_waiting",
+    ),
     totals={"subscriptions": "Subscriptions in tables", "registrations": "Registrations in tables"},
 )
 SERIES_OF_RUNS = (

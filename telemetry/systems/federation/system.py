@@ -14,6 +14,7 @@ from overlay.systems.federation.names import CONSUMER, PROVIDER
 from overlay.systems.federation.rows import TABLES
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.workload import ONCE
+from telemetry.calibration.plan import Plan
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation.measures import MEASURES, PART
@@ -36,6 +37,11 @@ class FederationTelemetry(Telemetry):
     published_in = "Section 7"
     published_note = "The paper prints no values of its Figs. 11 to 14."
     _known: tuple[Journalled, Mapping[str, float | None]] | None = None
+
+    def calibration(self) -> Plan:
+        from telemetry.systems.federation.calibration.plan import FederationPlan  # its probes import the supervisor
+
+        return FederationPlan()
 
     def finish(
         self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]

@@ -13,6 +13,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.systems.context_broker.queries import of_runs, timeline
 from brokerweb.topologies import pictures
+from overlay.core.engines import SIMULATED
 from telemetry.systems.context_broker.endings import ENDINGS
 
 FAILED = ("not_found", "refused", "lost")
@@ -64,8 +65,9 @@ def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
         raise Http404("This run has no trace with this id.")
     query, sequence = found
     client = query["client"]
+    file = f"run-{run.pk}-simulated" if run.engine == SIMULATED else f"run-{run.pk}"
     context = {
-        **timeline.shown(query, sequence, run=run.pk, engine=run.engine),
+        **timeline.shown(query, sequence, file),
         "run": run,
         "before": {name: -client[f"{name}_at_ms"] for name in ("intended", "sent")} if client else {},
         "graph": pictures.of_document(run.configuration["topology"]),

@@ -26,9 +26,11 @@ from overlay.systems.federation.bdrs.nearest import Nearest
 from overlay.systems.federation.bdrs.publishing import Publishing
 from overlay.systems.federation.bdrs.quota import Quota
 from overlay.systems.federation.bdrs.registry import MOST_BROKERS, Registration, Registry, State
+from overlay.systems.federation.bdrs.view import View
 from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.inspection import Answers
 from overlay.systems.federation.names import SERVICE
-from overlay.systems.federation.peers import LEAVE_NS, Heard, HeardLoose, Peers, SessionEvent
+from overlay.systems.federation.peers import LEAVE_NS, Heard, HeardLoose, HeardOperator, Peers, SessionEvent
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement, Found
 from overlay.systems.roles import Place
@@ -51,6 +53,9 @@ class RegistrationService:
         self.publishing = Publishing(config.settings, self.peers, self.registry, self._report)
         self.counters: Counter[str] = Counter()
         """``over_quota``: messages refused; ``unexpected``: answers to nothing."""
+        view = View(self.own, self.peers, self.registry, self.publishing)
+        contents = view.contents(lambda: self.statistics(self.peers.now))
+        self._inspection = Answers(self.peers, place.address, chances, contents)
         self._nearest = Nearest()
         self._quota = Quota()
         self._up: dict[str, None] = {}
@@ -143,6 +148,8 @@ class RegistrationService:
                     self.peers.send_loose(source, m.Here(nonce, self.own))
                 case HeardLoose():
                     pass  # HERE: the service looks for none
+                case HeardOperator(question, source):
+                    self._inspection.answer(question, source)
                 case _:
                     self._session(event)
         if not self._is_leaving:

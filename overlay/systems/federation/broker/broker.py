@@ -26,13 +26,17 @@ from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.station import Clock, Station
+from overlay.systems.federation.broker.tracing import Tracer
+from overlay.systems.federation.broker.view import View
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
+from overlay.systems.federation.inspection import Answers, Content
 from overlay.systems.federation.names import broker_name
-from overlay.systems.federation.peers import CODES, LEAVE_NS, Heard, HeardLoose, Peers
+from overlay.systems.federation.peers import CODES, LEAVE_NS, Heard, HeardLoose, HeardOperator, Peers
 from overlay.systems.federation.processor.processor import Processor
 from overlay.systems.federation.settings import ON
 from overlay.systems.federation.wire import messages as m
+from overlay.systems.federation.wire.inspection import Subject
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.roles import Place
 
@@ -44,6 +48,8 @@ class Broker:
         self.name, self.address = broker_name(place.number), place.address
         self._origin = config, place, chances, key
         self.meter = device_meter(config, place.number)
+        one_in = config.settings.trace_one_in
+        self._tracer = Tracer(one_in) if one_in else None
         self._begin_life(wall_offset_ns)
 
     def _begin_life(self, wall_offset_ns: int) -> None:
@@ -52,7 +58,7 @@ class Broker:
         settings, name = config.settings, self.name
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
         self.peers.meter = self.meter
-        self.station = station = Station(settings, self.peers)
+        self.station = station = Station(settings, self.peers, self._tracer)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
             name,
@@ -69,6 +75,7 @@ class Broker:
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
+        self._inspection = Answers(self.peers, self.address, chances, self._contents())
         self._handlers: Mapping[type, Callable[[str, Any], None]] = {
             m.Register: self.clients.register,
             m.KeepAlive: self.clients.keep_alive,
@@ -99,6 +106,23 @@ class Broker:
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
             station.forget_waiting = self.bulk.forget
+
+    def _contents(self) -> Mapping[Subject, Content]:
+        view = View(
+            self.station,
+            self.neighbours,
+            self.clients,
+            self.membership,
+            self.notifying.cache,
+            self.bulk,
+            lambda: self.is_offline,
+        )
+        return view.contents(lambda: self.statistics(self.peers.now))
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it reaches no other server."""
+        return False
 
     # ---- a Node
 
@@ -149,7 +173,7 @@ class Broker:
         return lambda address: True
 
     def traces(self) -> Sequence[Any]:
-        return ()
+        return () if self._tracer is None else self._tracer.take()
 
     def statistics(self, now: int) -> dict[str, int]:
         tables, counters = self.station.tables, self._counters()
@@ -161,7 +185,9 @@ class Broker:
             "clients": len(self.clients),
             "neighbours": len(self.neighbours),
             "queued": len(self.processor),
+            "cached": len(self.notifying.cache),
             "stored_now": self.neighbours.stored,
+            "bulk_waiting": 0 if self.bulk is None else len(self.bulk),
             "epoch": self.neighbours.epoch,
         }
 
@@ -208,6 +234,7 @@ class Broker:
 
     def _serve(self, now: int) -> None:
         for peer, message in self.processor.served(now):
+            self.station.arrived = self.processor.arrived
             self._handle(peer, message)
         for peer in self.processor.take_resumed():
             self.peers.resume(peer)
@@ -218,6 +245,7 @@ class Broker:
             match event:
                 case Heard(peer, message) if is_instant:
                     self.processor.count(message)
+                    self.station.arrived = self.peers.now
                     self._handle(peer, message)
                 case Heard(peer, message):
                     self._queue(peer, message)
@@ -225,6 +253,8 @@ class Broker:
                     self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
                 case HeardLoose():
                     pass  # HERE: a broker looks for none
+                case HeardOperator(question, source):
+                    self._inspection.answer(question, source)
                 case _:
                     for room in (self.membership, self.neighbours, self.clients, self.asking):
                         room.session(event)

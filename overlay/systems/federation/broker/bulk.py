@@ -8,7 +8,7 @@ The queue is sent at d, or when it has ω subscriptions. Expired and removed one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from overlay.core.node import MILLISECOND
@@ -79,6 +79,12 @@ class BulkQueue:
         self.deadline = None
         return [Change(where, tuple(several), ()) for where, several in found.items()]
 
+    def waiting(self) -> Iterator[tuple[Subscription, int, list[str]]]:
+        """Each, since when it waits (ns), and the neighbours for which it does."""
+        for one in self._waiting.values():
+            subscriptions = [subscription for subscription, _ in one.destinations.values()]
+            yield subscriptions[0], one.since, [where.id for where in one.destinations]
+
     def delays(self, now: int) -> Iterable[int]:
         """How long each has waited, ns."""
         return [now - one.since for one in self._waiting.values()]
@@ -129,6 +135,19 @@ class Bulk:
 
     def __len__(self) -> int:
         return len(self._queue)
+
+    @property
+    def deadline(self) -> int | None:
+        """d, ns; ``None`` while nothing waits."""
+        return self._queue.deadline
+
+    @property
+    def omega(self) -> int:
+        return self._queue.omega
+
+    def waiting(self) -> Iterator[tuple[Subscription, int, list[str]]]:
+        """As ``BulkQueue.waiting``."""
+        return self._queue.waiting()
 
     def tell(self, change: Change) -> None:
         peers = self._station.peers

@@ -63,6 +63,10 @@ class Cache:
         self._types.setdefault((key.scope, key.entity_id), {})[key.entity_type] = None
         self._shrink(wall_ms)
 
+    def newest_first(self) -> Iterator[Notification]:
+        """The last used first, expired ones included."""
+        return reversed(self._rows.values())
+
     def begin(self) -> None:
         """A message with subscriptions, which come next."""
         self._left = MOST_TESTED

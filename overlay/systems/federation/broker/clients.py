@@ -58,6 +58,10 @@ class Clients:
         client = self._clients.get(name)
         return None if client is None else client.advertisement
 
+    def registered(self, name: str) -> Registered:
+        """Raises ``KeyError``."""
+        return self._clients[name]
+
     def is_valid(self, name: str) -> bool:
         """Whether it is registered, and was heard within Δ."""
         client = self._clients.get(name)

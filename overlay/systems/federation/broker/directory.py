@@ -33,6 +33,10 @@ class Directory:
     def brokers(self) -> Mapping[str, BrokerAdvertisement]:
         return self._brokers
 
+    @property
+    def edges(self) -> frozenset[tuple[str, str]]:
+        return self._edges
+
     def neighbours(self, broker: str) -> frozenset[str]:
         """Those of a broker in the tree."""
         return frozenset(b if a == broker else a for a, b in self._edges if broker in (a, b) and a != b)

@@ -44,6 +44,10 @@ class FaultedBroker(Broker):
         self._settle()
         self._end_input()
 
+    @property
+    def is_offline(self) -> bool:
+        return self.outages.is_offline
+
     # ---- a Node
 
     def receive_datagrams(self, datagrams: Sequence[Datagram], now: int) -> None:

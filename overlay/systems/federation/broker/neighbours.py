@@ -5,7 +5,7 @@ What is told over an edge that is ready is ``exchange``'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from overlay.channel import Back, Down, Quiet, Reason, Up
@@ -64,6 +64,15 @@ class Neighbours:
     def stored(self) -> int:
         """Notifications that wait for a neighbour."""
         return sum(len(edge.store) for edge in self._edges.values())
+
+    @property
+    def edges(self) -> Collection[Edge]:
+        """Those of earlier trees included."""
+        return self._edges.values()
+
+    def gives_up_at(self, edge: Edge) -> int | None:
+        """When what is stored for a mobile neighbour that is away is given up; ``None`` if it is not away."""
+        return self._station.timers.get((Clock.STORE, edge.broker)) if edge.is_quiet else None
 
     # ---- the tree
 

@@ -76,6 +76,11 @@ class Registering(Asking):
         """To be tried next."""
 
     @property
+    def site(self) -> Site:
+        """Its broker, or the one that it tries or tried last."""
+        return self._site
+
+    @property
     def broker(self) -> str:
         return self._site.id
 

@@ -107,13 +107,14 @@ def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
         "cache_hit_share_max": _most_hits(facts),
         "visits_per_query": _per(total["visits"], subscriptions),
         "utilisation_max": _utilisation(facts, grown),
+        "false_positives": total["false_positives"],
         "energy_per_query_j": _per(total["energy_uj"] / UJ_PER_J, subscriptions) if total["energy_uj"] else None,
     }
 
 
 COUNTED = (
     *("out_forward", "out_forward_bytes", "out_subtable_bytes", "subtable_added", "subtable_removed"),
-    *("hits", "cache_received", "visits", "busy_ns", "energy_uj"),
+    *("hits", "cache_received", "visits", "busy_ns", "energy_uj", "false_positives"),
 )
 
 

@@ -5,5 +5,6 @@
 - ``kinds``, ``composites``, ``notes``   the types of fields, with their limits
 - ``layouts``, ``table``   every message, field by field
 - ``codec``       reading and writing what the table says
+- ``inspection``  the questions of operators, which are no messages of the network
 - ``sums``        sums of tables, by which two brokers compare them
 """

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from itertools import islice
 from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.binary import canonical
 from overlay.core.node import MILLISECOND
+from overlay.core.strangers import MOST_TIMES, is_on_host
 from overlay.systems.radiator.aggregation.algorithm import Algorithm
 from overlay.systems.radiator.aggregation.queues import Queue
 from overlay.systems.radiator.clients.table import Clients, Entry
@@ -30,13 +30,6 @@ MOST_CHARACTERS = 200
 """Of a client's attributes."""
 SHOWN_DIGITS = 4
 """Of an instance. Whoever knows it can call, receive and leave for a phone, through the gateway."""
-MOST_TIMES = 3
-"""Bytes sent to an address that is not proven, per byte received."""
-
-
-def is_on_host(source: Address, own: Address) -> bool:
-    """Whether ``source`` is on the host of the server at ``own``."""
-    return source[0] == own[0] or ip_address(source[0]).is_loopback
 
 
 def may_answer(request: Inspect, answer: Inspected, token: int) -> bool:

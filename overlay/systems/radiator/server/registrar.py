@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from overlay.core.addresses import Address
+from overlay.core.strangers import token_of
 from overlay.systems.radiator.chains.propagation import Outcome
 from overlay.systems.radiator.chains.propagations import Propagations
 from overlay.systems.radiator.clients.table import Clients, Entry
 from overlay.systems.radiator.server.aggregator import Aggregator
 from overlay.systems.radiator.server.facts import Identity
 from overlay.systems.radiator.wire import messages as m
-from overlay.systems.radiator.wire.proofs import token_of
 
 
 class Registrar:

@@ -10,6 +10,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.hashes import blake2b
 from overlay.core.node import NodeEvent
+from overlay.core.strangers import token_of
 from overlay.systems.radiator.aggregation.choice import make_algorithm
 from overlay.systems.radiator.clients.table import Entry
 from overlay.systems.radiator.language.aggregability import Aggregability, aggregability
@@ -22,7 +23,6 @@ from overlay.systems.radiator.server.server import Server
 from overlay.systems.radiator.settings import NONE, ServerConfig
 from overlay.systems.radiator.tracing import Tracer
 from overlay.systems.radiator.wire.messages import Inspect
-from overlay.systems.radiator.wire.proofs import token_of
 
 OUTCOMES = ("delivered", "failed", "dropped_unreachable", "unregistered", "taken over", "shut down")
 COUNTED = ("propagations", "pushes", "chains", "recipients", "repairs", *OUTCOMES)

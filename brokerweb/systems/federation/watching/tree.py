@@ -1,0 +1,57 @@
+"""The newest tree of a network, as its registration service published it: edges are used, other links rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.networks.models import Network
+from brokerweb.systems.federation.watching.inspecting import asked, brokers, index_of, service_index
+from overlay.systems.federation.wire.inspection import Subject
+
+MOST = 100_000
+"""Edges and brokers that are read."""
+Ends = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    epoch: int
+    edges: frozenset[Ends]
+    """The lower index first."""
+    brokers: Sequence[Mapping[str, Any]]
+    """Registered ones: ``{broker, index, endpoint, is_mobile, state, silent_ms, epoch, down}``; empty if the
+    registration service does not answer."""
+    is_of_service: bool = True
+    """Whether the registration service told it. Otherwise a broker did, which may know an older one."""
+
+    def resting(self, links: Sequence[Mapping[str, Any]]) -> list[Ends]:
+        """Those of a topology's links that are no edges."""
+        ends = {(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in links}
+        return sorted(ends - self.edges)
+
+
+def tree_of(network: Network) -> Tree:
+    """Raises ``NotPossible`` and ``NotAnswered``."""
+    service = service_index(network)
+    try:
+        if service is None:
+            raise NotPossible(f"This network is {network.state} and has no running server.")
+        return _asked(network, service, is_service=True)
+    except (NotAnswered, NotPossible):
+        first = next(iter(brokers(network)), None)
+        if first is None:
+            raise
+        return _asked(network, first, is_service=False)
+
+
+def _asked(network: Network, index: int, *, is_service: bool) -> Tree:
+    with asked(network, index) as server:
+        found = server.rows(Subject.TREE, limit=MOST)
+        registered = server.rows(Subject.BROKERS, limit=MOST).rows if is_service else ()
+    edges = ((index_of(a), index_of(b)) for a, b in found.rows)
+    known = frozenset((min(a, b), max(a, b)) for a, b in edges if a is not None and b is not None)
+    rows = [{**row, "index": index_of(row["broker"])} for row in registered]
+    return Tree(found.epoch, known, sorted(rows, key=lambda row: (row["index"] is None, row["index"])), is_service)

@@ -1,0 +1,115 @@
+"""INSPECT and INSPECTED: the bodies of LOOSE datagrams between an operator's program and a server. Pure.
+
+They begin with a byte that begins no message of a network (0xC1 is not used by MessagePack), so that nodes tell them
+apart at once. Numbers are big-endian; the content of an answer is MessagePack.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from struct import Struct
+from typing import Any, NamedTuple
+
+import msgpack
+
+from overlay.channel import wire
+
+ASKER = b"monitor"
+"""The id of who asks, which has no channel."""
+MAGIC = 0xC1
+_INSPECT, _INSPECTED = 1, 2
+_QUESTION = Struct(">BBQQBII")
+_ANSWER = Struct(">BBQBQ")
+
+
+class Subject(IntEnum):
+    FIGURES = 0
+    """The counters by name."""
+    STATE = 1
+    """Of the server itself."""
+    NEIGHBOURS = 2
+    """Edges of a broker, and what is stored for each neighbour."""
+    TREE = 3
+    """The edges of the newest tree that the server knows."""
+    BROKERS = 4
+    """Those that are registered at the registration service."""
+    CLIENTS = 5
+    BULK = 6
+    """Subscriptions that a mobile broker collects."""
+    CACHE = 7
+    """Notifications, those that were used last first."""
+
+
+class Outcome(IntEnum):
+    OK = 0
+    TOKEN = 1
+    """Repeat the question with this token."""
+    ELSEWHERE = 2
+    """Only programs on the host of the server are answered."""
+
+
+class Inspect(NamedTuple):
+    req: int
+    token: int = 0
+    subject: Subject = Subject.FIGURES
+    offset: int = 0
+    limit: int = 0
+    padding: int = 0
+    """Bytes of 0: the answer to an address that is not proven has at most three times the bytes of the question."""
+
+    @property
+    def size(self) -> int:
+        return _QUESTION.size + self.padding
+
+
+class Inspected(NamedTuple):
+    req: int
+    outcome: Outcome
+    token: int = 0
+    content: bytes = b""
+
+
+def question(message: Inspect) -> bytes:
+    req, token, subject, offset, limit, padding = message
+    return _QUESTION.pack(MAGIC, _INSPECT, req, token, subject, offset, limit) + bytes(padding)
+
+
+def answer(message: Inspected) -> bytes:
+    return _ANSWER.pack(MAGIC, _INSPECTED, message.req, message.outcome, message.token) + message.content
+
+
+def read_question(body: bytes) -> Inspect | None:
+    """``None`` for any other bytes."""
+    if len(body) < _QUESTION.size or body[:2] != bytes((MAGIC, _INSPECT)) or any(body[_QUESTION.size :]):
+        return None
+    _, _, req, token, subject, offset, limit = _QUESTION.unpack_from(body)
+    if subject not in set(Subject):
+        return None
+    return Inspect(req, token, Subject(subject), offset, limit, len(body) - _QUESTION.size)
+
+
+def read_answer(data: bytes) -> Inspected | None:
+    """Of a datagram; ``None`` for any other bytes."""
+    body = loose_body(data)
+    if body is None or len(body) < _ANSWER.size or body[:2] != bytes((MAGIC, _INSPECTED)):
+        return None
+    _, _, req, outcome, token = _ANSWER.unpack_from(body)
+    if outcome not in set(Outcome):
+        return None
+    return Inspected(req, Outcome(outcome), token, body[_ANSWER.size :])
+
+
+def read_content(content: bytes) -> Any:
+    """Of INSPECTED; ``None`` if it cannot be read."""
+    try:
+        return msgpack.unpackb(content)
+    except (ValueError, TypeError, msgpack.UnpackException, RecursionError):
+        return None
+
+
+def loose_body(data: bytes) -> bytes | None:
+    """The message in a LOOSE datagram; ``None`` for any other bytes."""
+    if len(data) < wire.HEAD_BYTES or wire.HEAD.unpack_from(data)[:2] != (wire.MAGIC, wire.LOOSE):
+        return None
+    name = wire.read_id(data, wire.HEAD_BYTES, len(data))
+    return data[wire.HEAD_BYTES + 1 + len(name) :] if name else None
