@@ -128,10 +128,13 @@ class SubscriptionTable:
             return
         touched = dict.fromkeys([*before, *after])
         was = {scope: bool(outlet.served[scope]) for scope in touched}
-        outlet.served.update(dict.fromkeys(after, 1))
-        outlet.served.subtract(dict.fromkeys(before, 1))
-        outlet.served = +outlet.served
+        for scope in dict.fromkeys(after):
+            outlet.served[scope] += 1
+        for scope in dict.fromkeys(before):
+            outlet.served[scope] -= 1
         for scope in touched:
+            if not outlet.served[scope]:  # one at a time: the others may be many
+                del outlet.served[scope]
             if was[scope] != bool(outlet.served[scope]):
                 self._start_or_stop(outlet, scope)
 
