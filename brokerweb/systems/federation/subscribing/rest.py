@@ -59,7 +59,11 @@ class DryRunView(APIView):
     network_in = "pk"
     operations = {"post": Operation.READ}
 
-    @extend_schema(operation_id="networks_subscription_dry_run", request=SubscriptionDryRunBody, responses={200: SubscriptionDryRunSerializer})
+    @extend_schema(
+        operation_id="networks_subscription_dry_run",
+        request=SubscriptionDryRunBody,
+        responses={200: SubscriptionDryRunSerializer},
+    )
     def post(self, request: Request, pk: str) -> Response:
         """Which notifications in the caches of a federation's brokers satisfy a subscription, and which predicates
         decide that. Nothing is stored or sent to consumers.
