@@ -24,7 +24,6 @@ class FederationWeb(Web):
         "SubscriptionKind": "brokerweb.systems.federation.doors.shapes.KINDS",
         "SubscriptionState": "brokerweb.systems.federation.models.SubscriptionState",
     }
-    urls = "brokerweb.systems.federation.urls"
     lab = "brokerweb.systems.federation.wirelab.lab.LAB"
     entries = (
         Entry(
@@ -56,7 +55,7 @@ class FederationWeb(Web):
         return (mobile, tree) if indices(network) else (tree,)
 
     def resting_links(self, network: Network) -> Sequence[tuple[int, int]]:
-        """None while nobody can tell."""
+        """None while the registration service does not answer."""
         try:
             return tree_of(network).resting(network.deployed["links"])
         except (NotAnswered, NotPossible):
