@@ -734,6 +734,13 @@
  */
 
 /**
+ * @typedef {Object} FoundProvider
+ * @property {string} id
+ * @property {string} endpoint Its address in the network
+ * @property {string} url
+ */
+
+/**
  * @typedef {"walk" | "path"} GoalEnum
  */
 
@@ -949,6 +956,11 @@
  * @property {string} scope
  * @property {number[]} holders Indexes of all brokers that hold it
  * @property {string} etag As `ETag` of the entry
+ */
+
+/**
+ * @typedef {Object} Lookup
+ * @property {FoundProvider[]} results
  */
 
 /**
@@ -1199,6 +1211,18 @@
 
 /**
  * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full" | "test"} NoticeKind
+ */
+
+/**
+ * @typedef {Object} Notification
+ * @property {string} provider
+ * @property {number} number Rises with each notification of its provider
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {string} timestamp
+ * @property {string} expires
+ * @property {Record<string, any>} data
  */
 
 /**
@@ -1591,6 +1615,10 @@
  */
 
 /**
+ * @typedef {"low" | "normal" | "high"} PriorityEnum
+ */
+
+/**
  * @typedef {Object} Problem
  * @property {string} type `urn:problem-type:waxwing:CODE`
  * @property {string} title Phrase of the status
@@ -1625,6 +1653,58 @@
  * @property {number} broker_index Its index in the network
  * @property {string} valid_begin
  * @property {string} valid_end
+ */
+
+/**
+ * @typedef {Object} Provider
+ * @property {string} name
+ * @property {string[]} scopes
+ * @property {Record<string, any>} needs
+ * @property {string} url
+ * @property {number | null} broker
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} ProviderBodyRequest
+ * @property {string} name Unique in the network
+ * @property {string[]} scopes
+ * @property {Record<string, any>} [needs] By scope, a list of scopes whose data it needs first
+ * @property {string} [url] Is asked by GET ?entity=&type=&scope=
+ * @property {number} [broker] Index of the broker to begin with
+ */
+
+/**
+ * @typedef {Object} ProviderPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {Provider[]} results
+ */
+
+/**
+ * @typedef {Object} PublishBodyRequest
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {Record<string, any>} data Texts, numbers, booleans, objects and lists by name
+ * @property {number} [valid_ms] From now; or expires
+ * @property {string} [expires] 2026-11-29T12:00:00Z
+ * @property {string} [timestamp] Default: now
+ * @property {string} provider A provider that this account has registered
+ */
+
+/**
+ * @typedef {Object} Queried
+ * @property {Notification[]} notifications
+ */
+
+/**
+ * @typedef {Object} QueryBodyRequest
+ * @property {string[]} scopes
+ * @property {string} [entity_type] Default: any
+ * @property {string} [entity_id] Default: any
+ * @property {number} [deadline_ms]
  */
 
 /**
@@ -2219,6 +2299,57 @@
 
 /**
  * @typedef {"reproduced" | "shape only" | "not" | "inconclusive" | "not known"} StudyVerdict
+ */
+
+/**
+ * @typedef {Object} Subscription
+ * @property {string} id
+ * @property {string} client Its consumer
+ * @property {number | null} number Given by its consumer, in ContextML
+ * @property {string[]} scopes
+ * @property {string | any[]} expression As nested lists
+ * @property {string} expires
+ * @property {PriorityEnum} priority
+ * @property {SubscriptionKind} kind
+ * @property {string} url
+ * @property {SubscriptionState} state
+ * @property {string} reason Why it was refused
+ * @property {string} created
+ * @property {string | null} ended
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
+ */
+
+/**
+ * @typedef {Object} SubscriptionBodyRequest
+ * @property {string[]} scopes
+ * @property {string | any[]} [expression] temperature > 25, or ["temperature", ">", 25]; default: all notifications
+ * @property {string} expires 2026-11-29T12:00:00Z
+ * @property {PriorityEnum} [priority]
+ * @property {SubscriptionKind} [kind] once: a query * `once` - once * `stream` - stream
+ * @property {string} [url] Is sent notifications by POST
+ * @property {string} [client] A consumer registered with advertise; default: that of the account
+ */
+
+/**
+ * @typedef {"once" | "stream"} SubscriptionKind
+ */
+
+/**
+ * @typedef {Object} SubscriptionPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {Subscription[]} results
+ */
+
+/**
+ * @typedef {"active" | "satisfied" | "expired" | "refused"} SubscriptionState
  */
 
 /**
