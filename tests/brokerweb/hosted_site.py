@@ -130,7 +130,7 @@ def _deployed(network: LoopNetwork) -> Network:
 
 
 class Stranger:
-    """Somebody's HTTP server. It answers with ``status`` and, to GET, ``answer``; and keeps what it was sent."""
+    """The HTTP server of an application. Answers with ``status`` and, to GET, ``answer``; keeps what it was sent."""
 
     def __init__(self) -> None:
         self.status, self.answer, self.kind = 200, "", "application/json"

@@ -236,7 +236,6 @@
  * @property {string} state starting, up, not answering, restarting, draining, failed or stopped
  * @property {string} [wanted] running, drained or removed
  * @property {boolean} [is_old] Whether a change of settings has not reached it yet
- * @property {string[]} [faults] Faults that an operator has begun, such as offline
  * @property {string} reason
  * @property {number} restarts
  * @property {number | null} pid
@@ -695,12 +694,6 @@
  */
 
 /**
- * @typedef {Object} FaultBodyRequest
- * @property {string} what A fault of the system: offline or move of a mobile broker
- * @property {boolean} [begins] False ends a fault that lasts
- */
-
-/**
  * @typedef {Object} Field
  * @property {string} name
  * @property {string} what number, text, choice, flag, moment or tag
@@ -1069,24 +1062,6 @@
  */
 
 /**
- * @typedef {Object} MobileBroker
- * @property {number} index
- * @property {MobileBrokerStateEnum} state
- * @property {string} endpoint
- * @property {number} epoch
- * @property {number} clients
- * @property {Store[]} by_neighbours
- * @property {Store[]} by_itself
- * @property {Record<string, any> | null} bulk {waiting, omega, leaves_in_ms}; null without bulk mode
- * @property {(Record<string, any>)[]} waiting The first 50 subscriptions of the bulk queue
- * @property {string} trouble
- */
-
-/**
- * @typedef {"connected" | "connecting" | "offline" | "away" | "down"} MobileBrokerStateEnum
- */
-
-/**
  * @typedef {"found_local" | "found_remote" | "not_found_proved" | "not_found_ttl" | "dead_end" | "lost" | "broker_gone" | "expired" | "timed_out" | "refused" | "unknown"} NameEnum
  */
 
@@ -1094,12 +1069,12 @@
  * @typedef {Object} Neighbour
  * @property {number | null} index
  * @property {string} address
- * @property {NeighbourStateEnum} state linked: taken from the topology, not reported by the server; retired: of an earlier tree * `joined` - joined * `lost` - lost * `left` - left * `refused` - refused * `linked` - linked * `connecting` - connecting * `away` - away * `retired` - retired
+ * @property {NeighbourStateEnum} state linked: taken from the topology, not reported by the server * `joined` - joined * `lost` - lost * `left` - left * `refused` - refused * `linked` - linked
  * @property {number | null} since_s Seconds since the launch
  */
 
 /**
- * @typedef {"joined" | "lost" | "left" | "refused" | "linked" | "connecting" | "away" | "retired"} NeighbourStateEnum
+ * @typedef {"joined" | "lost" | "left" | "refused" | "linked"} NeighbourStateEnum
  */
 
 /**
@@ -2042,13 +2017,6 @@
  */
 
 /**
- * @typedef {Object} Said
- * @property {string} predicate
- * @property {boolean} holds
- * @property {string} why The value that was tested
- */
-
-/**
  * @typedef {Object} SavedView
  * @property {string} id
  * @property {string} page Page: runs or compare
@@ -2232,16 +2200,6 @@
  */
 
 /**
- * @typedef {Object} Store
- * @property {number} broker Who keeps it
- * @property {number} neighbour For whom
- * @property {string} state Of the edge: connected, connecting, away, retired
- * @property {number} count Notifications
- * @property {number} bytes
- * @property {number | null} gives_up_in_ms Until it is dropped; null: not away
- */
-
-/**
  * @typedef {"holder" | "walk" | "next" | "hedged" | "chosen" | "view"} StrategyEnum
  */
 
@@ -2364,7 +2322,7 @@
  * @property {string | null} last_notified
  * @property {string | null} last_failure
  * @property {string} failure The last failure of a delivery
- * @property {string} stream Address of its notifications as server-sent events
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  */
 
 /**
@@ -2376,23 +2334,6 @@
  * @property {SubscriptionKind} [kind] once: a query * `once` - once * `stream` - stream
  * @property {string} [url] Is sent notifications by POST
  * @property {string} [client] A consumer registered with advertise; default: that of the account
- */
-
-/**
- * @typedef {Object} SubscriptionDryRun
- * @property {string} text The expression in its text form
- * @property {any[]} expression As nested lists
- * @property {string[]} warnings
- * @property {number} satisfied
- * @property {number} brokers_asked
- * @property {string[]} known_scopes
- * @property {TriedNotification[]} rows The newest 200 notifications
- */
-
-/**
- * @typedef {Object} SubscriptionDryRunBodyRequest
- * @property {string[]} [scopes] None: all
- * @property {string | any[]} [expression] temperature > 25, or ["temperature", ">", 25]; default: all
  */
 
 /**
@@ -2690,48 +2631,8 @@
  */
 
 /**
- * @typedef {Object} Tree
- * @property {number} epoch
- * @property {boolean} is_of_service False: a broker told it, which may know an older one
- * @property {number[][]} edges
- * @property {number[][]} resting Links that are no edges
- * @property {TreeBroker[]} brokers
- */
-
-/**
- * @typedef {Object} TreeBroker
- * @property {number | null} index
- * @property {string} broker Its name in messages
- * @property {string} endpoint
- * @property {boolean} is_mobile
- * @property {TreeBrokerStateEnum} state At the registration service * `valid` - valid * `invalid` - invalid
- * @property {number} silent_ms Since the last sign of life
- * @property {number} epoch The newest that was sent to it
- * @property {string[]} down Brokers to which it reports a dead link
- */
-
-/**
- * @typedef {"valid" | "invalid"} TreeBrokerStateEnum
- */
-
-/**
  * @typedef {Object} Tried
  * @property {Placed[]} rows
- */
-
-/**
- * @typedef {Object} TriedNotification
- * @property {string} provider
- * @property {number} number
- * @property {string} entity_type
- * @property {string} entity_id
- * @property {string} scope
- * @property {number} timestamp_unix_ms
- * @property {Record<string, any>} data
- * @property {number[]} brokers In whose caches it is
- * @property {boolean} holds Whether it satisfies the subscription
- * @property {boolean} is_in_scope
- * @property {Said[]} said The predicates that decide it
  */
 
 /**
