@@ -517,6 +517,51 @@ export const networksContextDestroy = (id, type, entity, scope, query, options) 
 export const networksContextBatchCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/context/batch/`, { body, ...options });
 
 /**
+ * Register, keep or unregister clients, by the `flag` of each `ctxAdv`.
+ * @param {string | number} id
+ * @param {Blob} body
+ * @param {Options} [options]
+ * @returns {Promise<Blob>}
+ */
+export const networksContextmlAdvertise = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/advertise/`, { body, ...options });
+
+/**
+ * The providers of a scope as `ctxAdvs`, at most 64.
+ * @param {string | number} id
+ * @param {{ scope?: string }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Blob>}
+ */
+export const networksContextmlLookup = (id, query, options) => send("GET", `/api/networks/${part(id)}/contextml/lookup/`, { query, ...options });
+
+/**
+ * Publish `ctxEls` of providers that this account has registered.
+ * @param {string | number} id
+ * @param {Blob} body
+ * @param {Options} [options]
+ * @returns {Promise<Blob>}
+ */
+export const networksContextmlPublish = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/publish/`, { body, ...options });
+
+/**
+ * Query context with one `ctxQuery`; `ms` is its deadline.
+ * @param {string | number} id
+ * @param {Blob} body
+ * @param {Options} [options]
+ * @returns {Promise<Blob>}
+ */
+export const networksContextmlQuery = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/query/`, { body, ...options });
+
+/**
+ * Add (`ctxSubscrs`) and remove (`ctxUnsubscr`) subscriptions of one consumer that this account has registered.
+ * @param {string | number} id
+ * @param {Blob} body
+ * @param {Options} [options]
+ * @returns {Promise<Blob>}
+ */
+export const networksContextmlSubscribe = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/subscribe/`, { body, ...options });
+
+/**
  * Events of the network and its brokers, newest first; at most 50.
  * @param {string | number} id
  * @param {Options} [options]
@@ -541,6 +586,15 @@ export const networksLinksCreate = (id, body, options) => send("POST", `/api/net
  * @returns {Promise<null>}
  */
 export const networksLinksDestroy = (id, query, options) => send("DELETE", `/api/networks/${part(id)}/links/`, { query, ...options });
+
+/**
+ * The providers of a scope, at most 64.
+ * @param {string | number} id
+ * @param {{ scope?: string }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.Lookup>}
+ */
+export const networksLookup = (id, query, options) => send("GET", `/api/networks/${part(id)}/lookup/`, { query, ...options });
 
 /**
  * The operation log, newest first: who provided, queried and withdrew what, at which broker, with what outcome.
@@ -568,6 +622,60 @@ export const networksOperationsExport = (id, query, options) => send("GET", `/ap
  * @returns {Promise<Types.NetworkQueueList>}
  */
 export const networksPendingList = (id, query, options) => send("GET", `/api/networks/${part(id)}/pending/`, { query, ...options });
+
+/**
+ * Providers that this account has registered by way of HTTP.
+ * @param {string | number} id
+ * @param {{ page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.ProviderPage>}
+ */
+export const networksProvidersList = (id, query, options) => send("GET", `/api/networks/${part(id)}/providers/`, { query, ...options });
+
+/**
+ * Register a provider, or change what it advertises.
+ * @param {string | number} id
+ * @param {Types.ProviderBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Provider>}
+ */
+export const networksProvidersCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/providers/`, { body, ...options });
+
+/**
+ * One provider.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Options} [options]
+ * @returns {Promise<Types.Provider>}
+ */
+export const networksProviderRetrieve = (id, name, options) => send("GET", `/api/networks/${part(id)}/providers/${part(name)}/`, options);
+
+/**
+ * Unregister a provider.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksProviderDestroy = (id, name, options) => send("DELETE", `/api/networks/${part(id)}/providers/${part(name)}/`, options);
+
+/**
+ * Publish context as a provider that this account has registered.
+ * @param {string | number} id
+ * @param {Types.PublishBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Notification>}
+ */
+export const networksPublish = (id, body, options) => send("POST", `/api/networks/${part(id)}/publish/`, { body, ...options });
+
+/**
+ * Query context: the broker asks the providers of these scopes.
+ * @param {string | number} id
+ * @param {Types.QueryBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Queried>}
+ */
+export const networksQuery = (id, body, options) => send("POST", `/api/networks/${part(id)}/query/`, { body, ...options });
 
 /**
  * How far the newest version has been applied.
@@ -637,6 +745,42 @@ export const networksStopCreate = (id, options) => send("POST", `/api/networks/$
  * @returns {Promise<string>}
  */
 export const networksStream = (id, query, options) => send("GET", `/api/networks/${part(id)}/stream/`, { query, ...options });
+
+/**
+ * Active subscriptions of this account, and those that ended within a day.
+ * @param {string | number} id
+ * @param {{ page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.SubscriptionPage>}
+ */
+export const networksSubscriptionsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/subscriptions/`, { query, ...options });
+
+/**
+ * Subscribe.
+ * @param {string | number} id
+ * @param {Types.SubscriptionBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Subscription>}
+ */
+export const networksSubscriptionsCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/subscriptions/`, { body, ...options });
+
+/**
+ * One subscription, with what became of its notifications.
+ * @param {string | number} id
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Subscription>}
+ */
+export const networksSubscriptionRetrieve = (id, id, options) => send("GET", `/api/networks/${part(id)}/subscriptions/${part(id)}/`, options);
+
+/**
+ * Unsubscribe.
+ * @param {string | number} id
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksSubscriptionDestroy = (id, id, options) => send("DELETE", `/api/networks/${part(id)}/subscriptions/${part(id)}/`, options);
 
 /**
  * Apply the newest version of its topology, or another topology, as a difference.
@@ -987,20 +1131,20 @@ export const runsTableRetrieve = (id, table, query, options) => send("GET", `/ap
 /**
  * Traced queries: one in so many, and all failed ones.
  * @param {string | number} id
- * @param {{ format?: "csv" | "json" | "parquet", order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, show?: string }} [query]
+ * @param {{ client?: string, entity?: string, format?: "csv" | "json" | "parquet", kind?: string, order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, provider?: string, scope?: string, show?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.TraceList>}
  */
 export const runsTracesRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/traces/`, { query, ...options });
 
 /**
- * One message in full: its queues, the propagations that hold it, and their chains hop by hop.
+ * A notification or subscription in full: steps of each broker, messages between participants, deliveries.
  * @param {string | number} id
  * @param {string | number} message
  * @param {Options} [options]
- * @returns {Promise<Types.MessageWay>}
+ * @returns {Promise<Types.FederationMessage>}
  */
-export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
+export const runsFederationMessageRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
 
 /**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.

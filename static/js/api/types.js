@@ -304,22 +304,6 @@
  */
 
 /**
- * @typedef {Object} Chain
- * @property {number} number
- * @property {number} repairs Further injections and direct pushes
- * @property {ChainHop[]} hops
- */
-
-/**
- * @typedef {Object} ChainHop
- * @property {number} client
- * @property {string} state
- * @property {number | null} received_us
- * @property {number | null} took_us From the push to the callback
- * @property {MessageStep[]} steps
- */
-
-/**
  * @typedef {Object} Change
  * @property {string} id
  * @property {string} [at]
@@ -694,6 +678,36 @@
  */
 
 /**
+ * @typedef {Object} FederationMessage
+ * @property {string} id
+ * @property {FederationMessageKindEnum} kind
+ * @property {string} client Who published or subscribed
+ * @property {number} number
+ * @property {string} scope
+ * @property {string} entity
+ * @property {string} provider Of a subscription: of its first notification
+ * @property {number} at_us Of a subscription: its intended sending
+ * @property {number | null} us T_S, or until the last delivery
+ * @property {string} outcome
+ * @property {number} delivered
+ * @property {boolean} cached
+ * @property {number | null} hops
+ * @property {number} lost
+ * @property {number} in_window
+ * @property {string} causes Of what is in window
+ * @property {string} note Of a subscription: its first notification
+ * @property {boolean} traced
+ * @property {number} sent_us
+ * @property {WayStep[]} steps If it was traced
+ * @property {WayMessage[]} messages
+ * @property {WayDelivery[]} deliveries
+ */
+
+/**
+ * @typedef {"notification" | "subscription"} FederationMessageKindEnum
+ */
+
+/**
  * @typedef {Object} Field
  * @property {string} name
  * @property {string} what number, text, choice, flag, moment or tag
@@ -731,6 +745,13 @@
  * @property {string} name
  * @property {string} about State, size or purpose
  * @property {string} address Path of the page
+ */
+
+/**
+ * @typedef {Object} FoundProvider
+ * @property {string} id
+ * @property {string} endpoint Its address in the network
+ * @property {string} url
  */
 
 /**
@@ -952,6 +973,11 @@
  */
 
 /**
+ * @typedef {Object} Lookup
+ * @property {FoundProvider[]} results
+ */
+
+/**
  * @typedef {Object} MadeToken
  * @property {string} id
  * @property {string} [name]
@@ -998,48 +1024,6 @@
  * @property {string | null} next
  * @property {string | null} previous
  * @property {Message[]} results
- */
-
-/**
- * @typedef {Object} MessageQueue
- * @property {string} queue
- * @property {number} recipients
- * @property {number} delivered
- * @property {number | null} propagation In which they left
- * @property {string} state Why there is none
- */
-
-/**
- * @typedef {Object} MessageStep
- * @property {number} at_us
- * @property {string} step
- * @property {number} attempt Number of the injection into the chain, from 0
- */
-
-/**
- * @typedef {Object} MessageWay
- * @property {string} id
- * @property {number | null} client The sender; null if it reported nothing
- * @property {string} outcome
- * @property {number} attempts
- * @property {number} due_us
- * @property {number} sent_us
- * @property {number} ended_us
- * @property {string | null} epoch Null with number and accepted_us if it was not accepted
- * @property {number | null} number
- * @property {number | null} accepted_us
- * @property {number} due Recipients; the next four add up to it
- * @property {number} delivered
- * @property {number} retained
- * @property {number} dropped
- * @property {number} failed
- * @property {number} late
- * @property {number | null} p50_us Of the lag
- * @property {number | null} p95_us
- * @property {Propagation[]} propagations In the list of a run: their number
- * @property {boolean} traced
- * @property {MessageQueue[]} queues If it was traced
- * @property {Undelivered[]} undelivered
  */
 
 /**
@@ -1199,6 +1183,18 @@
 
 /**
  * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full" | "test"} NoticeKind
+ */
+
+/**
+ * @typedef {Object} Notification
+ * @property {string} provider
+ * @property {number} number Rises with each notification of its provider
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {string} timestamp
+ * @property {string} expires
+ * @property {Record<string, any>} data
  */
 
 /**
@@ -1591,6 +1587,10 @@
  */
 
 /**
+ * @typedef {"low" | "normal" | "high"} PriorityEnum
+ */
+
+/**
  * @typedef {Object} Problem
  * @property {string} type `urn:problem-type:waxwing:CODE`
  * @property {string} title Phrase of the status
@@ -1608,23 +1608,63 @@
  */
 
 /**
- * @typedef {Object} Propagation
- * @property {number} number
- * @property {number} emitted_us
- * @property {number[]} messages Numbers of its originals
- * @property {number} recipients
- * @property {number} pushes
- * @property {number} chain_count
- * @property {number[]} direct Recipients of direct pushes, if traced
- * @property {Chain[]} chains Those that were traced, with trouble first
- */
-
-/**
  * @typedef {Object} Provided
  * @property {string} broker The broker that accepted it, host:port
  * @property {number} broker_index Its index in the network
  * @property {string} valid_begin
  * @property {string} valid_end
+ */
+
+/**
+ * @typedef {Object} Provider
+ * @property {string} name
+ * @property {string[]} scopes
+ * @property {Record<string, any>} needs
+ * @property {string} url
+ * @property {number | null} broker
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} ProviderBodyRequest
+ * @property {string} name Unique in the network
+ * @property {string[]} scopes
+ * @property {Record<string, any>} [needs] By scope, a list of scopes whose data it needs first
+ * @property {string} [url] Is asked by GET ?entity=&type=&scope=
+ * @property {number} [broker] Index of the broker to begin with
+ */
+
+/**
+ * @typedef {Object} ProviderPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {Provider[]} results
+ */
+
+/**
+ * @typedef {Object} PublishBodyRequest
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {Record<string, any>} data Texts, numbers, booleans, objects and lists by name
+ * @property {number} [valid_ms] From now; or expires
+ * @property {string} [expires] 2026-11-29T12:00:00Z
+ * @property {string} [timestamp] Default: now
+ * @property {string} provider A provider that this account has registered
+ */
+
+/**
+ * @typedef {Object} Queried
+ * @property {Notification[]} notifications
+ */
+
+/**
+ * @typedef {Object} QueryBodyRequest
+ * @property {string[]} scopes
+ * @property {string} [entity_type] Default: any
+ * @property {string} [entity_id] Default: any
+ * @property {number} [deadline_ms]
  */
 
 /**
@@ -2222,6 +2262,57 @@
  */
 
 /**
+ * @typedef {Object} Subscription
+ * @property {string} id
+ * @property {string} client Its consumer
+ * @property {number | null} number Given by its consumer, in ContextML
+ * @property {string[]} scopes
+ * @property {string | any[]} expression As nested lists
+ * @property {string} expires
+ * @property {PriorityEnum} priority
+ * @property {SubscriptionKind} kind
+ * @property {string} url
+ * @property {SubscriptionState} state
+ * @property {string} reason Why it was refused
+ * @property {string} created
+ * @property {string | null} ended
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Address of its notifications as server-sent events
+ */
+
+/**
+ * @typedef {Object} SubscriptionBodyRequest
+ * @property {string[]} scopes
+ * @property {string | any[]} [expression] temperature > 25, or ["temperature", ">", 25]; default: all notifications
+ * @property {string} expires 2026-11-29T12:00:00Z
+ * @property {PriorityEnum} [priority]
+ * @property {SubscriptionKind} [kind] once: a query * `once` - once * `stream` - stream
+ * @property {string} [url] Is sent notifications by POST
+ * @property {string} [client] A consumer registered with advertise; default: that of the account
+ */
+
+/**
+ * @typedef {"once" | "stream"} SubscriptionKind
+ */
+
+/**
+ * @typedef {Object} SubscriptionPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {Subscription[]} results
+ */
+
+/**
+ * @typedef {"active" | "satisfied" | "expired" | "refused"} SubscriptionState
+ */
+
+/**
  * @typedef {Object} System
  * @property {string} name
  * @property {string} title
@@ -2513,12 +2604,6 @@
  */
 
 /**
- * @typedef {Object} Undelivered
- * @property {number} client
- * @property {string} state
- */
-
-/**
  * @typedef {Object} Verdict
  * @property {JudgementEnum} judgement
  * @property {string} sentence
@@ -2544,6 +2629,40 @@
  * @property {number} found Share of walks that found the content
  * @property {number | null} hops Mean over successful walks
  * @property {number | null} margin Margin of the mean, 95 % confidence
+ */
+
+/**
+ * @typedef {Object} WayDelivery
+ * @property {string} client
+ * @property {number} number Of the subscription
+ * @property {string} note Id of the notification
+ * @property {number} received_us
+ * @property {boolean} is_cached
+ * @property {number} hops
+ */
+
+/**
+ * @typedef {Object} WayMessage
+ * @property {string} kind
+ * @property {string} sender
+ * @property {string} receiver
+ * @property {number} sent_us
+ * @property {number | null} arrived_us Null if only its sending is known
+ * @property {boolean} is_lost Whether its arrival should be known and is not
+ * @property {number | null} number Among the messages between brokers, from 1
+ */
+
+/**
+ * @typedef {Object} WayStep
+ * @property {number} at_us
+ * @property {string} broker
+ * @property {string} about n|PROVIDER|NUMBER or s|CONSUMER|NUMBER
+ * @property {string} step
+ * @property {string} peer The broker or client at the other end
+ * @property {string[]} subscriptions Satisfied there; at most 64
+ * @property {string} detail
+ * @property {number} arrived_us When the message that led to it had arrived
+ * @property {number} waited_us In the queue and the service of a modelled processor
  */
 
 /**
