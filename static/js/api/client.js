@@ -434,6 +434,16 @@ export const networksBrokerDestroy = (id, index, query, options) => send("DELETE
 export const networksBrokerDrain = (id, index, body, options) => send("POST", `/api/networks/${part(id)}/brokers/${part(index)}/drain/`, { body, ...options });
 
 /**
+ * Begin or end a fault of the system at a server while the network runs, within two seconds: cut the radio of a mobile broker, bring it back, or move it to another port.
+ * @param {string | number} id
+ * @param {string | number} index
+ * @param {Types.FaultBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.Network>}
+ */
+export const networksBrokerFault = (id, index, body, options) => send("POST", `/api/networks/${part(id)}/brokers/${part(index)}/faults/`, { body, ...options });
+
+/**
  * Move a broker to another address: one with the same links starts there (`added` has its index), then this one gives its entries away and is removed.
  * @param {string | number} id
  * @param {string | number} index
@@ -597,6 +607,14 @@ export const networksLinksDestroy = (id, query, options) => send("DELETE", `/api
 export const networksLookup = (id, query, options) => send("GET", `/api/networks/${part(id)}/lookup/`, { query, ...options });
 
 /**
+ * The mobile brokers of a federation: state, what is stored for and by them, and their bulk queues.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileBroker[]>}
+ */
+export const networksMobileBrokersList = (id, options) => send("GET", `/api/networks/${part(id)}/mobile-brokers/`, options);
+
+/**
  * The operation log, newest first: who provided, queried and withdrew what, at which broker, with what outcome.
  * @param {string | number} id
  * @param {{ broker?: number, cursor?: string, entity?: string, from?: string, op?: string, outcome?: string, page?: number, page_size?: number, provider?: string, to?: string, who?: string, fields?: string }} [query]
@@ -747,6 +765,15 @@ export const networksStopCreate = (id, options) => send("POST", `/api/networks/$
 export const networksStream = (id, query, options) => send("GET", `/api/networks/${part(id)}/stream/`, { query, ...options });
 
 /**
+ * Which notifications in the caches of a federation's brokers satisfy a subscription, and which predicates decide that.
+ * @param {string | number} id
+ * @param {Types.SubscriptionDryRunBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.SubscriptionDryRun>}
+ */
+export const networksSubscriptionDryRun = (id, body, options) => send("POST", `/api/networks/${part(id)}/subscription-dry-run/`, { body, ...options });
+
+/**
  * Active subscriptions of this account, and those that ended within a day.
  * @param {string | number} id
  * @param {{ page?: number, page_size?: number }} [query]
@@ -790,6 +817,14 @@ export const networksSubscriptionDestroy = (id, id, options) => send("DELETE", `
  * @returns {Promise<Types.NetworkChange>}
  */
 export const networksTopologyApply = (id, body, options) => send("POST", `/api/networks/${part(id)}/topology/`, { body, ...options });
+
+/**
+ * The newest tree of a federation: which links are used, which rest, and the registered brokers.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.Tree>}
+ */
+export const networksTreeRetrieve = (id, options) => send("GET", `/api/networks/${part(id)}/tree/`, options);
 
 /**
  * The walk of a traced query.
@@ -1131,20 +1166,20 @@ export const runsTableRetrieve = (id, table, query, options) => send("GET", `/ap
 /**
  * Traced queries: one in so many, and all failed ones.
  * @param {string | number} id
- * @param {{ format?: "csv" | "json" | "parquet", order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, show?: string }} [query]
+ * @param {{ client?: string, entity?: string, format?: "csv" | "json" | "parquet", kind?: string, order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, provider?: string, scope?: string, show?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.TraceList>}
  */
 export const runsTracesRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/traces/`, { query, ...options });
 
 /**
- * One message in full: its queues, the propagations that hold it, and their chains hop by hop.
+ * A notification or subscription in full: steps of each broker, messages between participants, deliveries.
  * @param {string | number} id
  * @param {string | number} message
  * @param {Options} [options]
- * @returns {Promise<Types.MessageWay>}
+ * @returns {Promise<Types.FederationMessage>}
  */
-export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
+export const runsFederationMessageRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
 
 /**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.

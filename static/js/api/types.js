@@ -236,6 +236,7 @@
  * @property {string} state starting, up, not answering, restarting, draining, failed or stopped
  * @property {string} [wanted] running, drained or removed
  * @property {boolean} [is_old] Whether a change of settings has not reached it yet
+ * @property {string[]} [faults] Faults that an operator has begun, such as offline
  * @property {string} reason
  * @property {number} restarts
  * @property {number | null} pid
@@ -301,22 +302,6 @@
 /**
  * @typedef {Object} Cancelled
  * @property {number} cancelled Number of cancelled runs
- */
-
-/**
- * @typedef {Object} Chain
- * @property {number} number
- * @property {number} repairs Further injections and direct pushes
- * @property {ChainHop[]} hops
- */
-
-/**
- * @typedef {Object} ChainHop
- * @property {number} client
- * @property {string} state
- * @property {number | null} received_us
- * @property {number | null} took_us From the push to the callback
- * @property {MessageStep[]} steps
  */
 
 /**
@@ -694,6 +679,42 @@
  */
 
 /**
+ * @typedef {Object} FaultBodyRequest
+ * @property {string} what A fault of the system: offline or move of a mobile broker
+ * @property {boolean} [begins] False ends a fault that lasts
+ */
+
+/**
+ * @typedef {Object} FederationMessage
+ * @property {string} id
+ * @property {FederationMessageKindEnum} kind
+ * @property {string} client Who published or subscribed
+ * @property {number} number
+ * @property {string} scope
+ * @property {string} entity
+ * @property {string} provider Of a subscription: of its first notification
+ * @property {number} at_us Of a subscription: its intended sending
+ * @property {number | null} us T_S, or until the last delivery
+ * @property {string} outcome
+ * @property {number} delivered
+ * @property {boolean} cached
+ * @property {number | null} hops
+ * @property {number} lost
+ * @property {number} in_window
+ * @property {string} causes Of what is in window
+ * @property {string} note Of a subscription: its first notification
+ * @property {boolean} traced
+ * @property {number} sent_us
+ * @property {WayStep[]} steps If it was traced
+ * @property {WayMessage[]} messages
+ * @property {WayDelivery[]} deliveries
+ */
+
+/**
+ * @typedef {"notification" | "subscription"} FederationMessageKindEnum
+ */
+
+/**
  * @typedef {Object} Field
  * @property {string} name
  * @property {string} what number, text, choice, flag, moment or tag
@@ -1013,52 +1034,28 @@
  */
 
 /**
- * @typedef {Object} MessageQueue
- * @property {string} queue
- * @property {number} recipients
- * @property {number} delivered
- * @property {number | null} propagation In which they left
- * @property {string} state Why there is none
- */
-
-/**
- * @typedef {Object} MessageStep
- * @property {number} at_us
- * @property {string} step
- * @property {number} attempt Number of the injection into the chain, from 0
- */
-
-/**
- * @typedef {Object} MessageWay
- * @property {string} id
- * @property {number | null} client The sender; null if it reported nothing
- * @property {string} outcome
- * @property {number} attempts
- * @property {number} due_us
- * @property {number} sent_us
- * @property {number} ended_us
- * @property {string | null} epoch Null with number and accepted_us if it was not accepted
- * @property {number | null} number
- * @property {number | null} accepted_us
- * @property {number} due Recipients; the next four add up to it
- * @property {number} delivered
- * @property {number} retained
- * @property {number} dropped
- * @property {number} failed
- * @property {number} late
- * @property {number | null} p50_us Of the lag
- * @property {number | null} p95_us
- * @property {Propagation[]} propagations In the list of a run: their number
- * @property {boolean} traced
- * @property {MessageQueue[]} queues If it was traced
- * @property {Undelivered[]} undelivered
- */
-
-/**
  * @typedef {Object} MissingBroker
  * @property {string | null} broker host:port
  * @property {number} broker_index
  * @property {string} reason Its state if it does not run, or `unread`, `silent`, `refused` (it does not trust this host), `full`
+ */
+
+/**
+ * @typedef {Object} MobileBroker
+ * @property {number} index
+ * @property {MobileBrokerStateEnum} state
+ * @property {string} endpoint
+ * @property {number} epoch
+ * @property {number} clients
+ * @property {Store[]} by_neighbours
+ * @property {Store[]} by_itself
+ * @property {Record<string, any> | null} bulk {waiting, omega, leaves_in_ms}; null without bulk mode
+ * @property {(Record<string, any>)[]} waiting The first 50 subscriptions of the bulk queue
+ * @property {string} trouble
+ */
+
+/**
+ * @typedef {"connected" | "connecting" | "offline" | "away" | "down"} MobileBrokerStateEnum
  */
 
 /**
@@ -1069,12 +1066,12 @@
  * @typedef {Object} Neighbour
  * @property {number | null} index
  * @property {string} address
- * @property {NeighbourStateEnum} state linked: taken from the topology, not reported by the server * `joined` - joined * `lost` - lost * `left` - left * `refused` - refused * `linked` - linked
+ * @property {NeighbourStateEnum} state linked: taken from the topology, not reported by the server; retired: of an earlier tree * `joined` - joined * `lost` - lost * `left` - left * `refused` - refused * `linked` - linked * `connecting` - connecting * `away` - away * `retired` - retired
  * @property {number | null} since_s Seconds since the launch
  */
 
 /**
- * @typedef {"joined" | "lost" | "left" | "refused" | "linked"} NeighbourStateEnum
+ * @typedef {"joined" | "lost" | "left" | "refused" | "linked" | "connecting" | "away" | "retired"} NeighbourStateEnum
  */
 
 /**
@@ -1636,18 +1633,6 @@
  */
 
 /**
- * @typedef {Object} Propagation
- * @property {number} number
- * @property {number} emitted_us
- * @property {number[]} messages Numbers of its originals
- * @property {number} recipients
- * @property {number} pushes
- * @property {number} chain_count
- * @property {number[]} direct Recipients of direct pushes, if traced
- * @property {Chain[]} chains Those that were traced, with trouble first
- */
-
-/**
  * @typedef {Object} Provided
  * @property {string} broker The broker that accepted it, host:port
  * @property {number} broker_index Its index in the network
@@ -2017,6 +2002,13 @@
  */
 
 /**
+ * @typedef {Object} Said
+ * @property {string} predicate
+ * @property {boolean} holds
+ * @property {string} why The value that was tested
+ */
+
+/**
  * @typedef {Object} SavedView
  * @property {string} id
  * @property {string} page Page: runs or compare
@@ -2200,6 +2192,16 @@
  */
 
 /**
+ * @typedef {Object} Store
+ * @property {number} broker Who keeps it
+ * @property {number} neighbour For whom
+ * @property {string} state Of the edge: connected, connecting, away, retired
+ * @property {number} count Notifications
+ * @property {number} bytes
+ * @property {number | null} gives_up_in_ms Until it is dropped; null: not away
+ */
+
+/**
  * @typedef {"holder" | "walk" | "next" | "hedged" | "chosen" | "view"} StrategyEnum
  */
 
@@ -2334,6 +2336,23 @@
  * @property {SubscriptionKind} [kind] once: a query * `once` - once * `stream` - stream
  * @property {string} [url] Is sent notifications by POST
  * @property {string} [client] A consumer registered with advertise; default: that of the account
+ */
+
+/**
+ * @typedef {Object} SubscriptionDryRun
+ * @property {string} text The expression in its text form
+ * @property {any[]} expression As nested lists
+ * @property {string[]} warnings
+ * @property {number} satisfied
+ * @property {number} brokers_asked
+ * @property {string[]} known_scopes
+ * @property {TriedNotification[]} rows The newest 200 notifications
+ */
+
+/**
+ * @typedef {Object} SubscriptionDryRunBodyRequest
+ * @property {string[]} [scopes] None: all
+ * @property {string | any[]} [expression] temperature > 25, or ["temperature", ">", 25]; default: all
  */
 
 /**
@@ -2631,8 +2650,48 @@
  */
 
 /**
+ * @typedef {Object} Tree
+ * @property {number} epoch
+ * @property {boolean} is_of_service False: a broker told it, which may know an older one
+ * @property {number[][]} edges
+ * @property {number[][]} resting Links that are no edges
+ * @property {TreeBroker[]} brokers
+ */
+
+/**
+ * @typedef {Object} TreeBroker
+ * @property {number | null} index
+ * @property {string} broker Its name in messages
+ * @property {string} endpoint
+ * @property {boolean} is_mobile
+ * @property {TreeBrokerStateEnum} state At the registration service * `valid` - valid * `invalid` - invalid
+ * @property {number} silent_ms Since the last sign of life
+ * @property {number} epoch The newest that was sent to it
+ * @property {string[]} down Brokers to which it reports a dead link
+ */
+
+/**
+ * @typedef {"valid" | "invalid"} TreeBrokerStateEnum
+ */
+
+/**
  * @typedef {Object} Tried
  * @property {Placed[]} rows
+ */
+
+/**
+ * @typedef {Object} TriedNotification
+ * @property {string} provider
+ * @property {number} number
+ * @property {string} entity_type
+ * @property {string} entity_id
+ * @property {string} scope
+ * @property {number} timestamp_unix_ms
+ * @property {Record<string, any>} data
+ * @property {number[]} brokers In whose caches it is
+ * @property {boolean} holds Whether it satisfies the subscription
+ * @property {boolean} is_in_scope
+ * @property {Said[]} said The predicates that decide it
  */
 
 /**
@@ -2641,12 +2700,6 @@
  * @property {(Record<string, any>)[]} messages {"at_s": 0, "from": "Bob", …}: time, sender, "people" and attributes
  * @property {(Record<string, any>)[]} recipients {"id": "Bob", …}: name and attributes
  * @property {boolean} [echo] Whether senders receive their own
- */
-
-/**
- * @typedef {Object} Undelivered
- * @property {number} client
- * @property {string} state
  */
 
 /**
@@ -2675,6 +2728,40 @@
  * @property {number} found Share of walks that found the content
  * @property {number | null} hops Mean over successful walks
  * @property {number | null} margin Margin of the mean, 95 % confidence
+ */
+
+/**
+ * @typedef {Object} WayDelivery
+ * @property {string} client
+ * @property {number} number Of the subscription
+ * @property {string} note Id of the notification
+ * @property {number} received_us
+ * @property {boolean} is_cached
+ * @property {number} hops
+ */
+
+/**
+ * @typedef {Object} WayMessage
+ * @property {string} kind
+ * @property {string} sender
+ * @property {string} receiver
+ * @property {number} sent_us
+ * @property {number | null} arrived_us Null if only its sending is known
+ * @property {boolean} is_lost Whether its arrival should be known and is not
+ * @property {number | null} number Among the messages between brokers, from 1
+ */
+
+/**
+ * @typedef {Object} WayStep
+ * @property {number} at_us
+ * @property {string} broker
+ * @property {string} about n|PROVIDER|NUMBER or s|CONSUMER|NUMBER
+ * @property {string} step
+ * @property {string} peer The broker or client at the other end
+ * @property {string[]} subscriptions Satisfied there; at most 64
+ * @property {string} detail
+ * @property {number} arrived_us When the message that led to it had arrived
+ * @property {number} waited_us In the queue and the service of a modelled processor
  */
 
 /**
