@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +24,7 @@ from overlay.core.node import MILLISECOND, NEVER, SECOND, TimedEvent
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
-from overlay.runtime.udp import NodeDriver, bound_address, move_socket, open_socket
+from overlay.runtime.udp import CannotBind, NodeDriver, bound_address, move_socket, open_group, open_socket
 from overlay.runtime.usage import kernel_drops
 from overlay.systems.contract import System
 from overlay.systems.cores import Server
@@ -107,6 +108,7 @@ class ServerProcess:
         secret = os.urandom(SECRET_BYTES)
         chances = Chances.of_one(random.Random(walks_seed), secret)
         place = Place(self._process, index, known_as, servers or (known_as,))
+        self._group = self._open_group(config, place, bind)
         self._server: Server = system.make_server(config, place, chances, offset)
         if journal and record_mb:
             # Imported here to save memory in other servers.
@@ -140,8 +142,9 @@ class ServerProcess:
             lifeline_fd=lifeline_fd,
             on_second=self._report,
             knows=self._server.knows,
+            group=self._group,
         )
-        self.descriptors = (self._sock.fileno(),)
+        self.descriptors = tuple(sock.fileno() for sock in (self._sock, self._group) if sock is not None)
         """The descriptors that are already open."""
         self.stop = self._driver.stop
         """Let ``run`` leave gracefully and return. Safe to call from a signal handler, and before ``run``."""
@@ -153,8 +156,10 @@ class ServerProcess:
         self.stop()
 
     def close(self) -> None:
-        """For processes in which it does not run."""
+        """Close its sockets. ``run`` does so; other processes that have them must."""
         self._sock.close()
+        if self._group is not None:
+            self._group.close()
 
     def run(self, on_ready: Callable[[Address], None], until: int = NEVER) -> int:
         """Run the server until stopped, the lifeline closes or, without leaving, ``until`` (ns). Returns the exit code.
@@ -185,8 +190,16 @@ class ServerProcess:
             self._traces.close()
         if self._recorder is not None:
             self._recorder.close()
-        self._sock.close()
+        self.close()
         return 0
+
+    def _open_group(self, config: Any, place: Place, bind: Address) -> socket.socket | None:
+        group = self._system.multicast_group(config, place)
+        try:
+            return None if group is None else open_group(group, bind[0])
+        except CannotBind:
+            self._sock.close()
+            raise
 
     def _report(self, now: int) -> None:
         """Every second: set the clock, and write events and a tick."""

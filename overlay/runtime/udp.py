@@ -22,7 +22,10 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from errno import EINVAL
 from heapq import heappop, heappush
 from select import select
 from time import monotonic_ns
@@ -31,7 +34,7 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.admission import BACKLOG, Admission
 from overlay.core.links import Shaper
 from overlay.core.node import MILLISECOND, NEVER, SECOND, Node
-from overlay.runtime.datagrams import BATCH, Datagram, choose, open_datagrams
+from overlay.runtime.datagrams import BATCH, MAX_DATAGRAM_BYTES, Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20
 """Requested from the kernel, which may grant less. Its default of 208 kB has room for only 92 datagrams of 1 kB."""
@@ -47,6 +50,9 @@ MOST_READ = 2_048
 
 MAX_HELD = 100_000
 """Maximum datagrams delayed by shaped links; beyond it they are dropped and counted."""
+
+IP_MULTICAST_ALL = 49
+"""linux/in.h; Python has no name for it."""
 
 _TIMEVAL = struct.Struct("@ll")
 
@@ -73,6 +79,25 @@ def open_socket(bind: Address) -> socket.socket:
     return sock
 
 
+def open_group(group: Address, host: str) -> socket.socket:
+    """A socket for what is sent to an IPv4 multicast group, on the interface with the address ``host``. Several
+    processes may have the same group. Raises ``CannotBind``."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform == "linux":  # otherwise other processes' interfaces count as well
+            sock.setsockopt(socket.IPPROTO_IP, IP_MULTICAST_ALL, 0)
+        sock.bind(group)
+        membership = socket.inet_aton(group[0]) + socket.inet_aton(host)
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
+        sock.setblocking(False)
+    except OSError as error:
+        sock.close()
+        reason = f"{error.strerror or error} on the interface of {host}"
+        raise CannotBind(error.errno or EINVAL, reason, format_address(group)) from None
+    return sock
+
+
 def bound_address(sock: socket.socket) -> Address:
     """The address of a bound socket, without the scope and flow of IPv6."""
     host, port = sock.getsockname()[:2]
@@ -93,7 +118,8 @@ def move_socket(sock: socket.socket) -> Address:
 
 
 class NodeDriver:
-    """One node, one socket. ``run`` returns when stopped, when its lifeline closes, or at a time limit."""
+    """One node, one socket, if needed another one for a multicast group. ``run`` returns when stopped, when its
+    lifeline closes, or at a time limit."""
 
     def __init__(
         self,
@@ -105,8 +131,11 @@ class NodeDriver:
         on_second: Callable[[int], None] = lambda now: None,
         knows: Callable[[Address], bool] = lambda source: True,
         datagrams: str | None = None,
+        group: socket.socket | None = None,
     ) -> None:
         """``knows`` identifies known senders, which are served before strangers under a backlog.
+
+        The node also receives the datagrams of ``group`` (``open_group``), and answers them from ``sock``.
 
         ``datagrams`` is one of ``datagrams.KINDS``; by default the best one on this machine. Raises ``InvalidSetting``.
         """
@@ -117,7 +146,7 @@ class NodeDriver:
         self.datagrams = datagrams or choose()
         """The implementation of receiving and sending."""
         self._node = node
-        self._sock = sock
+        self._sock, self._group = sock, group
         self._io = open_datagrams(sock, self.datagrams)
         self._shapers = shapers or {}
         self._lifeline_fd = lifeline_fd
@@ -142,6 +171,7 @@ class NodeDriver:
         node, receive, send = self._node, self._io.receive, self._io.send
         take, next_timer, datagrams_to_send = node.receive_datagrams, node.next_timer, node.datagrams_to_send
         are_clear = not self._shapers  # then no datagram is ever delayed
+        can_block = are_clear and self._group is None
         full = ROW if self._admission or self._ahead else 0
         """Consecutive full batches."""
         now = monotonic_ns()
@@ -152,7 +182,7 @@ class NodeDriver:
             try:
                 if full >= ROW:
                     batch = self._take_turns()
-                elif are_clear and due - now >= self._armed_ns:
+                elif can_block and due - now >= self._armed_ns:
                     batch = receive(True)
                 else:
                     batch = self._wait_for_datagrams(due - now)
@@ -178,6 +208,8 @@ class NodeDriver:
 
     def _wait_for_datagrams(self, wait_ns: int) -> Sequence[Datagram]:
         """The next datagrams; empty if none arrived within ``wait_ns``, or earlier."""
+        if self._group is not None:
+            return self._wait_for_either(self._group, wait_ns)
         if self._held:  # the kernel's receive time-out has a resolution of up to 10 ms, too coarse for shaped links
             wait_ns = min(wait_ns, self._held[0][0] - monotonic_ns())
             if not select((self._sock,), (), (), max(wait_ns, 0) / SECOND)[0]:
@@ -186,6 +218,17 @@ class NodeDriver:
         if wait_ns < self._armed_ns:
             self._arm(wait_ns // 2)  # half, so that an approaching timer needs few of these calls under load
         return self._io.receive(True)
+
+    def _wait_for_either(self, group: socket.socket, wait_ns: int) -> Sequence[Datagram]:
+        """As ``_wait_for_datagrams``, from both sockets."""
+        if self._held:
+            wait_ns = min(wait_ns, self._held[0][0] - monotonic_ns())
+        ready = select((self._sock, group), (), (), max(wait_ns, 0) / SECOND)[0]
+        batch = list(self._io.receive(False)) if self._sock in ready else []
+        if group in ready:
+            with suppress(OSError):  # such as a checksum that is wrong
+                batch.append(group.recvfrom(MAX_DATAGRAM_BYTES))
+        return batch
 
     def _take_turns(self) -> Sequence[Datagram]:
         """Read available datagrams, and return the next ones by round robin; without a backlog, the first ones.

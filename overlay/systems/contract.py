@@ -328,6 +328,10 @@ class System(ABC):
         """The configuration in a recording; equal to that of ``config_document``. Raises ``InvalidSetting``."""
         return build(self.Settings, document)
 
+    def multicast_group(self, config: Any, place: Place) -> Address | None:
+        """The IPv4 multicast group whose datagrams a live server receives as well, on the interface of its address."""
+        return None
+
     @abstractmethod
     def make_server(
         self, config: Any, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False

@@ -16,7 +16,7 @@ from overlay.core.settings import SettingInfo, build, describe
 from overlay.systems.contract import Setup, System
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.fault_kinds import FAULTS
-from overlay.systems.federation.names import BDRS, BROKER, CONSUMER, GAUGES, MEASURES, PROVIDER, UNITS
+from overlay.systems.federation.names import BDRS, BROKER, CONSUMER, GAUGES, MEASURES, MULTICAST, PROVIDER, UNITS
 from overlay.systems.federation.presentation import PRESENTATION
 from overlay.systems.federation.profiles import IMPROVED, PROFILE, PROFILES, resolved
 from overlay.systems.federation.settings import USES, Settings
@@ -156,7 +156,19 @@ class Federation(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
         graph = setup.graph
-        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup))
+        is_found = setup.workload is None and setup.settings.discovery == "multicast"
+        return ServerConfig(
+            setup.settings,
+            graph.brokers,
+            links,
+            graph.positions,
+            self._device_clients(setup),
+            MULTICAST if is_found else None,
+        )
+
+    def multicast_group(self, config: ServerConfig, place: Place) -> Address | None:
+        """The registration service answers DISCOVER as well, as a sign of life, but is no broker to be found."""
+        return config.group if place.role == BROKER else None
 
     def _device_clients(self, setup: Setup) -> tuple[str, ...]:
         """Of a run; the energy of a device is not modelled in networks."""
@@ -178,6 +190,7 @@ class Federation(System):
             tuple(tuple(link) for link in document["links"]),
             None if positions is None else tuple(tuple(place) for place in positions),
             tuple(document["device_clients"]),
+            tuple(document["group"]) if document.get("group") else None,
         )
 
     def make_server(

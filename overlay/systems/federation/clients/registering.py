@@ -51,7 +51,7 @@ class Registering(Asking):
 
     __slots__ = (
         *("_due", "_failures", "_in_since", "_kept_at", "_me", "_register_req", "_seeking", "_site", "_sites"),
-        *("_registered_at", "is_link_up", "registration", "state"),
+        *("_registered_at", "is_link_up", "refusal", "registration", "state"),
     )
 
     def __init__(self, terms: Terms, me: Advertisement, site: Site, chance: Chance, now: int, first: int = 0) -> None:
@@ -64,6 +64,8 @@ class Registering(Asking):
         """The broker for which the registration was drawn."""
         self.is_link_up = True
         """Whether its broker has a connection to others, as far as it said."""
+        self.refusal: m.Nack | None = None
+        """Why its broker does not register it, until it does."""
         self._register_req = 0
         self._due: int | None = None
         self._failures = 0
@@ -150,7 +152,7 @@ class Registering(Asking):
         self.peers.send(self.broker, m.Register(self._register_req, advertisement))
 
     def _registered(self) -> None:
-        self.state, self._sites = State.IN, ()
+        self.state, self._sites, self.refusal = State.IN, (), None
         self._in_since = self._kept_at = self.peers.now
         self._due = self.peers.now + self._terms.keepalive_every
         self.report(Registered(self.broker, self.registration))
