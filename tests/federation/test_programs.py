@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -14,9 +15,17 @@ import pytest
 
 from overlay.core.addresses import format_address
 from overlay.programs.federation import commands
-from overlay.programs.federation.client import ConsumerClient, NoAnswer, ProviderClient, Refused, at_broker, by_service
+from overlay.programs.federation.client import (
+    ConsumerClient,
+    Inbox,
+    NoAnswer,
+    ProviderClient,
+    Refused,
+    at_broker,
+    by_service,
+)
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.systems.federation.clients.events import Notified
+from overlay.systems.federation.clients.events import Notified, Registered
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.language.text import parse
@@ -86,6 +95,27 @@ def test_refusals_have_their_code_and_change_nothing(broker):
     asyncio.run(asyncio.wait_for(story(), BOUND_S))
 
 
+def test_a_name_that_a_server_has_is_refused_at_once(broker):
+    async def story():
+        with pytest.raises(Refused) as refused:
+            async with ConsumerClient(at_broker(broker), "b0"):
+                pass
+        assert refused.value.code is Code.BAD
+
+    asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_an_inbox_that_nobody_empties_keeps_the_newest():
+    async def story():
+        inbox = Inbox(2)
+        for index in range(5):
+            inbox.put(Registered(f"b{index}", index))
+        assert inbox.dropped == 3
+        assert [(await anext(inbox)).broker for _ in range(2)] == ["b3", "b4"]
+
+    asyncio.run(story())
+
+
 def test_a_silent_broker_is_named():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
@@ -140,8 +170,8 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
         listed, answered = capsys.readouterr().out.splitlines()
         assert listed.startswith("ear  127.0.0.1:")
         assert json.loads(answered)["data"] == {"dB": 50}
-        provider.terminate()
-        provider.communicate(timeout=BOUND_S)
+        provider.send_signal(signal.SIGINT)  # while it waits for more
+        assert provider.wait(BOUND_S) == commands.STOPPED
     assert commands.main("lookup", [at, "noise"]) == commands.FAILED
     assert commands.main("query", [at, "noise", "--json"]) == commands.FAILED
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "no_provider"
