@@ -1,7 +1,8 @@
-"""Converts Unix milliseconds of brokers and supervisors to datetimes. Pure."""
+"""Unix milliseconds, as brokers and supervisors write times, and datetimes."""
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 LAST_MS = 253_402_300_799_000
@@ -11,3 +12,8 @@ LAST_MS = 253_402_300_799_000
 def moment(unix_ms: float) -> datetime:
     """The instant, limited to the end of the calendar."""
     return datetime.fromtimestamp(min(unix_ms, LAST_MS) / 1000, UTC)
+
+
+def now_ms() -> int:
+    """Unix milliseconds."""
+    return time.time_ns() // 1_000_000

@@ -1,4 +1,5 @@
-"""Sends one notice, as a bounded HTTP POST without redirects or as an e-mail. Raises ``NotDelivered``.
+"""Sends one notice, as a bounded HTTP POST without redirects or as an e-mail, and asks by GET. Raises
+``NotDelivered``.
 
 A host name is resolved once; the resulting addresses are checked and used for the connection, so that a later DNS
 change has no effect (DNS rebinding).
@@ -36,6 +37,23 @@ class NotDelivered(Exception):
 
 def post(url: str, data: bytes, headers: Mapping[str, str], time_out_s: float) -> str:
     """POST to an HTTP or HTTPS URL; returns the result as a sentence. Redirects are not followed."""
+    answer, said = _exchange("POST", url, data, headers, time_out_s, READ_BYTES)
+    return _told(answer.status, answer.reason, said)
+
+
+def get(url: str, headers: Mapping[str, str], time_out_s: float, most_bytes: int) -> tuple[str, bytes]:
+    """The media type and body of what a GET of the URL answers, with the same checks as ``post``."""
+    answer, said = _exchange("GET", url, None, headers, time_out_s, most_bytes + 1)
+    _told(answer.status, answer.reason, said[:READ_BYTES])
+    if len(said) > most_bytes:
+        raise NotDelivered(f"The answer has more than {most_bytes:,} bytes.")
+    return (answer.getheader("Content-Type") or "").partition(";")[0].strip().lower(), said
+
+
+def _exchange(
+    method: str, url: str, data: bytes | None, headers: Mapping[str, str], time_out_s: float, most_bytes: int
+) -> tuple[http.client.HTTPResponse, bytes]:
+    """The answer, and as much of its body."""
     parts = urlsplit(url)
     connection = _Connection(parts.scheme, parts.hostname or "", parts.port, time_out_s)
     # A socket's timeout applies to each read: a server that sends a byte every few seconds would block the sender.
@@ -45,16 +63,15 @@ def post(url: str, data: bytes, headers: Mapping[str, str], time_out_s: float) -
     end.start()
     try:
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", target, body=data, headers=dict(headers))
+        connection.request(method, target, body=data, headers=dict(headers))
         answer = connection.getresponse()
-        said = answer.read(READ_BYTES).decode(errors="replace")
+        return answer, answer.read(most_bytes)
     except (OSError, http.client.HTTPException, ValueError) as error:
         is_late = cut.is_set() or isinstance(error, TimeoutError)
         raise NotDelivered(f"No answer within {time_out_s:g} s." if is_late else _why(error)) from None
     finally:
         end.cancel()
         connection.close()
-    return _told(answer.status, answer.reason, said)
 
 
 class _Connection(http.client.HTTPConnection):
@@ -116,13 +133,13 @@ def _cut(connection: http.client.HTTPConnection, cut: threading.Event) -> None:
             connection.sock.shutdown(socket.SHUT_RDWR)
 
 
-def _told(status: int, reason: str, said: str) -> str:
+def _told(status: int, reason: str, said: bytes) -> str:
     answered = f"{status} {_plain(reason)}".strip()
     if 200 <= status < 300:
         return f"Answered {answered}."
     if 300 <= status < 400:
         raise NotDelivered(f"Answered {answered}. Redirects are not followed; use the final URL.")
-    words = _plain(said)
+    words = _plain(said.decode(errors="replace"))
     raise NotDelivered(f"Answered {answered}{': ' + words if words else '.'}")
 
 

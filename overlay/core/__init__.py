@@ -6,6 +6,7 @@
 - ``untrusted``   limits for reading JSON and YAML from outside
 - ``links``       delay, jitter, loss and more, for real and simulated datagrams; ``link_shapes``: their combination
 - ``admission``   fair queueing of datagrams under overload
+- ``numbered_log``  the last items of a sequence, which listeners resume
 - ``silence``     how long a peer has been silent
 - ``engines``     live and simulated, with the largest overlay of each
 - ``service_times``  measured processor time and memory of the roles of a system, for simulated ones

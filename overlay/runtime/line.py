@@ -33,8 +33,8 @@ class Line:
     def __init__(
         self, node: Driven, on_event: Callable[[Any], object], peer: Address | None = None, interface: str = ""
     ) -> None:
-        """With ``peer`` nothing is received from others, nor sent to them. Multicasts have a hop limit of 1, and leave
-        by the interface with the IPv4 address ``interface``; by default the system chooses one. Raises ``OSError``."""
+        """With ``peer`` nothing is received from others, nor sent to them. ``interface``: the IPv4 address of the one
+        for multicast, whose hop limit is 1; by default the system's."""
         self._node, self._on_event, self._peer = node, on_event, peer
         self._loop = asyncio.get_running_loop()
         self._waiting: list[asyncio.Future[None]] = []

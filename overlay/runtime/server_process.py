@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +23,7 @@ from overlay.core.node import MILLISECOND, NEVER, SECOND, TimedEvent
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
-from overlay.runtime.udp import CannotBind, NodeDriver, bound_address, move_socket, open_group, open_socket
+from overlay.runtime.udp import NodeDriver, bound_address, move_socket, open_group, open_socket
 from overlay.runtime.usage import kernel_drops
 from overlay.systems.contract import System
 from overlay.systems.cores import Server
@@ -108,7 +107,6 @@ class ServerProcess:
         secret = os.urandom(SECRET_BYTES)
         chances = Chances.of_one(random.Random(walks_seed), secret)
         place = Place(self._process, index, known_as, servers or (known_as,))
-        self._group = self._open_group(config, place, bind)
         self._server: Server = system.make_server(config, place, chances, offset)
         if journal and record_mb:
             # Imported here to save memory in other servers.
@@ -131,6 +129,8 @@ class ServerProcess:
             self._server = RecordedServer(self._server, self._recorder, time.monotonic_ns, system.queries)
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
+        group = system.group(config, place)
+        self._group = open_group(group, bound_address(self._sock)[0]) if group and ":" not in known_as[0] else None
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
             for neighbour, shape in (links or {}).items()
@@ -144,7 +144,7 @@ class ServerProcess:
             knows=self._server.knows,
             group=self._group,
         )
-        self.descriptors = tuple(sock.fileno() for sock in (self._sock, self._group) if sock is not None)
+        self.descriptors = tuple(one.fileno() for one in (self._sock, self._group) if one is not None)
         """The descriptors that are already open."""
         self.stop = self._driver.stop
         """Let ``run`` leave gracefully and return. Safe to call from a signal handler, and before ``run``."""
@@ -156,7 +156,7 @@ class ServerProcess:
         self.stop()
 
     def close(self) -> None:
-        """Close its sockets. ``run`` does so; other processes that have them must."""
+        """For processes in which it does not run."""
         self._sock.close()
         if self._group is not None:
             self._group.close()
@@ -192,14 +192,6 @@ class ServerProcess:
             self._recorder.close()
         self.close()
         return 0
-
-    def _open_group(self, config: Any, place: Place, bind: Address) -> socket.socket | None:
-        group = self._system.multicast_group(config, place)
-        try:
-            return None if group is None else open_group(group, bind[0])
-        except CannotBind:
-            self._sock.close()
-            raise
 
     def _report(self, now: int) -> None:
         """Every second: set the clock, and write events and a tick."""

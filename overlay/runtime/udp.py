@@ -24,8 +24,6 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from errno import EINVAL
 from heapq import heappop, heappush
 from select import select
 from time import monotonic_ns
@@ -34,7 +32,7 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.admission import BACKLOG, Admission
 from overlay.core.links import Shaper
 from overlay.core.node import MILLISECOND, NEVER, SECOND, Node
-from overlay.runtime.datagrams import BATCH, MAX_DATAGRAM_BYTES, Datagram, choose, open_datagrams
+from overlay.runtime.datagrams import BATCH, Datagram, choose, open_datagrams
 
 RECEIVE_BUFFER_BYTES = 4 << 20
 """Requested from the kernel, which may grant less. Its default of 208 kB has room for only 92 datagrams of 1 kB."""
@@ -51,10 +49,9 @@ MOST_READ = 2_048
 MAX_HELD = 100_000
 """Maximum datagrams delayed by shaped links; beyond it they are dropped and counted."""
 
-IP_MULTICAST_ALL = 49
-"""linux/in.h; Python has no name for it."""
-
 _TIMEVAL = struct.Struct("@ll")
+_IP_MULTICAST_ALL = 49
+"""As in <linux/in.h>; the module ``socket`` does not name it."""
 
 
 class CannotBind(OSError):
@@ -79,22 +76,20 @@ def open_socket(bind: Address) -> socket.socket:
     return sock
 
 
-def open_group(group: Address, host: str) -> socket.socket:
-    """A socket for what is sent to an IPv4 multicast group, on the interface with the address ``host``. Several
-    processes may have the same group. Raises ``CannotBind``."""
+def open_group(group: Address, interface: str) -> socket.socket:
+    """A socket that receives what is sent to a multicast group over the interface with an IPv4 address (RFC 1112);
+    0.0.0.0 is the default one. Several processes may have one each. Raises ``CannotBind``."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if sys.platform == "linux":  # otherwise other processes' interfaces count as well
-            sock.setsockopt(socket.IPPROTO_IP, IP_MULTICAST_ALL, 0)
         sock.bind(group)
-        membership = socket.inet_aton(group[0]) + socket.inet_aton(host)
-        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)
-        sock.setblocking(False)
+        member = socket.inet_aton(group[0]) + socket.inet_aton(interface)
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+        if sys.platform == "linux":  # otherwise it gets what others on this machine have joined, too
+            sock.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
     except OSError as error:
         sock.close()
-        reason = f"{error.strerror or error} on the interface of {host}"
-        raise CannotBind(error.errno or EINVAL, reason, format_address(group)) from None
+        raise CannotBind(error.errno, error.strerror, f"{format_address(group)} on {interface}") from None
     return sock
 
 
@@ -118,8 +113,7 @@ def move_socket(sock: socket.socket) -> Address:
 
 
 class NodeDriver:
-    """One node, one socket, if needed another one for a multicast group. ``run`` returns when stopped, when its
-    lifeline closes, or at a time limit."""
+    """One node, one socket. ``run`` returns when stopped, when its lifeline closes, or at a time limit."""
 
     def __init__(
         self,
@@ -133,9 +127,8 @@ class NodeDriver:
         datagrams: str | None = None,
         group: socket.socket | None = None,
     ) -> None:
-        """``knows`` identifies known senders, which are served before strangers under a backlog.
-
-        The node also receives the datagrams of ``group`` (``open_group``), and answers them from ``sock``.
+        """``knows`` identifies known senders, which are served before strangers under a backlog. ``group`` is another
+        socket, of which a batch is read every ``IDLE_NS``; answers leave by ``sock``.
 
         ``datagrams`` is one of ``datagrams.KINDS``; by default the best one on this machine. Raises ``InvalidSetting``.
         """
@@ -146,10 +139,11 @@ class NodeDriver:
         self.datagrams = datagrams or choose()
         """The implementation of receiving and sending."""
         self._node = node
-        self._sock, self._group = sock, group
+        self._sock = sock
         self._io = open_datagrams(sock, self.datagrams)
         self._shapers = shapers or {}
         self._lifeline_fd = lifeline_fd
+        self._group = None if group is None else open_datagrams(group, self.datagrams)
         self._on_second = on_second
         self._admission = Admission(knows)
         """Datagrams waiting beyond a backlog."""
@@ -171,7 +165,6 @@ class NodeDriver:
         node, receive, send = self._node, self._io.receive, self._io.send
         take, next_timer, datagrams_to_send = node.receive_datagrams, node.next_timer, node.datagrams_to_send
         are_clear = not self._shapers  # then no datagram is ever delayed
-        can_block = are_clear and self._group is None
         full = ROW if self._admission or self._ahead else 0
         """Consecutive full batches."""
         now = monotonic_ns()
@@ -182,7 +175,7 @@ class NodeDriver:
             try:
                 if full >= ROW:
                     batch = self._take_turns()
-                elif can_block and due - now >= self._armed_ns:
+                elif are_clear and due - now >= self._armed_ns:
                     batch = receive(True)
                 else:
                     batch = self._wait_for_datagrams(due - now)
@@ -208,8 +201,6 @@ class NodeDriver:
 
     def _wait_for_datagrams(self, wait_ns: int) -> Sequence[Datagram]:
         """The next datagrams; empty if none arrived within ``wait_ns``, or earlier."""
-        if self._group is not None:
-            return self._wait_for_either(self._group, wait_ns)
         if self._held:  # the kernel's receive time-out has a resolution of up to 10 ms, too coarse for shaped links
             wait_ns = min(wait_ns, self._held[0][0] - monotonic_ns())
             if not select((self._sock,), (), (), max(wait_ns, 0) / SECOND)[0]:
@@ -218,17 +209,6 @@ class NodeDriver:
         if wait_ns < self._armed_ns:
             self._arm(wait_ns // 2)  # half, so that an approaching timer needs few of these calls under load
         return self._io.receive(True)
-
-    def _wait_for_either(self, group: socket.socket, wait_ns: int) -> Sequence[Datagram]:
-        """As ``_wait_for_datagrams``, from both sockets."""
-        if self._held:
-            wait_ns = min(wait_ns, self._held[0][0] - monotonic_ns())
-        ready = select((self._sock, group), (), (), max(wait_ns, 0) / SECOND)[0]
-        batch = list(self._io.receive(False)) if self._sock in ready else []
-        if group in ready:
-            with suppress(OSError):  # such as a checksum that is wrong
-                batch.append(group.recvfrom(MAX_DATAGRAM_BYTES))
-        return batch
 
     def _take_turns(self) -> Sequence[Datagram]:
         """Read available datagrams, and return the next ones by round robin; without a backlog, the first ones.
@@ -275,15 +255,16 @@ class NodeDriver:
 
     def _handle_due(self, now: int, until: int) -> int:
         """Do everything due by ``now``. Returns the time of the next timer."""
+        if now >= self._next_check:
+            self._next_check = now + IDLE_NS
+            self._check_lifeline()
+            self._read_group(now)
         timer = self._node.next_timer()
         if timer is not None and timer <= now:
             self._node.handle_timer(now)
             self._send_all(now)
             timer = self._node.next_timer()
         self._send_held(now)
-        if now >= self._next_check:
-            self._next_check = now + IDLE_NS
-            self._check_lifeline()
         if now >= self._next_second:
             self._next_second += SECOND * ((now - self._next_second) // SECOND + 1)
             self._on_second(now)
@@ -293,6 +274,11 @@ class NodeDriver:
         # Nothing is written to a lifeline, so it is readable only when its last writer has ended.
         if self._lifeline_fd is not None and select((self._lifeline_fd,), (), (), 0)[0]:
             self.lifeline_closed = self.is_stopping = True
+
+    def _read_group(self, now: int) -> None:
+        if self._group is not None and (batch := self._group.receive(False)):
+            self._node.receive_datagrams(batch, now)
+            self._send_all(now)
 
     def _send_all(self, now: int) -> None:
         datagrams: Sequence[Datagram] = self._node.datagrams_to_send()

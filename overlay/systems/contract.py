@@ -328,10 +328,6 @@ class System(ABC):
         """The configuration in a recording; equal to that of ``config_document``. Raises ``InvalidSetting``."""
         return build(self.Settings, document)
 
-    def multicast_group(self, config: Any, place: Place) -> Address | None:
-        """The IPv4 multicast group whose datagrams a live server receives as well, on the interface of its address."""
-        return None
-
     @abstractmethod
     def make_server(
         self, config: Any, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False
@@ -402,6 +398,11 @@ class System(ABC):
 
     def holdings(self, server: Any, now: int) -> Any:
         """The entries of the server before it leaves, for ``closing_facts``; ``now`` is monotonic, ns."""
+        return None
+
+    def group(self, config: Any, place: Place) -> Address | None:
+        """The multicast group (IPv4) that a live server listens to as well, over the interface of its own address. In
+        virtual time there is none."""
         return None
 
     @abstractmethod

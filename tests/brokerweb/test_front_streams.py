@@ -292,7 +292,7 @@ async def test_a_listener_is_told_to_begin_again_if_it_missed_too_much(site: Sit
     client = sse(site)
     await client.event("ready")
     (feed,) = site.front.streams._feeds.values()
-    feed.following.view.log._most_changes = 2  # type: ignore[attr-defined]
+    feed.following.view.log._most_items = 2  # type: ignore[attr-defined]
     client.reads.clear()
     for number in range(5):
         await site.put(f"r{number}")

@@ -280,7 +280,7 @@ def record(stamp, payload=b""):
 
 
 def test_a_listener_resumes_by_id_and_is_told_what_it_can_not_get_any_more():
-    log, one = ChangeLog(7, most_changes=3), record(1)
+    log, one = ChangeLog(7, most_items=3), record(1)
     for _ in range(5):
         log.add(Kind.STORED, one, None, ())
         log.check_invariants()
@@ -289,8 +289,8 @@ def test_a_listener_resumes_by_id_and_is_told_what_it_can_not_get_any_more():
     assert log.after(5) == []
     assert log.after(1) is None
     assert log.after(6) is None
-    assert log.sequence_of(log.id_of(4)) == 4
-    assert [log.sequence_of(text) for text in ("6-4", "7-6", "7-x", "7-", "", "7--1", "7-٤")] == [None] * 7
+    assert log.number_of(log.id_of(4)) == 4
+    assert [log.number_of(text) for text in ("6-4", "7-6", "7-x", "7-", "", "7--1", "7-٤")] == [None] * 7
 
 
 def test_large_changes_are_forgotten_earlier():

@@ -28,8 +28,11 @@ from overlay.runtime.own_supervisor import own_supervisor
 from overlay.systems.federation.clients.events import Notified, Registered
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
+from overlay.systems.federation.clients.terms import MULTICAST
 from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.messages import Code
+from overlay.systems.roles import Place
 from telemetry.calibration.live import standing
 from tests.waiting import BOUND_S
 
@@ -82,6 +85,14 @@ def test_a_subscription_brings_what_satisfies_it_until_it_is_withdrawn(servers):
             assert all(not isinstance(each, Notified) for each in heard._queue)
 
     asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_the_example_of_the_documentation_runs(broker, capsys):
+    text = (ROOT / "docs" / "federation.md").read_text().split("## Using a network")[1]
+    code = text.split("```python\n")[1].split("```")[0]
+    own_scope = code.replace('"climate"', '"weather"')  # the broker has notifications of other tests in its cache
+    exec(own_scope.replace('("127.0.0.1", 7000)', repr(broker)), {})
+    assert capsys.readouterr().out == "('r17', {'temperature': 26.5})\n"
 
 
 def test_refusals_have_their_code_and_change_nothing(broker):
@@ -216,3 +227,11 @@ def test_input_that_is_no_notification_is_refused(broker, capsys):
     with pytest.raises(SystemExit):
         commands.main("publish", [at, "light", "{}"])
     assert "entity.id must be a text" in capsys.readouterr().err
+
+
+def test_brokers_of_a_run_answer_no_multicast():
+    chain, place = SYSTEM.default_topology(None, None), Place("broker-0", 0, ("127.0.0.1", 1), ())
+    for workload, group in [({}, None), (None, MULTICAST)]:
+        config = SYSTEM.config_of(SYSTEM.setup({"discovery": "multicast"}, workload, chain))
+        assert SYSTEM.group(config, place) == group
+    assert SYSTEM.group(SYSTEM.config_of(SYSTEM.setup({}, None, chain)), place) is None

@@ -41,6 +41,7 @@ CONTRACT = {
     "ipc_ms": (0.4, 0.4, 0, 1_000),
     "domain": ("", "", None, None),
     "exports": ("", "", None, None),
+    "trace_one_in": (100, 100, 0, 1_000_000),
 }
 """By setting: published, improved, lowest, highest."""
 LOAD = {

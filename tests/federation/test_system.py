@@ -19,7 +19,7 @@ from overlay.sim.replay import replay_all
 from overlay.systems.federation.measuring import measures
 from overlay.systems.federation.names import MEASURES
 from overlay.systems.federation.system import SYSTEM
-from overlay.systems.roles import Place, server_names
+from overlay.systems.roles import server_names
 from overlay.topologies import Graph, generate
 from tests.thorough import thoroughly
 
@@ -58,19 +58,6 @@ def test_a_configuration_is_read_as_it_was_written() -> None:
         assert SYSTEM.read_config(document) == config
     config = SYSTEM.config_of(SYSTEM.setup({}, None, CHAIN))
     assert config.links == ((0, 1, 1_000), (1, 2, 1_000)), "delays in µs"
-
-
-def test_brokers_of_networks_can_be_found_by_multicast_and_those_of_runs_cannot() -> None:
-    found = {
-        (workload is None, place): SYSTEM.multicast_group(
-            SYSTEM.config_of(SYSTEM.setup({"discovery": discovery}, workload, CHAIN)),
-            Place(place, 0, ("127.0.0.1", 1), ()),
-        )
-        for discovery in ("bdrs", "multicast")
-        for workload in (None, {})
-        for place in ("broker-0", "bdrs-0")
-    }
-    assert [key for key, group in found.items() if group] == [(True, "broker-0")]
 
 
 def test_the_registration_service_is_the_last_server() -> None:

@@ -6,6 +6,7 @@ import secrets
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
+from ipaddress import IPv4Address
 from typing import Any
 
 from overlay.core.settings import InvalidText, build
@@ -29,9 +30,9 @@ def add_network(parser: OneLineParser) -> None:
     )
     parser.add_argument(
         "--interface",
-        default="",
-        metavar="HOST",
-        help="IPv4 address of the interface for multicast (the system's choice); 127.0.0.1 for brokers of this machine",
+        type=_interface,
+        metavar="IP",
+        help="own address for multicast (the system's choice); 127.0.0.1 for brokers that only this machine reaches",
     )
     parser.add_argument(
         "--id", default=f"cli-{secrets.token_hex(4)}", help="the client's name (cli- and random digits)"
@@ -47,11 +48,23 @@ def _place(text: str) -> Any:
     return text if text == MULTICAST else address(text)
 
 
+def _interface(text: str) -> str:
+    try:
+        return str(IPv4Address(text))
+    except ValueError:
+        raise ArgumentTypeError(f"{text[:40]!r} is no IPv4 address") from None
+
+
+def options(given: Namespace) -> dict[str, Any]:
+    """Of clients."""
+    return {"within_s": given.deadline, "interface": given.interface or ""}
+
+
 def terms_of(given: Namespace) -> Terms:
     told = {"keepalive_s": given.keepalive, "encoding": given.encoding}
     settings: Settings = build(Settings, {name: value for name, value in told.items() if value is not None})
     if given.network == MULTICAST:
-        return by_multicast(settings, given.interface)
+        return by_multicast(settings)
     return (by_service if given.service else at_broker)(given.network, settings)
 
 

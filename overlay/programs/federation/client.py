@@ -30,7 +30,7 @@ from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content, Produce, Provider
 from overlay.systems.federation.clients.registering import LEAVING, State
 from overlay.systems.federation.clients.terms import NOWHERE, Site, Terms
-from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.settings import BY_MULTICAST, Settings
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.federation.wire.values import Advertisement, Found, Notification, Role, Subscription
 
@@ -57,7 +57,7 @@ class Refused(WaxwingError):
 def at_broker(address: Address, settings: Settings | None = None) -> Terms:
     """The terms of clients at the broker with an address. ``settings`` are the network's: clients need
     ``keepalive_s`` and ``encoding`` of them."""
-    changed = replace(settings or Settings(), discovery="multicast")
+    changed = replace(settings or Settings(), discovery=BY_MULTICAST)
     return Terms(changed, wall_offset_ns(), group=(address,))
 
 
@@ -66,10 +66,9 @@ def by_service(address: Address, settings: Settings | None = None) -> Terms:
     return Terms(replace(settings or Settings(), discovery="bdrs"), wall_offset_ns(), address)
 
 
-def by_multicast(settings: Settings | None = None, interface: str = "") -> Terms:
-    """Of clients that look for a broker in the local network of an interface, given by its IPv4 address; by default
-    the system chooses one."""
-    return Terms(replace(settings or Settings(), discovery="multicast"), wall_offset_ns(), interface=interface)
+def by_multicast(settings: Settings | None = None) -> Terms:
+    """Of clients that look for a broker in the local network."""
+    return Terms(replace(settings or Settings(), discovery=BY_MULTICAST), wall_offset_ns())
 
 
 class Inbox:
@@ -101,14 +100,15 @@ class _Client(Generic[AnyCore]):
 
     core: AnyCore
 
-    def __init__(self, terms: Terms, on_event: OnEvent | None, within_s: float) -> None:
-        """``within_s``: for registering, and for each call without another limit."""
-        self._terms, self._on_event, self._within_s = terms, on_event, within_s
+    def __init__(self, terms: Terms, on_event: OnEvent | None, within_s: float, interface: str) -> None:
+        """``within_s``: for registering, and for each call without another limit. ``interface``: the address of the
+        one for multicast; empty: the system's default."""
+        self._terms, self._on_event, self._within_s, self._interface = terms, on_event, within_s, interface
         self._line: Line | None = None
 
     async def __aenter__(self) -> Self:
         """Raises ``NoAnswer``; ``Refused`` if the broker refuses the registration."""
-        self._line = Line(self.core, self._take, interface=self._terms.interface)
+        self._line = Line(self.core, self._take, interface=self._interface)
         try:
             self.core.start(monotonic_ns())
             await self._line.until(lambda: self.core.is_in or self.core.refusal is not None, self._within_s)
@@ -137,9 +137,9 @@ class _Client(Generic[AnyCore]):
         return self._line
 
     @property
-    def broker(self) -> str:
-        """The name of its broker, or of the one that it tries."""
-        return self.core.broker
+    def site(self) -> Site:
+        """Its broker, or the one that it tries."""
+        return self.core.site
 
     async def advertise(
         self, scopes: Sequence[str], needs: Mapping[str, Sequence[str]] | None = None, url: str = ""
@@ -159,7 +159,7 @@ class _Client(Generic[AnyCore]):
     async def _until(self, is_it: Callable[[], bool], within_s: float) -> None:
         """Raises ``NoAnswer``."""
         if not await self.line.until(is_it, within_s):
-            raise NoAnswer(f"{self.broker or self._where} did not answer within {within_s:g} s.")
+            raise NoAnswer(f"{self.site.id or self._where} did not answer within {within_s:g} s.")
 
     @property
     def _where(self) -> str:
@@ -187,9 +187,10 @@ class ConsumerClient(_Client[Consumer]):
         *,
         site: Site = NOWHERE,
         within_s: float = PATIENCE_S,
+        interface: str = "",
     ) -> None:
         """``name`` is unique in the network. ``site``: the broker to begin at, without a search."""
-        super().__init__(terms, on_event, within_s)
+        super().__init__(terms, on_event, within_s, interface)
         self.core = Consumer(terms, name, site, SystemRandom(), monotonic_ns())
         self._told: dict[int, Ended | None] = {}
         """By number of what has just been subscribed to: how it ended, None while it goes on."""
@@ -216,6 +217,12 @@ class ConsumerClient(_Client[Consumer]):
             for number in numbers:
                 self._told.pop(number, None)
         return made
+
+    def renew(self, number: int, expires: int) -> bool:
+        """Let a subscription expire at another time, Unix ms. Nothing is waited for. ``False``: it is not live."""
+        is_live = self.core.renew(number, expires, monotonic_ns())
+        self.line.step()
+        return is_live
 
     async def withdraw(self, numbers: Sequence[int], within_s: float | None = None) -> None:
         """Returns once the broker knows. Those that are not live are ignored. Raises ``NoAnswer``: it is told again
@@ -280,14 +287,22 @@ class ProviderClient(_Client[Provider]):
         needs: Mapping[str, tuple[str, ...]] | None = None,
         url: str = "",
         produce: Produce | None = None,
+        answers_later: bool = False,
         site: Site = NOWHERE,
         within_s: float = PATIENCE_S,
+        interface: str = "",
     ) -> None:
-        """``produce`` answers queries, at once."""
-        super().__init__(terms, on_event, within_s)
+        """``produce`` answers queries, at once; with ``answers_later`` each is an event ``Queried`` for ``answer``."""
+        super().__init__(terms, on_event, within_s, interface)
         me = Advertisement(name, 0, Role.PROVIDER, url, tuple(scopes), needs or {})
-        self.core = Provider(terms, me, site, SystemRandom(), monotonic_ns(), produce=produce)
+        how: dict[str, Any] = {"produce": produce, "answers_later": answers_later}
+        self.core = Provider(terms, me, site, SystemRandom(), monotonic_ns(), **how)
         self._ends: dict[object, PublishEnded | None] = {}
+
+    def answer(self, number: int, contents: Sequence[Content]) -> None:
+        """A question of ``Queried``."""
+        self.core.answer(number, contents, monotonic_ns())
+        self.line.step()
 
     async def publish(self, content: Content, within_s: float | None = None) -> Notification:
         """Returns once the broker has accepted it. Raises ``Refused``, ``NoAnswer``, ``Busy`` and ``BadMessage``."""
@@ -301,7 +316,7 @@ class ProviderClient(_Client[Provider]):
             del self._ends[notification.id]
         assert end is not None
         if end.code is Code.TIMEOUT:
-            raise NoAnswer(f"{self.broker} did not answer within {patience:g} s.")
+            raise NoAnswer(f"{self.site.id} did not answer within {patience:g} s.")
         if end.code is not Code.GOOD:
             raise Refused(end.code, end.words)
         return notification

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation.arguments import add_scopes, expression, now_ms, number, seconds, terms_of
+from overlay.programs.federation.arguments import add_scopes, expression, now_ms, number, options, seconds, terms_of
 from overlay.programs.federation.client import ConsumerClient, Inbox, Refused
 from overlay.programs.federation.text import say, show, tell
 from overlay.systems.federation.clients.events import Ended, Lost, Notified, Registered, Verdict
@@ -52,7 +52,7 @@ async def _follow(given: Namespace) -> None:
     expires = now_ms() + round(1_000 * given.expires)
     wanted = Wanted(tuple(given.scopes), expires, given.where, Priority[given.priority.upper()], given.once)
     inbox = Inbox()
-    async with ConsumerClient(terms_of(given), given.id, inbox.put, within_s=given.deadline) as consumer:
+    async with ConsumerClient(terms_of(given), given.id, inbox.put, **options(given)) as consumer:
         await consumer.subscribe([wanted])
         tell("subscribed")
         with suppress(TimeoutError):
@@ -108,7 +108,7 @@ def lookup(given: Namespace) -> bool:
 
 def _asked(given: Namespace, ask: Callable[[ConsumerClient], Awaitable[Any]]) -> Any:
     async def run() -> Any:
-        async with ConsumerClient(terms_of(given), given.id, within_s=given.deadline) as consumer:
+        async with ConsumerClient(terms_of(given), given.id, **options(given)) as consumer:
             return await ask(consumer)
 
     return asyncio.run(run())

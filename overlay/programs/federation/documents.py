@@ -55,7 +55,7 @@ def content_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Content:
 
 def notification_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Notification:
     """As ``content_of``, as if it were published now."""
-    kind, id, scope, expires, data = content_of(line, defaults, now_ms)
+    kind, id, scope, expires, data, _ = content_of(line, defaults, now_ms)
     return Notification(NotificationId("file", 0), kind, id, scope, now_ms, expires, data)
 
 

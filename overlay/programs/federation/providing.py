@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import AsyncIterator
 
 from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation.arguments import defaults, now_ms, seconds, terms_of
+from overlay.programs.federation.arguments import defaults, now_ms, options, seconds, terms_of
 from overlay.programs.federation.client import ProviderClient
 from overlay.programs.federation.documents import content_of
 from overlay.programs.federation.text import coming_lines, show, tell
@@ -34,7 +34,7 @@ def add_publishing(parser: OneLineParser) -> None:
 
 def publish(given: Namespace) -> bool:
     async def run() -> None:
-        async with ProviderClient(terms_of(given), given.id, [given.scope], within_s=given.deadline) as provider:
+        async with ProviderClient(terms_of(given), given.id, [given.scope], **options(given)) as provider:
             async for content in _contents(given, given.data):
                 show(given, await provider.publish(content), before="accepted ")
 
@@ -51,8 +51,8 @@ def provide(given: Namespace) -> bool:
 
     async def run() -> None:
         terms, scopes = terms_of(given), [given.scope]
-        async with ProviderClient(terms, given.id, scopes, produce=produce, within_s=given.deadline) as provider:
-            tell(f"{given.id} is registered at {provider.broker}")
+        async with ProviderClient(terms, given.id, scopes, produce=produce, **options(given)) as provider:
+            tell(f"{given.id} is registered at {provider.site.id}")
             async for content in _contents(given):
                 newest.pop((content.entity_type, content.entity_id), None)
                 newest[content.entity_type, content.entity_id] = content

@@ -14,8 +14,6 @@ PROVIDER, CONSUMER = "provider", "consumer"
 """The roles of clients."""
 SERVICE = "bdrs"
 """The registration service, of which a network has one."""
-MULTICAST = ("239.255.77.1", 17_771)
-"""Where clients of networks look for a broker, with hop limit 1 (seed 001, section 9)."""
 
 
 def broker_name(index: int) -> str:

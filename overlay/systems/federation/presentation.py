@@ -20,10 +20,12 @@ PRESENTATION = Presentation(
             *("energy_model", "http_ms", "ipc_ms"),
         ),
         "Modelled processors": ("service_ms", "service_cv", "processors"),
+        "Tracing": ("trace_one_in",),
     },
     run_settings=(
         *("service_ms", "service_cv", "processors", "mobile_factor"),
         *("device", "local_interface", "energy_model", "http_ms", "ipc_ms"),
+        "trace_one_in",
     ),
     value_words={"providers": ("provider", "providers"), "consumers": ("consumer", "consumers")},
     axis_fields=("rate_per_s", "brokers", "cache_cap", "mobile_factor"),

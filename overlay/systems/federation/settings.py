@@ -15,6 +15,8 @@ from overlay.core.settings import ENGINE, Use, check, setting
 from overlay.systems.federation.names import Routing
 
 OFF, ON, NONE = "off", "on", "none"
+BY_MULTICAST = "multicast"
+"""The value of ``discovery`` with which brokers answer in the local network."""
 SUPPRESS = "suppress"
 """The value of ``cycles`` with which links may form cycles."""
 MAX_BROKERS = 100_000
@@ -69,7 +71,7 @@ class Registering:
     )
     discovery: str = setting(
         "bdrs",
-        choices=("manual", "multicast", "bdrs"),
+        choices=("manual", BY_MULTICAST, "bdrs"),
         help="How clients find a broker. manual: as assigned; multicast: the first on the local network that answers; "
         "bdrs: the nearest that the registration service names.",
     )
@@ -209,6 +211,16 @@ class Settings(Mobile, Distributing, Registering):
     )
     processors: int = setting(
         1, low=1, high=64, help="Messages that a broker serves at once, with service_ms. More shorten its queue."
+    )
+
+    trace_one_in: int = setting(
+        100,
+        unit="messages",
+        low=0,
+        high=1_000_000,
+        zero=OFF,
+        help="One notification and one subscription in this many are traced from broker to broker, and each "
+        "notification that satisfies a traced subscription. What is sent stays the same. 1 traces all, for short runs.",
     )
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND
-from overlay.systems.federation.clients.events import Offered, Published, PublishEnded
+from overlay.systems.federation.clients.events import Offered, Published, PublishEnded, Queried
 from overlay.systems.federation.clients.provider import Content, Provider
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire import messages as m
@@ -21,13 +21,14 @@ from tests.federation.clients.world import World, drained
 
 
 class Scene(World):
-    def __init__(self, delay_ms=0, produces=True, **settings):
+    def __init__(self, delay_ms=0, produces=True, later=False, **settings):
         super().__init__(**settings)
         self.broker = self.brokers[0]
         me = Advertisement("p0", 0, Role.PROVIDER, scopes=("climate", "light"))
         produce = self._produce if produces else None
         delay = delay_ms * MILLISECOND
-        self.client = self.add(Provider(self.terms, me, self.site(), Stream(7), self.now, produce=produce, delay=delay))
+        how = {"produce": produce, "delay": delay, "answers_later": later}
+        self.client = self.add(Provider(self.terms, me, self.site(), Stream(7), self.now, **how))
         self.run(0.1)
 
     def _produce(self, asked):
@@ -168,3 +169,21 @@ def test_the_data_that_a_query_needs_come_before_it():
     scene.run(0.1)
     with_data, without = scene.broker.all(m.Answer)
     assert [one.data["x"] for one in (*with_data.notifications, *without.notifications)] == [41, 1]
+
+
+def test_a_query_can_be_answered_later_and_only_once():
+    scene = Scene(produces=False, later=True)
+    scene.broker.peers.send("p0", m.Query(5, "room", "r4", ("light", "sound"), 1000))
+    scene.broker.peers.send("p0", m.Query(6, None, None, ("climate",), 1000))
+    scene.run(0.1)
+    first, second = drained(scene.client, Queried)
+    assert (first.scopes, first.entity_type, first.entity_id, first.left_ms) == (("light",), "room", "r4", 1000)
+    content = Content("room", "r4", "light", scene.wall_ms + 9000, {"lux": 3}, scene.wall_ms - 50)
+    scene.client.answer(second.number, [], scene.now)
+    scene.client.answer(first.number, [content], scene.now)
+    scene.client.answer(first.number, [content], scene.now)
+    scene.run(0.1)
+    none, one = scene.broker.all(m.Answer)
+    assert (none.req, none.code) == (6, m.Code.NO_PROVIDER)
+    assert (one.req, one.notifications[0].data) == (5, {"lux": 3})
+    assert one.notifications[0].timestamp == content.timestamp

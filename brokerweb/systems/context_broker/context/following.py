@@ -74,7 +74,7 @@ class NetworkFollowing:
         return self.view.log.id_of(number)
 
     def number_of(self, id: str) -> int | None:
-        return self.view.log.sequence_of(id)
+        return self.view.log.number_of(id)
 
     def changes(self, after: int, most: int) -> Sequence[NetworkChange] | None:
         return self.view.log.after(after, most)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from django.db import close_old_connections, connection
@@ -13,7 +13,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.front import event_loop
@@ -21,6 +20,7 @@ from brokerweb.front.application import answered
 from brokerweb.front.batch import operations_of
 from brokerweb.front.budgets import count_in_thread
 from brokerweb.front.principals import who_is
+from brokerweb.front.refusals import RecordsRefusals
 from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, ContextRequest, context_of, selection_of
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.snapshot import NetworkSnapshot, snapshot_or_404
@@ -84,20 +84,6 @@ RESUMED = [
 ]
 SEGMENTS = "/api/networks/ID/context/TYPE/ENTITY/SCOPE/".count("/") + 1
 ETAG = OpenApiParameter("ETag", str, OpenApiParameter.HEADER, response=[200], description="Of the stored value")
-
-
-class RecordsRefusals(APIView):
-    """What an account may not do is in the operation log as well."""
-
-    op = ""
-    """The operation in the log; empty: that of the method."""
-
-    def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> NoReturn:
-        if request.user.is_authenticated:
-            names = [str(value) for name, value in self.kwargs.items() if name != "pk"]
-            who, op = who_is(request.user, request.auth), self.op or recording.op_of(str(request.method))
-            recording.forbidden(str(self.kwargs["pk"]), who, REST, op, names, message or "")
-        super().permission_denied(request, message, code)
 
 
 class ContextView(RecordsRefusals):

@@ -26,6 +26,7 @@ from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.station import Clock, Station
+from overlay.systems.federation.broker.tracing import Tracer
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
 from overlay.systems.federation.names import broker_name
@@ -44,6 +45,8 @@ class Broker:
         self.name, self.address = broker_name(place.number), place.address
         self._origin = config, place, chances, key
         self.meter = device_meter(config, place.number)
+        one_in = config.settings.trace_one_in
+        self._tracer = Tracer(one_in) if one_in else None
         self._begin_life(wall_offset_ns)
 
     def _begin_life(self, wall_offset_ns: int) -> None:
@@ -53,7 +56,7 @@ class Broker:
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
         self.peers.meter = self.meter
         self._is_leaving = False
-        self.station = station = Station(settings, self.peers)
+        self.station = station = Station(settings, self.peers, self._tracer)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
             name,
@@ -151,7 +154,7 @@ class Broker:
         return lambda address: True
 
     def traces(self) -> Sequence[Any]:
-        return ()
+        return () if self._tracer is None else self._tracer.take()
 
     def statistics(self, now: int) -> dict[str, int]:
         tables, counters = self.station.tables, self._counters()
@@ -210,6 +213,7 @@ class Broker:
 
     def _serve(self, now: int) -> None:
         for peer, message in self.processor.served(now):
+            self.station.arrived = self.processor.arrived
             self._handle(peer, message)
         for peer in self.processor.take_resumed():
             self.peers.resume(peer)
@@ -220,6 +224,7 @@ class Broker:
             match event:
                 case Heard(peer, message) if is_instant:
                     self.processor.count(message)
+                    self.station.arrived = self.peers.now
                     self._handle(peer, message)
                 case Heard(peer, message):
                     self._queue(peer, message)

@@ -9,6 +9,7 @@ from enum import IntEnum
 from overlay.core.node import NodeEvent
 from overlay.core.timers import Timers
 from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
+from overlay.systems.federation.broker.tracing import Tracer
 from overlay.systems.federation.names import Routing
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import OFF, SUPPRESS, Settings
@@ -39,7 +40,7 @@ class Clock(IntEnum):
 class Station:
     """``now`` of the call being answered is ``peers.now``."""
 
-    def __init__(self, settings: Settings, peers: Peers) -> None:
+    def __init__(self, settings: Settings, peers: Peers, tracer: Tracer | None = None) -> None:
         self.name, self.settings, self.peers = peers.name, settings, peers
         self.is_flooded = settings.cycles == SUPPRESS
         """Whether links may form cycles."""
@@ -50,6 +51,9 @@ class Station:
         self.counters: Counter[str] = Counter()
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
+        self.tracer = tracer
+        self.arrived = 0
+        """When the message being handled had arrived, before it waited for a modelled processor."""
         self.forget_waiting: Callable[[str], None] = lambda broker: None
         """Called for a neighbour that was told all subscriptions: in bulk mode, none waits for it any more."""
         self.superseded: list[str] = []

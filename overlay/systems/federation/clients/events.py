@@ -107,6 +107,22 @@ class Offered(NamedTuple):
     withdrawn: tuple[SubscriptionId, ...]
 
 
+class Queried(NamedTuple):
+    """What is to be answered by ``Provider.answer``, of a provider that answers later."""
+
+    number: int
+    """Of the question, at this provider."""
+    scopes: tuple[str, ...]
+    """Those that it has registered."""
+    entity_type: str | None
+    """None is any."""
+    entity_id: str | None
+    left_ms: int
+    """Until nobody waits for the answer."""
+    needed: tuple[Notification, ...]
+    """Of the scopes that these need, as they were registered."""
+
+
 class Published(NamedTuple):
     """A notification was sent for the first time."""
 
@@ -125,7 +141,18 @@ class PublishEnded(NamedTuple):
 
 
 Event = (
-    Registered | Lost | Left | LinkChanged | Accepted | Ended | Notified | Answered | Offered | Published | PublishEnded
+    Registered
+    | Lost
+    | Left
+    | LinkChanged
+    | Accepted
+    | Ended
+    | Notified
+    | Answered
+    | Offered
+    | Queried
+    | Published
+    | PublishEnded
 )
 Answer = Any
 """The message that answered a request; None without one."""

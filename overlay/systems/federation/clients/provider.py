@@ -4,18 +4,19 @@
 
     OFFER ──> watched ── a query (once): produce, wait ``delay`` ──> PUBLISH with the ids that it satisfies (M_ν)
     QUERY ──> produce ──> ANSWER
+    QUERY ──> Queried ── ``answer``, of one that answers later ──> ANSWER
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from overlay.core.chance import Chance
 from overlay.systems.federation.clients.asking import Busy
-from overlay.systems.federation.clients.events import Offered, Published, PublishEnded
+from overlay.systems.federation.clients.events import Offered, Published, PublishEnded, Queried
 from overlay.systems.federation.clients.requests import Request
 from overlay.systems.federation.clients.session import Session
 from overlay.systems.federation.clients.terms import PATIENCE, Site, Terms
@@ -41,6 +42,8 @@ MOST_NAMED = 512
 """Ids in a PUBLISH. They are a hint: brokers evaluate every notification themselves."""
 MOST_DELAYED = 10_000
 """Notifications that wait to be published."""
+MOST_QUESTIONS = 1_000
+"""Questions that wait for ``answer``."""
 
 
 class Content(NamedTuple):
@@ -52,6 +55,8 @@ class Content(NamedTuple):
     expires: int
     """Unix ms."""
     data: Data
+    timestamp: int | None = None
+    """Unix ms; None is now."""
 
 
 class Asked(NamedTuple):
@@ -80,9 +85,12 @@ class _Made(NamedTuple):
 
 
 class Provider(Session):
-    """``produce``: answers queries and offered once-subscriptions; without it, its user publishes."""
+    """``produce``: answers queries and offered once-subscriptions; without it, its user publishes.
 
-    __slots__ = ("_delay", "_made", "_needed", "_produce", "_watched")
+    ``answers_later``: without ``produce``, its user answers queries as well (``Queried``, ``answer``).
+    """
+
+    __slots__ = ("_delay", "_made", "_needed", "_produce", "_questions", "_watched")
 
     def __init__(
         self,
@@ -94,6 +102,7 @@ class Provider(Session):
         *,
         produce: Produce | None = None,
         delay: int = 0,
+        answers_later: bool = False,
         first: int = 0,
     ) -> None:
         """``delay``: ns from an offer until the answer is published."""
@@ -101,6 +110,8 @@ class Provider(Session):
         self._produce, self._delay = produce, delay
         self._needed: m.Answer | None = None
         """The data for the next QUERY of the broker."""
+        self._questions: dict[int, tuple[str, int]] | None = {} if answers_later else None
+        """By number, who asked, and the number there."""
         self._watched: Index[None] | None = None
         self._made: deque[_Made] | None = None
         """In the order of their instants."""
@@ -127,12 +138,20 @@ class Provider(Session):
         self._publish(notification)
         return notification
 
+    def answer(self, number: int, contents: Iterable[Content], now: int) -> None:
+        """A question of ``Queried``; without contents: it has none. Values outside their limits: LIMIT."""
+        self.peers.now = now
+        if self._questions is not None and number in self._questions:
+            asker = self._questions.pop(number)
+            self._send_answer(*asker, [self._notification(content) for content in contents])
+
     # ---- publishing
 
     def _notification(self, content: Content) -> Notification:
-        kind, entity, scope, expires, data = content
+        kind, entity, scope, expires, data, timestamp = content
         number = NotificationId(self.name, self.draw_number())
-        return Notification(number, kind, entity, scope, self._terms.wall_ms(self.peers.now), expires, data)
+        at = self._terms.wall_ms(self.peers.now) if timestamp is None else timestamp
+        return Notification(number, kind, entity, scope, at, expires, data)
 
     def _publish(self, notification: Notification) -> None:
         named = [] if self._watched is None else self._watched.match(notification)[:MOST_NAMED]
@@ -254,12 +273,27 @@ class Provider(Session):
     def _take_query(self, peer: str, query: m.Query, needed: tuple[Notification, ...]) -> None:
         wall_ms, produce = self._terms.wall_ms(self.peers.now), self._produce
         entity = query.entity_type, query.entity_id
-        asked = [Asked(scope, *entity, wall_ms, needed) for scope in query.scopes if scope in self._me.scopes]
-        made = [] if produce is None else [produce(one) for one in asked]
-        notes = tuple(self._notification(content) for content in made if content is not None)
-        code = m.Code.GOOD if notes else m.Code.NO_PROVIDER
-        if not self.peers.send(peer, m.Answer(query.req, code, notes)):
+        scopes = tuple(scope for scope in query.scopes if scope in self._me.scopes)
+        if self._questions is not None and scopes:
+            self._keep(peer, query, scopes, needed)
+            return
+        made = [] if produce is None else [produce(Asked(scope, *entity, wall_ms, needed)) for scope in scopes]
+        self._send_answer(peer, query.req, [self._notification(content) for content in made if content is not None])
+
+    def _keep(self, peer: str, query: m.Query, scopes: tuple[str, ...], needed: tuple[Notification, ...]) -> None:
+        """Until it is answered."""
+        assert self._questions is not None
+        if len(self._questions) >= MOST_QUESTIONS:
             self.peers.send(peer, m.Answer(query.req, m.Code.LIMIT))
+            return
+        number = self.draw_number()
+        self._questions[number] = peer, query.req
+        self.report(Queried(number, scopes, query.entity_type, query.entity_id, query.left_ms, needed))
+
+    def _send_answer(self, peer: str, req: int, notifications: Sequence[Notification]) -> None:
+        code = m.Code.GOOD if notifications else m.Code.NO_PROVIDER
+        if not self.peers.send(peer, m.Answer(req, code, tuple(notifications))):
+            self.peers.send(peer, m.Answer(req, m.Code.LIMIT))
 
     def _end(self, req: int, request: Request, code: m.Code, answer: Any) -> None:
         words = answer if isinstance(answer, str) else ""
@@ -272,3 +306,4 @@ class Provider(Session):
             self._watched.check_invariants()
             assert 0 < len(self._watched) <= MOST_WATCHED
         assert self._made is None or 0 < len(self._made) <= MOST_DELAYED
+        assert self._questions is None or len(self._questions) <= MOST_QUESTIONS

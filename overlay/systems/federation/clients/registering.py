@@ -24,6 +24,7 @@ from overlay.systems.federation.clients.asking import Asking
 from overlay.systems.federation.clients.events import Left, Lost, Registered
 from overlay.systems.federation.clients.seeking import Seeking
 from overlay.systems.federation.clients.terms import Site, Terms
+from overlay.systems.federation.peers import CODES
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import Advertisement
 
@@ -76,6 +77,11 @@ class Registering(Asking):
         self._seeking: Seeking | None = None
         self._sites: tuple[Site, ...] = ()
         """To be tried next."""
+
+    @property
+    def site(self) -> Site:
+        """Its broker, or the one that it tries or tried last."""
+        return self._site
 
     @property
     def broker(self) -> str:
@@ -133,7 +139,10 @@ class Registering(Asking):
         if site.id != self._site.id:
             self.peers.close(self.broker)
         self._site = site
-        if self.peers.open(site.id, site.address):
+        if site.id == self.name:
+            self.refusal = m.Nack(CODES[m.Register], 0, m.Code.BAD, f"{site.id} is the name of a broker.")
+            self._wait(self._terms.slowest, ())
+        elif self.peers.open(site.id, site.address):
             self._register(is_new=site.id != self._registered_at)
         else:  # its last session is still being closed
             self._wait(SECOND, (site, *self._sites[: MOST_SITES - 1]))

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, SECOND
-from overlay.systems.federation.names import MULTICAST
 from overlay.systems.federation.settings import Settings
 
+MULTICAST: Address = ("239.255.77.1", 17_771)
+"""Where DISCOVER goes on real networks, with hop limit 1 (seed 001, section 9)."""
 MOST_REQUESTS = 1_024
 """Requests of a client without an answer."""
 PATIENCE = 30 * SECOND
@@ -39,9 +40,7 @@ class Terms:
     service: Address | None = None
     """The registration service, for discovery ``bdrs``."""
     group: tuple[Address, ...] = (MULTICAST,)
-    """Where DISCOVER goes; in runs, whose brokers are one site, all of them."""
-    interface: str = ""
-    """For drivers: the IPv4 address of the interface that multicasts leave by; empty: the system's choice."""
+    """Where DISCOVER goes; in virtual time, which has no multicast, the brokers of the site."""
     key: bytes | None = None
     """Of a sealed network."""
     most_requests: int = MOST_REQUESTS

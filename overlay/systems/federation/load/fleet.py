@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from overlay.core.addresses import Address
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
-from overlay.systems.federation.clients.terms import Terms
+from overlay.systems.federation.clients.terms import MULTICAST, Terms
 from overlay.systems.federation.load.arrivals import Arrivals, Asked, asked, published
 from overlay.systems.federation.load.consuming import Consuming
 from overlay.systems.federation.load.plans import ClientPlan
 from overlay.systems.federation.load.providing import Providing
 from overlay.systems.federation.load.shared import Shared
-from overlay.systems.federation.names import CONSUMER, MULTICAST, PROVIDER
+from overlay.systems.federation.names import CONSUMER, PROVIDER
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.workload import Workload
 

@@ -1,0 +1,1 @@
+"""Applications in a network of brokers over HTTP (seed 001, section 4)."""

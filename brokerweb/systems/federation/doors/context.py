@@ -1,0 +1,80 @@
+"""The streams of subscriptions at ``/api/networks/ID/stream/?subscription=ID``, and the life of the host.
+
+Implements ``brokerweb.systems.contract.Context``; of its operations only streams.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from brokerweb.kit.errors import NotPossible
+from brokerweb.networks.snapshot import NetworkSnapshot
+from brokerweb.systems.contract import How, Key, Listed
+from brokerweb.systems.federation.doors.feed import Feed, Selection
+from brokerweb.systems.federation.doors.host import HOST
+from overlay.core.errors import InvalidSetting, shown
+
+MOST_SELECTED = 100
+_ID = re.compile("[a-z0-9]{1,20}")
+
+
+class Doors:
+    operations = frozenset({"stream"})
+    names = ("type", "entity", "scope")
+    longest_valid_ms = 86_400_000
+    fields: tuple[str, ...] = ()
+    filters = frozenset({"subscription"})
+    of_delete: frozenset[str] = frozenset()
+
+    def start(self) -> None:
+        HOST.start()
+
+    async def stop(self) -> None:
+        await HOST.stop()
+
+    def selection(self, parameters: Mapping[str, str]) -> Selection:
+        """Ids of subscriptions, comma-separated. One that does not exist selects nothing."""
+        ids = [one.strip() for one in parameters.get("subscription", "").split(",")]
+        if len(ids) > MOST_SELECTED or not all(map(_ID.fullmatch, ids)):
+            what = shown(parameters.get("subscription", ""), 40)
+            raise InvalidSetting(
+                "subscription", f"must be 1 to {MOST_SELECTED} ids of subscriptions, comma-separated, not {what}"
+            )
+        return frozenset(ids)
+
+    async def follow(self, snapshot: NetworkSnapshot) -> Feed:
+        return await HOST.feed(snapshot.network)
+
+    async def list(self, snapshot: NetworkSnapshot, selection: Any, after: str, most: int) -> Listed:
+        """A stream that begins with a snapshot begins with nothing."""
+        return Listed((), "", "", ())
+
+    def when_stored(self, stored: Callable[[str, Key], None]) -> None:
+        """Nobody can wait for data here."""
+
+    def key(self, first: str, second: str, third: str) -> Key:
+        return first, second, third
+
+    async def get(self, snapshot: NetworkSnapshot, key: Key, how: How) -> NoReturn:
+        raise NotPossible(_ELSEWHERE)
+
+    def read(self, key: Key, body: Any) -> NoReturn:
+        raise NotPossible(_ELSEWHERE)
+
+    async def put(self, snapshot: NetworkSnapshot, change: Any, how: How) -> NoReturn:
+        raise NotPossible(_ELSEWHERE)
+
+    async def delete(
+        self,
+        snapshot: NetworkSnapshot,
+        key: Key,
+        which: Mapping[str, str],
+        how: How,
+        check: Callable[[str | None, int], None],
+    ) -> NoReturn:
+        raise NotPossible(_ELSEWHERE)
+
+
+_ELSEWHERE = "Context of this network is published and queried at other addresses."

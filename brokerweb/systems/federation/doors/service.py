@@ -1,0 +1,195 @@
+"""What applications do in a network by way of HTTP, whatever the format. Blocking: call it in Django's threads.
+
+Everything raises ``InvalidSetting``, ``NotPossible``, ``NotAnswered`` and errors of REST.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import User
+from django.db import close_old_connections, connection
+
+from brokerweb.front import event_loop
+from brokerweb.front.budgets import count_in_thread
+from brokerweb.networks import broker_index
+from brokerweb.networks.snapshot import NetworkSnapshot
+from brokerweb.notices.services import check_url
+from brokerweb.operationlog import recording
+from brokerweb.operationlog.entries import GET, LIST, PUT, REST
+from brokerweb.systems.federation.doors import rows
+from brokerweb.systems.federation.doors.host import HOST
+from brokerweb.systems.federation.doors.problems import ERRORS, as_rest
+from brokerweb.systems.federation.models import ClientRole, Format, HostedClient, HostedSubscription
+from overlay.core.errors import InvalidSetting
+from overlay.systems.federation.clients.live import Wanted
+from overlay.systems.federation.clients.provider import Content
+from overlay.systems.federation.names import SERVICE
+from overlay.systems.federation.wire.values import Advertisement, Found, Notification
+
+ANY = "*"
+"""In the operation log, of an entity that was not named."""
+_SERVER = re.compile(rf"b[0-9]+|{SERVICE}")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and of which network."""
+
+    snapshot: NetworkSnapshot
+    user: User
+    who: str
+    """``token:ID`` or ``user:ID``."""
+
+    @property
+    def network(self) -> str:
+        return self.snapshot.network
+
+
+# ---- clients
+
+
+def advertise(caller: Caller, me: Advertisement, broker: int | None = None) -> HostedClient:
+    """Register a client, or change what it advertises. Returns once a broker has acknowledged."""
+    if _SERVER.fullmatch(me.id):
+        raise InvalidSetting("name", f"{me.id} is the name of a server")
+    _check_url(me.url)
+    if broker is not None:
+        broker_index.below(caller.snapshot.servers - 1, broker)
+    former = HostedClient.objects.filter(network=caller.network, name=me.id).first()
+    row, is_new = rows.keep_client(caller.network, caller.user, me, broker)
+    try:
+        _run(HOST.use(caller.snapshot, row.pk))
+    except BaseException:
+        if is_new:
+            row.delete()
+        elif former is not None:
+            rows.restore(former)
+        raise
+    row.refresh_from_db()
+    return row
+
+
+def keep_alive(caller: Caller, name: str) -> None:
+    """Its registration is kept anyway; this says whether there is one."""
+    _run(HOST.use(caller.snapshot, rows.client(caller.network, caller.user, name).pk))
+
+
+def unregister(caller: Caller, name: str, role: ClientRole | None = None) -> None:
+    """With its subscriptions."""
+    row = rows.client(caller.network, caller.user, name, role)
+    id = row.pk
+    row.delete()
+    _run(HOST.unregister(id))
+
+
+# ---- subscriptions
+
+
+def subscribe(
+    caller: Caller,
+    asked: Sequence[tuple[int | None, Wanted]],
+    *,
+    client: str | None = None,
+    url: str = "",
+    format: Format = Format.JSON,
+) -> list[HostedSubscription]:
+    """All or none; each with the number that its consumer gave. Returns once the broker has acknowledged.
+
+    ``client``: a registered consumer, whose URL is notified if none is given; ``None``: that of the account.
+    """
+    _check_url(url)
+    if client is None:
+        of = rows.own_consumer(caller.network, caller.user)
+    else:
+        of = rows.client(caller.network, caller.user, client, ClientRole.CONSUMER)
+    made, new = rows.subscribe(of, asked, url or of.url, format)
+    try:
+        _run(HOST.subscribe(caller.snapshot, of.pk, made))
+    except BaseException:
+        rows.remove(new)
+        raise
+    return made
+
+
+def unsubscribe(client: str, ids: Sequence[str]) -> None:
+    """``client``: the id of its row."""
+    rows.remove(ids)
+    _run(HOST.withdraw(client, ids))
+
+
+# ---- context
+
+
+def publish(caller: Caller, provider: str, content: Content) -> Notification:
+    """Returns once the provider's broker has accepted it."""
+    row = rows.client(caller.network, caller.user, provider, ClientRole.PROVIDER)
+    count_in_thread(caller.who, 1)
+    key = (content.entity_type, content.entity_id, content.scope)
+
+    async def publish() -> tuple[Notification, str]:
+        hosted: Any = await HOST.use(caller.snapshot, row.pk)
+        return await hosted.client.publish(content), hosted.client.broker
+
+    with recording.noted(caller.network, caller.who, REST, PUT, key, provider) as said:
+        made, broker = _run(publish())
+        said["broker_index"] = _index(broker)
+    return made
+
+
+def query(
+    caller: Caller, scopes: Sequence[str], entity_type: str | None, entity_id: str | None, within_s: float
+) -> tuple[Notification, ...]:
+    """Context now."""
+    row = rows.own_consumer(caller.network, caller.user)
+    count_in_thread(caller.who, 1)
+    key = (entity_type or ANY, entity_id or ANY, " ".join(scopes))
+
+    async def query() -> tuple[tuple[Notification, ...], str]:
+        hosted: Any = await HOST.use(caller.snapshot, row.pk)
+        asked = hosted.client.query(scopes, entity_type=entity_type, entity_id=entity_id, within_s=within_s)
+        return await asked, hosted.client.broker
+
+    with recording.noted(caller.network, caller.who, REST, GET, key) as said:
+        found, broker = _run(query())
+        said["broker_index"] = _index(broker)
+    return found
+
+
+def lookup(caller: Caller, scope: str) -> tuple[Found, ...]:
+    """The providers of a scope."""
+    row = rows.own_consumer(caller.network, caller.user)
+    count_in_thread(caller.who, 1)
+
+    async def lookup() -> tuple[Found, ...]:
+        hosted: Any = await HOST.use(caller.snapshot, row.pk)
+        found: tuple[Found, ...] = await hosted.client.lookup(scope)
+        return found
+
+    with recording.noted(caller.network, caller.who, REST, LIST, [f"scope={scope}"]):
+        return _run(lookup())
+
+
+def _run(what: Coroutine[Any, Any, T]) -> T:
+    if not connection.in_atomic_block:
+        close_old_connections()  # of this thread, which waits for brokers now
+    try:
+        return event_loop.run(what)
+    except ERRORS as error:
+        raise as_rest(error) from None
+
+
+def _check_url(url: str) -> None:
+    if url:
+        try:
+            check_url(url)
+        except InvalidSetting as refused:
+            raise InvalidSetting("url", refused.sentence) from None
+
+
+def _index(broker: str) -> int | None:
+    return int(broker[1:]) if broker[1:].isdigit() else None
