@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import queue
+import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -18,23 +17,19 @@ from overlay.core.addresses import format_address
 from overlay.programs.federation import commands
 from overlay.programs.federation.client import (
     ConsumerClient,
+    Inbox,
     NoAnswer,
     ProviderClient,
     Refused,
     at_broker,
-    by_multicast,
     by_service,
 )
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.runtime.server_process import ServerProcess
-from overlay.runtime.udp import CannotBind
-from overlay.systems.federation.clients.events import Notified
+from overlay.systems.federation.clients.events import Notified, Registered
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
-from overlay.systems.federation.clients.terms import MULTICAST, Site
-from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.clients.terms import MULTICAST
 from overlay.systems.federation.language.text import parse
-from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.roles import Place
@@ -92,6 +87,14 @@ def test_a_subscription_brings_what_satisfies_it_until_it_is_withdrawn(servers):
     asyncio.run(asyncio.wait_for(story(), BOUND_S))
 
 
+def test_the_example_of_the_documentation_runs(broker, capsys):
+    text = (ROOT / "docs" / "federation.md").read_text().split("## Using a network")[1]
+    code = text.split("```python\n")[1].split("```")[0]
+    own_scope = code.replace('"climate"', '"weather"')  # the broker has notifications of other tests in its cache
+    exec(own_scope.replace('("127.0.0.1", 7000)', repr(broker)), {})
+    assert capsys.readouterr().out == "('r17', {'temperature': 26.5})\n"
+
+
 def test_refusals_have_their_code_and_change_nothing(broker):
     async def story():
         async with ConsumerClient(at_broker(broker), "bob") as bob:
@@ -101,6 +104,27 @@ def test_refusals_have_their_code_and_change_nothing(broker):
             assert await bob.lookup("tides") == ()
 
     asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_a_name_that_a_server_has_is_refused_at_once(broker):
+    async def story():
+        with pytest.raises(Refused) as refused:
+            async with ConsumerClient(at_broker(broker), "b0"):
+                pass
+        assert refused.value.code is Code.BAD
+
+    asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_an_inbox_that_nobody_empties_keeps_the_newest():
+    async def story():
+        inbox = Inbox(2)
+        for index in range(5):
+            inbox.put(Registered(f"b{index}", index))
+        assert inbox.dropped == 3
+        assert [(await anext(inbox)).broker for _ in range(2)] == ["b3", "b4"]
+
+    asyncio.run(story())
 
 
 def test_a_silent_broker_is_named():
@@ -157,8 +181,8 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
         listed, answered = capsys.readouterr().out.splitlines()
         assert listed.startswith("ear  127.0.0.1:")
         assert json.loads(answered)["data"] == {"dB": 50}
-        provider.terminate()
-        provider.communicate(timeout=BOUND_S)
+        provider.send_signal(signal.SIGINT)  # while it waits for more
+        assert provider.wait(BOUND_S) == commands.STOPPED
     assert commands.main("lookup", [at, "noise"]) == commands.FAILED
     assert commands.main("query", [at, "noise", "--json"]) == commands.FAILED
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "no_provider"
@@ -203,29 +227,6 @@ def test_input_that_is_no_notification_is_refused(broker, capsys):
     with pytest.raises(SystemExit):
         commands.main("publish", [at, "light", "{}"])
     assert "entity.id must be a text" in capsys.readouterr().err
-
-
-def test_a_broker_of_the_local_network_is_found_by_multicast():
-    settings, addresses = Settings(discovery="multicast"), (("127.0.0.1", 0), ("127.0.0.1", 9))
-    config = ServerConfig(settings, 1, is_open=True)
-    try:
-        process = ServerProcess(SYSTEM, config, addresses[0], servers=addresses, seed=1)
-    except CannotBind as error:
-        pytest.skip(f"this machine has no multicast: {error}")
-    ready = queue.Queue()
-    thread = threading.Thread(target=process.run, args=(ready.put,))
-    thread.start()
-    try:
-        where = ready.get(timeout=BOUND_S)
-
-        async def story():
-            async with ConsumerClient(by_multicast(settings), "walker", interface="127.0.0.1") as walker:
-                assert walker.site == Site("b0", where)
-
-        asyncio.run(asyncio.wait_for(story(), BOUND_S))
-    finally:
-        process.stop()
-        thread.join()
 
 
 def test_brokers_of_a_run_answer_no_multicast():

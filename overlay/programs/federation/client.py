@@ -9,6 +9,8 @@ for answers::
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import SystemRandom
@@ -23,7 +25,7 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.line import Line
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.consumer import Consumer
-from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, Lost, PublishEnded
+from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, PublishEnded
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content, Produce, Provider
 from overlay.systems.federation.clients.registering import LEAVING, State
@@ -36,6 +38,8 @@ AnyCore = TypeVar("AnyCore", Consumer, Provider)
 OnEvent = Callable[[Event], object]
 PATIENCE_S = 10.0
 """For the answer to a call that has no other limit."""
+MOST_WAITING = 10_000
+"""Events of an inbox."""
 
 
 class NoAnswer(WaxwingError):
@@ -67,6 +71,29 @@ def by_multicast(settings: Settings | None = None) -> Terms:
     return Terms(replace(settings or Settings(), discovery=BY_MULTICAST), wall_offset_ns())
 
 
+class Inbox:
+    """Events that wait for ``async for``: pass ``put`` as ``on_event``. Beyond ``most`` the oldest are dropped."""
+
+    def __init__(self, most: int = MOST_WAITING) -> None:
+        self.dropped = 0
+        self._events: deque[Event] = deque(maxlen=most)
+        self._has_come = asyncio.Event()
+
+    def put(self, event: Event) -> None:
+        self.dropped += len(self._events) == self._events.maxlen
+        self._events.append(event)
+        self._has_come.set()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            self._has_come.clear()
+            await self._has_come.wait()
+        return self._events.popleft()
+
+
 class _Client(Generic[AnyCore]):
     """Registered while an ``async with`` block lasts. It survives restarts of its broker; ``on_event`` gets all events
     of ``clients.events``, and must not wait."""
@@ -78,14 +105,15 @@ class _Client(Generic[AnyCore]):
         one for multicast; empty: the system's default."""
         self._terms, self._on_event, self._within_s, self._interface = terms, on_event, within_s, interface
         self._line: Line | None = None
-        self._lost: Lost | None = None
 
     async def __aenter__(self) -> Self:
         """Raises ``NoAnswer``; ``Refused`` if the broker refuses the registration."""
         self._line = Line(self.core, self._take, interface=self._interface)
         try:
             self.core.start(monotonic_ns())
-            await self._line.until(lambda: self.core.is_in, self._within_s)
+            await self._line.until(lambda: self.core.is_in or self.core.refusal is not None, self._within_s)
+            if self.core.refusal is not None:
+                raise Refused(self.core.refusal.code, self.core.refusal.words)
             if not self.core.is_in:
                 raise NoAnswer(f"{self._where} did not answer within {self._within_s:g} s.")
         except BaseException:
@@ -302,6 +330,7 @@ __all__ = [
     "Busy",
     "ConsumerClient",
     "Content",
+    "Inbox",
     "NoAnswer",
     "ProviderClient",
     "Refused",

@@ -59,6 +59,7 @@ class Broker:
         settings, name = config.settings, self.name
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
         self.peers.meter = self.meter
+        self._is_leaving = False
         self.station = station = Station(settings, self.peers, self._tracer)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
@@ -167,7 +168,8 @@ class Broker:
         return LEAVE_NS
 
     def _leave(self) -> None:
-        """Clients that lose their session look for another broker at once."""
+        """Clients that lose their session look for another broker at once, and do not find this one."""
+        self._is_leaving = True
         self.membership.leave()
         for name in list(self.clients):
             self.peers.close(name)
@@ -255,10 +257,10 @@ class Broker:
                     self._handle(peer, message)
                 case Heard(peer, message):
                     self._queue(peer, message)
-                case HeardLoose(_, m.Discover(nonce), source):
+                case HeardLoose(_, m.Discover(nonce), source) if not self._is_leaving:
                     self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
                 case HeardLoose():
-                    pass  # HERE: a broker looks for none
+                    pass  # HERE: a broker looks for none. It leaves: it is not to be found
                 case HeardOperator(question, source):
                     self._inspection.answer(question, source)
                 case _:
