@@ -25,7 +25,7 @@ urlpatterns = [
     *router.urls,
     path(f"{NETWORK}subscription-dry-run/", DryRunView.as_view(), name="subscription-dry-run"),
     path(f"{NETWORK}subscriptions/", views.SubscriptionListView.as_view(), name="hosted-subscriptions"),
-    path(f"{NETWORK}subscriptions/<str:id>/", views.SubscriptionView.as_view(), name="hosted-subscription"),
+    path(f"{NETWORK}subscriptions/<str:subscription>/", views.SubscriptionView.as_view(), name="hosted-subscription"),
     path(f"{NETWORK}providers/", views.ProviderListView.as_view(), name="hosted-providers"),
     path(f"{NETWORK}providers/<str:name>/", views.ProviderView.as_view(), name="hosted-provider"),
     path(f"{NETWORK}publish/", views.PublishView.as_view(), name="hosted-publish"),

@@ -794,20 +794,20 @@ export const networksSubscriptionsCreate = (id, body, options) => send("POST", `
 /**
  * One subscription, with what became of its notifications.
  * @param {string | number} id
- * @param {string | number} id
+ * @param {string | number} subscription
  * @param {Options} [options]
  * @returns {Promise<Types.Subscription>}
  */
-export const networksSubscriptionRetrieve = (id, id, options) => send("GET", `/api/networks/${part(id)}/subscriptions/${part(id)}/`, options);
+export const networksSubscriptionRetrieve = (id, subscription, options) => send("GET", `/api/networks/${part(id)}/subscriptions/${part(subscription)}/`, options);
 
 /**
  * Unsubscribe.
  * @param {string | number} id
- * @param {string | number} id
+ * @param {string | number} subscription
  * @param {Options} [options]
  * @returns {Promise<null>}
  */
-export const networksSubscriptionDestroy = (id, id, options) => send("DELETE", `/api/networks/${part(id)}/subscriptions/${part(id)}/`, options);
+export const networksSubscriptionDestroy = (id, subscription, options) => send("DELETE", `/api/networks/${part(id)}/subscriptions/${part(subscription)}/`, options);
 
 /**
  * Apply the newest version of its topology, or another topology, as a difference.

@@ -86,16 +86,18 @@ class SubscriptionView(OfNetwork):
     operations = {"delete": Operation.PROVIDE}
 
     @extend_schema(operation_id="networks_subscription_retrieve", responses=shapes.SubscriptionSerializer)
-    def get(self, request: Request, pk: str, id: str) -> Response:
+    def get(self, request: Request, pk: str, subscription: str) -> Response:
         """One subscription, with what became of its notifications."""
         caller = self.caller(request, pk)
-        return Response(shapes.SubscriptionSerializer(rows.subscription(caller.network, caller.user, id)).data)
+        return Response(
+            shapes.SubscriptionSerializer(rows.subscription(caller.network, caller.user, subscription)).data
+        )
 
     @extend_schema(operation_id="networks_subscription_destroy", request=None, responses={204: None})
-    def delete(self, request: Request, pk: str, id: str) -> Response:
+    def delete(self, request: Request, pk: str, subscription: str) -> Response:
         """Unsubscribe. What waits to be sent to its URL is not sent."""
         caller = self.caller(request, pk)
-        row = rows.subscription(caller.network, caller.user, id)
+        row = rows.subscription(caller.network, caller.user, subscription)
         service.unsubscribe(row.client_id, [row.pk])
         return Response(status=204)
 
