@@ -92,7 +92,7 @@ def service_costs(client: SupervisorClient, _: Path) -> Found:
         return {"find": _us(service, find), **_discoveries(one, service), **_sizes(idle)}
 
 
-def memory(client: SupervisorClient, _: Path) -> Found:
+def memory(client: SupervisorClient, _directory: Path) -> Found:
     """Bytes of an idle broker, and of a subscription in its table."""
     with _network(client, 1, {}) as (broker, _), speaking(broker_name(0), broker, _settings({}), ["c900"]) as (one,):
         one.register()
