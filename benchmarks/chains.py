@@ -214,7 +214,8 @@ class _Peer:
 def _federation() -> Iterator[Chain]:
     links = [{"a": at, "b": at + 1} for at in range(HOPS - 1)]
     workload = {"providers": 1, "consumers": 1, "scopes": 1, "queries": 0, "duration_s": 86_400}
-    run = {"brokers": HOPS, "links": links, "system": "federation", "workload": workload, "settings": {}}
+    settings = {"keepalive_s": 3_600}  # the clients here send no keep-alives, and a busy machine may need minutes
+    run = {"brokers": HOPS, "links": links, "system": "federation", "workload": workload, "settings": settings}
     with deployed(run) as (servers, directory):
         yield Federation(servers[:HOPS], directory)
 

@@ -22,6 +22,8 @@ from benchmarks.radiator.timing import Work, in_turn, repeated
 from overlay.systems.federation.bdrs.epochs import Epochs
 from overlay.systems.federation.bdrs.forest import edges_of, links_of
 from overlay.systems.federation.contextml.encoding import CONTEXTML
+from overlay.systems.federation.covering.kept import Kept
+from overlay.systems.federation.covering.merged import Merged
 from overlay.systems.federation.language.tree import And, Predicate
 from overlay.systems.federation.matching.index import Index
 from overlay.systems.federation.tables.tables import Routing, Tables
@@ -111,8 +113,8 @@ def _matching(size: int, rounds: int) -> Iterator[Figure]:
 def _tables(rounds: int) -> Iterator[Figure]:
     chance, numbers = Random(1), count()
 
-    def told(has_covering: bool) -> Work:
-        tables = Tables(Routing.FLOODING, has_covering=has_covering)
+    def told(covering: Callable[[], Kept | Merged] | None) -> Work:
+        tables = Tables(Routing.FLOODING, covering=covering)
         tables.connect("b1")
 
         def tell() -> None:
@@ -121,9 +123,12 @@ def _tables(rounds: int) -> Iterator[Figure]:
 
         return repeated(tell, CALLS)
 
-    costs = in_turn({"plain": told(False), "covering": told(True)}, rounds)
+    unions = (SubscriptionId("b0", number) for number in count())
+    merging = partial(Merged, unions.__next__)
+    costs = in_turn({"plain": told(None), "covering": told(Kept), "merging": told(merging)}, rounds)
     yield make("subscription entered and told to a neighbour", "µs", costs["plain"], "lower")
     yield make("subscription entered and told to a neighbour, with covering", "µs", costs["covering"], "lower")
+    yield make("subscription entered and told to a neighbour, with merging", "µs", costs["merging"], "lower")
 
 
 def _epochs(brokers: int, rounds: int) -> Iterator[Figure]:

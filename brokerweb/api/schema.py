@@ -95,7 +95,11 @@ class Schema(AutoSchema):
         return example.shown() if example else super().get_examples()
 
     def _takes_key(self) -> bool:
-        """Everything that creates; tokens do without, since their text must not be stored."""
+        """Everything that creates; tokens do without, since their text must not be stored. Views that keep answers
+        themselves say so themselves.
+        """
+        if getattr(self.view, "keeps_answers", False):
+            return False
         answers: Any = self.get_response_serializers()
         creates = isinstance(answers, dict) and 201 in answers
         return self.method == "POST" and creates and self.get_auth() != []

@@ -313,10 +313,11 @@ class Web:
         """Messages that its servers retain, by queue; ``None``: they list none."""
         return None
 
-    def traces_of_run(self, run: Run, show: str, offset: int, limit: int) -> Rows | None:
+    def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows | None:
         """Of a system without queries: what it traced in a run, for ``/api/runs/ID/traces/``; ``None``: nothing ever.
 
-        ``show`` chooses rows; empty: all. Raises ``InvalidSetting`` and ``StorageError``.
+        ``chosen`` has the parameters of the address, of which ``show`` and filters of its own choose rows. Raises
+        ``InvalidSetting`` and ``StorageError``.
         """
         return None
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from brokerweb.wirelab.exchanges import Exchange, Once
+from overlay.core.chance import Chance
 from overlay.core.errors import InvalidSetting
 
 SEPARATOR = "separator"
@@ -72,7 +74,7 @@ class Dissection:
     problems: tuple[str, ...] = ()
     """What is wrong with it, by field and in its order; empty of what the codec reads."""
     inside: str = ""
-    """What a compressed field contains, as text."""
+    """What a field contains, as text: decompressed, or indented."""
 
     @property
     def fields(self) -> list[Segment]:
@@ -163,6 +165,8 @@ class Lab(ABC):
     """Examples of Wireshark's filters, and what each shows."""
     verdict_note: str
     """Of what server the verdict is."""
+    inside_title: str = "Content of the last field"
+    """Heading of ``Dissection.inside``."""
     send_note: str = ""
     """What the lab does by itself while it sends."""
 
@@ -209,9 +213,23 @@ class Lab(ABC):
         """The form that composes ``data`` again; ``None`` if it cannot be filled in."""
         return None
 
+    def exchange(self, data: bytes, chance: Chance, now_ms: int) -> Exchange:
+        """How ``data`` is said to a live server: by default once, as it is. ``now_ms`` is Unix milliseconds."""
+        return Once(data, self.is_last, self.follow_up)
+
     @abstractmethod
     def code_of(self, data: bytes) -> int | None:
-        """The code that ``data`` begins with; ``None`` if it is none that is known."""
+        """The code of the message that ``data`` is, or begins with; ``None`` if it is none that is known."""
+
+    def form_code(self, data: bytes) -> int | None:
+        """That of the form of ``given``."""
+        return self.code_of(data)
+
+    def follow(self) -> Callable[[bytes], tuple[bytes, ...]]:
+        """For the datagrams of a capture, one after the other as they were sent: what each is read as. By default
+        itself; where messages are longer than datagrams, those that it completes.
+        """
+        return lambda data: (data,)
 
     def name_of(self, data: bytes) -> str:
         """Its kind in lists."""

@@ -45,6 +45,8 @@ class Row:
     summary: str
     link: str
     """The query of the page that decodes it; empty if it is too long."""
+    joined: tuple[str, ...] = ()
+    """Messages that it completes and that began in earlier ones, as hexadecimal digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +99,30 @@ def is_there(run: Run) -> bool:
     return bool(recordings_in(files_of(run).journal_directory))
 
 
-def row_of(lab: Lab, number: int, at_us: int, ends: tuple[Address, Address], data: bytes) -> Row:
+def row_of(
+    lab: Lab, number: int, at_us: int, ends: tuple[Address, Address], data: bytes, parts: Sequence[bytes]
+) -> Row:
+    """``parts``: what ``data`` is read as (``Lab.follow``)."""
     source, to = map(format_address, ends)
-    return Row(number, at_us, source, to, lab.name_of(data), len(data), visible(lab.summary(data)), link_of(data))
+    names = ", ".join(dict.fromkeys(map(lab.name_of, parts)))
+    joined = tuple(part.hex() for part in parts if part not in data)
+    told = visible("; ".join(map(lab.summary, parts)))
+    return Row(number, at_us, source, to, names, len(data), told, link_of(data), joined)
+
+
+def read(lab: Lab, found: Iterable[Datagram]) -> Iterator[tuple[Datagram, tuple[bytes, ...]]]:
+    """Each datagram with what it is read as."""
+    parts_of = lab.follow()
+    return ((one, parts_of(one.data)) for one in found)
 
 
 def page(lab: Lab, run: Run, number: int, code: int | None) -> Page:
     """One page of the datagrams, of one kind if ``code`` is given. Raises ``NotPossible`` without recordings."""
     found = _recorded(run)
-    wanted = _of_code(lab, islice(found, MOST_LISTED), code)
+    all_read = read(lab, islice(found, MOST_LISTED))
+    wanted = (pair for pair in all_read if code is None or code in codes_of(lab, pair[1]))
     rows = list(islice(wanted, (number - 1) * PAGE, number * PAGE + 1))
-    shown = [row_of(lab, one.number, one.at_us, (one.source, one.to), one.data) for one in rows[:PAGE]]
+    shown = [row_of(lab, one.number, one.at_us, (one.source, one.to), one.data, parts) for one, parts in rows[:PAGE]]
     has_more = len(rows) > PAGE
     return Page(shown, number, has_more, not has_more and next(found, None) is not None)
 
@@ -124,10 +139,6 @@ def _recorded(run: Run) -> Iterator[Datagram]:
         raise NotPossible(str(error)) from None
 
 
-def _of_code(lab: Lab, found: Iterable[Datagram], code: int | None) -> Iterator[Datagram]:
-    return (one for one in found if code is None or lab.code_of(one.data) == code)
-
-
 def capture(lab: Lab, run: Run, choice: Choice | None = None) -> Iterator[bytes]:
     """The chosen datagrams, by default all, as pcapng. Raises ``NotPossible``."""
     files = files_of(run)
@@ -135,8 +146,10 @@ def capture(lab: Lab, run: Run, choice: Choice | None = None) -> Iterator[bytes]
         recordings = recordings_of(files)
     except TelemetryError as error:
         raise NotPossible(str(error)) from None
-    found = datagrams(recordings)
-    wanted = found if choice is None else (one for one in found if is_chosen(lab, one, choice, indices(recordings)))
+    wanted: Iterable[Datagram] = datagrams(recordings)
+    if choice is not None:
+        servers = indices(recordings)
+        wanted = (one for one, parts in read(lab, wanted) if is_chosen(lab, one, parts, choice, servers))
     return written(recordings, wanted, title_of(files), lab.name_of)
 
 
@@ -145,18 +158,19 @@ def indices(recordings: Sequence[Recording]) -> dict[Address, int]:
     return {one.begin.address: one.begin.index for one in recordings}
 
 
-def is_chosen(lab: Lab, one: Datagram, choice: Choice, servers: Mapping[Address, int]) -> bool:
+def is_chosen(lab: Lab, one: Datagram, parts: Sequence[bytes], choice: Choice, servers: Mapping[Address, int]) -> bool:
+    """``parts``: what it is read as."""
     if not choice.from_us <= one.at_us < choice.to_us:
         return False
     if choice.broker is not None and choice.broker not in (servers.get(one.source), servers.get(one.to)):
         return False
-    return choice.code is None or choice.code == code_of(lab, one.data)
+    return choice.code is None or choice.code in codes_of(lab, parts)
 
 
-def code_of(lab: Lab, data: bytes) -> int:
+def codes_of(lab: Lab, parts: Sequence[bytes]) -> list[int]:
     """-1: unreadable."""
-    code = lab.code_of(data)
-    return -1 if code is None else code
+    codes = [lab.code_of(part) for part in parts]
+    return [-1 if code is None else code for code in codes]
 
 
 def capture_name(run: Run) -> str:

@@ -78,22 +78,25 @@ class FromRecordings(RunMessages):
 
     def listed(self, run: Run, choice: Choice, number: int, size: int) -> Listed:
         found, servers = _recorded(run)
-        first = islice(found, recorded.MOST_LISTED)
-        wanted = [one for one in first if recorded.is_chosen(self._lab, one, choice, servers)]
+        first = recorded.read(self._lab, islice(found, recorded.MOST_LISTED))
+        wanted = [(one, parts) for one, parts in first if recorded.is_chosen(self._lab, one, parts, choice, servers)]
         pages = max(1, -(-len(wanted) // size))
         number = min(number, pages)
-        rows = [self._row(one, servers) for one in wanted[(number - 1) * size : number * size]]
+        rows = [self._row(one, parts, servers) for one, parts in wanted[(number - 1) * size : number * size]]
         return Listed(len(wanted), rows, number, pages, next(found, None) is not None)
 
     def one(self, run: Run, number: int) -> Found | None:
         found, servers = _recorded(run)
-        one = next(islice(found, number, None), None) if number < recorded.MOST_LISTED else None
-        return one and Found(self._row(one, servers), one.data)
+        if number >= recorded.MOST_LISTED:
+            return None
+        pair = next(islice(recorded.read(self._lab, found), number, None), None)
+        return pair and Found(self._row(*pair, servers), pair[0].data)
 
     def capture(self, run: Run, choice: Choice) -> Iterator[bytes]:
         return recorded.capture(self._lab, run, choice)
 
-    def _row(self, one: Datagram, servers: dict[Address, int]) -> Row:
+    def _row(self, one: Datagram, parts: Sequence[bytes], servers: dict[Address, int]) -> Row:
+        lab = self._lab
         return {
             "number": one.number,
             "at_us": one.at_us,
@@ -102,12 +105,12 @@ class FromRecordings(RunMessages):
             "receiver": servers.get(one.to),
             "sender_address": format_address(one.source),
             "receiver_address": format_address(one.to),
-            "code": recorded.code_of(self._lab, one.data),
-            "kind": self._lab.name_of(one.data),
+            "code": recorded.codes_of(lab, parts)[0],
+            "kind": ", ".join(dict.fromkeys(map(lab.name_of, parts))),
             "bytes": len(one.data),
             "lost": None,
             "query": None,
-            "text": visible(self._lab.summary(one.data)),
+            "text": visible("; ".join(map(lab.summary, parts))),
         }
 
 

@@ -11,6 +11,7 @@ import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from random import SystemRandom
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +21,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ON_BROKERS
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.models import UP, Network
+from brokerweb.wirelab.exchanges import Exchange, Heard
 from brokerweb.wirelab.lab import Lab
 from overlay.core.addresses import Address, is_loopback, parse_address
 from overlay.core.binary import MAX_DATAGRAM
@@ -30,9 +32,6 @@ from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 
 log = logging.getLogger(__name__)
 
-WAIT_NS = 2 * SECOND
-LINGER_NS = 50 * MILLISECOND
-"""Time to listen after the expected last answer."""
 MOST_ANSWERS = 64
 MOST_SENT, WINDOW_S = 20, 10
 """Rate limit: datagrams per user, and its window in seconds."""
@@ -59,15 +58,6 @@ class Place:
     @property
     def value(self) -> str:
         return f"{self.kind}:{self.id}"
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """One answer."""
-
-    after_us: float
-    """Microseconds after the datagram was given to the system."""
-    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +127,7 @@ def _up(brokers: list[dict[str, Any]], host: str) -> Iterator[tuple[int, Address
 
 
 def send(lab: Lab, kind: str, id: str, broker: int, data: bytes, person: int) -> Sent:
-    """Send ``data`` to a server and listen, two seconds at most.
+    """Send ``data`` to a server and listen, for about two seconds at most.
 
     Raises ``InvalidSetting``, ``NotPossible`` and ``TooFast``; then nothing was sent.
     """
@@ -147,7 +137,9 @@ def send(lab: Lab, kind: str, id: str, broker: int, data: bytes, person: int) ->
     if broker not in up:
         raise InvalidSetting("broker", f"is not a running {lab.server}; running: {_listed(sorted(up))}")
     _take_turn(person)
-    answers, is_nobody_there = _exchange(lab, up[broker], data)
+    exchange = lab.exchange(data, SystemRandom(), time.time_ns() // MILLISECOND)
+    is_nobody_there = _drive(exchange, up[broker])
+    answers = exchange.heard
     is_cut = len(answers) > MOST_ANSWERS
     return Sent(place, broker, up[broker], tuple(answers[:MOST_ANSWERS]), is_nobody_there, is_cut)
 
@@ -170,29 +162,33 @@ def _take_turn(person: int) -> None:
         raise TooFast(f"The limit is {MOST_SENT} datagrams in {WINDOW_S} s per user. Wait a moment.")
 
 
-def _exchange(lab: Lab, broker: Address, data: bytes) -> tuple[list[Heard], bool]:
-    """The answers, and whether the machine reported a closed port."""
-    heard: list[Heard] = []
-    is_followed = False
+def _drive(exchange: Exchange, broker: Address) -> bool:
+    """Let it happen. Returns whether the machine reported a closed port."""
     with socket.socket(socket.AF_INET6 if ":" in broker[0] else socket.AF_INET, socket.SOCK_DGRAM) as sock:
         try:
             sock.connect(broker)  # the kernel then drops datagrams of other senders
-            started = time.monotonic_ns()
-            sock.send(data)
-            until = started + WAIT_NS
-            while (left := until - time.monotonic_ns()) > 0 and len(heard) <= MOST_ANSWERS:
-                sock.settimeout(left / SECOND)
-                answer = sock.recv(MAX_DATAGRAM_BYTES)
-                now = time.monotonic_ns()
-                heard.append(Heard((now - started) / 1000, answer))
-                follow_up = None if is_followed else lab.follow_up(data, answer)
-                if follow_up is not None:
-                    is_followed = True
-                    sock.send(follow_up)
-                elif lab.is_last(data, answer):
-                    until = min(until, now + LINGER_NS)
+            exchange.start(time.monotonic_ns())
+            while not exchange.is_over and len(exchange.heard) <= MOST_ANSWERS:
+                for data in exchange.to_send():
+                    sock.send(data)
+                _listen(exchange, sock)
+            for data in exchange.to_send():
+                sock.send(data)
+        except OSError:  # refused: a response of the machine, not of a server
+            return not exchange.heard
+    return False
+
+
+def _listen(exchange: Exchange, sock: socket.socket) -> None:
+    """Until the next datagram or timer."""
+    left = exchange.next_timer() - time.monotonic_ns()
+    if left > 0:
+        sock.settimeout(left / SECOND)
+        try:
+            answer = sock.recv(MAX_DATAGRAM_BYTES)
         except TimeoutError:
             pass
-        except OSError:  # refused: a response of the machine, not of a server
-            return heard, not heard
-    return heard, False
+        else:
+            exchange.receive(answer, time.monotonic_ns())
+            return
+    exchange.handle_timer(time.monotonic_ns())

@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 
 from django.utils import timezone
 
-from brokerweb.wirelab import sending
+from brokerweb.wirelab import exchanges, sending
 from brokerweb.wirelab.hexview import TINTS, Row, rows
 from brokerweb.wirelab.lab import Dissection, Lab, Message, Segment, Verdict
+from overlay.core.node import SECOND
 
 LONGEST_LINK = 2_000
 """Bytes of a datagram that an address carries."""
@@ -84,7 +85,7 @@ def form_of(lab: Lab, data: bytes) -> str:
     given = lab.given(data)
     if given is None:
         return ""
-    query = urlencode({CODE: lab.code_of(data), **{in_form(name): text for name, text in given.items()}})
+    query = urlencode({CODE: lab.form_code(data), **{in_form(name): text for name, text in given.items()}})
     return f"?{query}" if len(query) <= LONGEST_FORM else ""
 
 
@@ -141,7 +142,7 @@ def _sentence(lab: Lab, sent: sending.Sent) -> str:
     if sent.is_nobody_there:
         return f"No process uses this port; the {lab.server} may have ended since the last report."
     if not sent.answers:
-        return f"No answer within {sending.WAIT_NS / 10**9:g} s."
+        return f"No answer within {exchanges.WAIT / SECOND:g} s."
     if sent.is_cut:
         return f"The first {sending.MOST_ANSWERS} answers; there were more."
     return f"{len(sent.answers)} answer{'' if len(sent.answers) == 1 else 's'}."

@@ -49,8 +49,10 @@ def listed(lab: Lab, upload: Any) -> Listed:
         raise InvalidSetting(FIELD, str(error)) from None
     own = [(at, one) for at, one in enumerate(found.datagrams) if lab.code_of(one.data) is not None]
     begin = own[0][1].at_ns if own else 0
+    parts_of = lab.follow()
     rows = [
-        row_of(lab, at, (one.at_ns - begin) // 1000, (one.source, one.to), one.data) for at, one in own[:MOST_LISTED]
+        row_of(lab, at, (one.at_ns - begin) // 1000, (one.source, one.to), one.data, parts_of(one.data))
+        for at, one in own[:MOST_LISTED]
     ]
     others = len(found.datagrams) - len(own)
     return Listed(rows, others, found.left_out, found.is_cut or len(own) > MOST_LISTED)

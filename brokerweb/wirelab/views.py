@@ -15,9 +15,10 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.streams import download
 from brokerweb.kit.view_guards import changes, entered, person, posted
-from brokerweb.wirelab import pasted, recorded, sending, services, uploaded
+from brokerweb.wirelab import exchanges, pasted, recorded, sending, services, uploaded
 from brokerweb.wirelab.lab import Lab, WrongFields
 from overlay.core.errors import InvalidSetting
+from overlay.core.node import SECOND
 from telemetry.lake import pcapng
 
 CAPTURES_OFFERED = 5
@@ -83,7 +84,7 @@ def _decode_page(
 def shown(request: HttpRequest, lab: Lab, found: services.Decoded | None) -> dict[str, Any]:
     """What a decoded datagram needs on any page; where it can be sent to is asked only for those who may."""
     places = sending.places(lab.system) if asked(request).may("change") else []
-    context = {"lab": lab, "places": places, "wait_s": sending.WAIT_NS // 10**9}
+    context = {"lab": lab, "places": places, "wait_s": exchanges.WAIT // SECOND}
     if found is None:
         return context
     fields = [services.field_row(at, one, found.data) for at, one in enumerate(found.dissection.fields)]

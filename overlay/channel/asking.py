@@ -6,6 +6,8 @@ every 2 s.
 
 from __future__ import annotations
 
+from typing import Final
+
 from overlay.channel import wire
 from overlay.channel.endpoint import Endpoint
 from overlay.channel.events import Moved
@@ -16,8 +18,15 @@ from overlay.channel.station import Station
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER
 
-OPENING, UP, CLOSING, LEAVING, ENDED = range(5)
-CONFIRM, SILENT, ROOM, MOVED = 1, 2, 4, 8
+OPENING: Final = 0
+UP: Final = 1
+CLOSING: Final = 2
+LEAVING: Final = 3
+ENDED: Final = 4
+CONFIRM: Final = 1
+SILENT: Final = 2
+ROOM: Final = 4
+MOVED: Final = 8
 """Why PROBEs are sent: the peer may not know that the session is up; silence; no room there; a new own address."""
 
 

@@ -236,8 +236,7 @@ class Channel:
         station = self._station
         while station.ready:
             ready, station.ready = station.ready, []
-            for session in ready:
-                pack(session)
+            pack(ready)
 
 
 _OF_SESSIONS = frozenset({wire.DATA, wire.ACK, wire.BYE, wire.PROBE, wire.PROBED})

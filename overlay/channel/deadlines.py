@@ -7,22 +7,26 @@ deadline that moves to a later time costs nothing until the owner comes up; then
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush, heapreplace
-from typing import Protocol
 
 from overlay.core.node import NEVER
 
 
-class Owner(Protocol):
-    queued_at: int
-    """Of its valid entry in the heap; ``NEVER`` if there is none. Only ``Deadlines`` sets it."""
+class Owner:
+    """A class rather than a protocol: compiled code calls its methods directly."""
+
+    __slots__ = ("queued_at",)
+
+    def __init__(self) -> None:
+        self.queued_at = NEVER
+        """Of its valid entry in the heap; ``NEVER`` if there is none. Only ``Deadlines`` sets it."""
 
     def earliest(self) -> int:
         """Its next deadline (ns), or ``NEVER``."""
-        ...
+        raise NotImplementedError
 
     def ring(self, now: int) -> None:
         """Do all that is due."""
-        ...
+        raise NotImplementedError
 
 
 class Deadlines:
@@ -68,6 +72,8 @@ class Deadlines:
 
     def ring(self, now: int) -> None:
         """Let every owner that is due by ``now`` do its work."""
+        if not self.heap or self.heap[0][0] > now:
+            return
         while (at := self.next()) is not None and at <= now:
             owner = heappop(self.heap)[2]
             self.cancel(owner)

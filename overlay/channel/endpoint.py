@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from overlay.channel import wire
+from overlay.channel.deadlines import Owner
 from overlay.channel.events import Message
 from overlay.channel.receiver import Receiver
 from overlay.channel.sender import Sender
@@ -10,17 +13,18 @@ from overlay.channel.station import Station
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, NEVER
 
-ACK_AFTER = 20 * MILLISECOND
+ACK_AFTER: Final = 20 * MILLISECOND
 """Longest wait of an acknowledgement for something to ride on."""
 
 
-class Endpoint:
+class Endpoint(Owner):
     __slots__ = (
-        *("ack_at", "ack_due", "address", "first_room", "is_ready", "ours", "peer", "queued_at"),
+        *("ack_at", "ack_due", "address", "first_room", "is_ready", "ours", "peer"),
         *("receiver", "sender", "station", "theirs", "unshown"),
     )
 
     def __init__(self, station: Station, peer: bytes, address: Address, ours: int) -> None:
+        super().__init__()
         self.station, self.peer, self.address, self.ours = station, peer, address, ours
         self.theirs = 0
         """The peer's incarnation; 0 while it is not known."""
@@ -28,7 +32,6 @@ class Endpoint:
         self.receiver: Receiver | None = None
         self.first_room = 0
         """The peer's room before anything was sent."""
-        self.queued_at = NEVER
         self.ack_at = NEVER
         """When an acknowledgement goes alone."""
         self.ack_due = False
@@ -91,9 +94,3 @@ class Endpoint:
     def set_timer(self, at: int) -> None:
         if at < self.queued_at:
             self.station.deadlines.set(self, at)
-
-    def earliest(self) -> int:
-        raise NotImplementedError
-
-    def ring(self, now: int) -> None:
-        raise NotImplementedError

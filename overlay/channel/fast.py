@@ -9,6 +9,7 @@ from __future__ import annotations
 from overlay.channel.asking import UP
 from overlay.channel.endpoint import ACK_AFTER
 from overlay.channel.events import Message
+from overlay.channel.outbox import Droppable
 from overlay.channel.records import record
 from overlay.channel.sender import Sender
 from overlay.channel.session import Session
@@ -92,12 +93,15 @@ def send(session: Session, sender: Sender) -> bool:
     """The only message that waits, in one record, with nothing to send again."""
     outbox, records, station = sender.outbox, sender.records, session.station
     waiting, limits, count = outbox.waiting, station.limits, len(records)
-    message = waiting[0]
-    if len(waiting) > 1 or sender.runs or type(message) is not bytes or len(message) > limits.record:
+    entry = waiting[0]
+    message = entry.message if isinstance(entry, Droppable) else entry
+    if len(waiting) > 1 or sender.runs or message is None or len(message) > limits.record:
         return False
     if count >= sender.room or count >= limits.window or outbox.rest:
         return False
     waiting.clear()
+    if isinstance(entry, Droppable):
+        outbox.number(entry)
     now, receiver, one = station.now, session.receiver, record(message)
     sender.datagram += 1
     records.append(one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from overlay.channel.deadlines import Owner
 from overlay.channel.settings import HALF_OPEN, MOST_HALF_OPEN, MOST_HALF_OPEN_OF_ONE
 from overlay.core.node import NEVER
 
@@ -19,11 +20,11 @@ class HalfOpen(NamedTuple):
     """Of its last HELLO (ns)."""
 
 
-class HalfOpens:
+class HalfOpens(Owner):
     """At most 1,024, four for one id; the oldest goes. Each is forgotten after 3 s."""
 
     def __init__(self) -> None:
-        self.queued_at = NEVER
+        super().__init__()
         self._by_ours: dict[int, HalfOpen] = {}
         """The oldest first."""
         self._of_peer: dict[bytes, list[int]] = {}

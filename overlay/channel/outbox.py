@@ -103,7 +103,7 @@ class Outbox:
                     break
                 head += 1
                 if isinstance(entry, Droppable):
-                    self._number(entry)
+                    self.number(entry)
                 if len(message) <= most:
                     taken.append(record(message))
                 else:
@@ -143,12 +143,12 @@ class Outbox:
         waiting = (e.message if isinstance(e, Droppable) else e for e in self.waiting[self._head :])
         return found + [message for message in waiting if message is not None]
 
-    # ---- parts of the above
-
-    def _number(self, entry: Droppable) -> None:
-        """It can no longer be dropped."""
+    def number(self, entry: Droppable) -> None:
+        """It was taken, and can no longer be dropped."""
         assert self._classes is not None
         self._classes[entry.drop].popleft()  # the oldest of its class
+
+    # ---- parts of the above
 
     def _leave_out(self, head: int) -> None:
         """All before ``head`` were taken."""

@@ -10,22 +10,30 @@ from overlay.channel.wire import ACK, DATA, HEAD, LOW, MAGIC, seal
 from overlay.core.node import NEVER
 
 
-def pack(session: Session) -> None:
-    """Send what waits for the drain: records, or an acknowledgement alone."""
-    session.is_ready = False
-    state, sender = session.state, session.sender
-    if session.is_quiet or not UP <= state <= LEAVING:
-        return
-    if sender is not None and state != LEAVING:
+def pack(sessions: list[Session]) -> None:
+    """Send what waits for the drain: records first, since their receivers act upon them, then the acknowledgements that
+    found none to ride on."""
+    for session in sessions:
+        session.is_ready = False
+        if _may_send(session):
+            _pack(session)
+    for session in sessions:
+        if session.ack_due and _may_send(session):
+            session.send(ACK)
+
+
+def _may_send(session: Session) -> bool:
+    return not session.is_quiet and UP <= session.state <= LEAVING
+
+
+def _pack(session: Session) -> None:
+    sender = session.sender
+    if sender is not None and session.state != LEAVING:
         if not sender.room:
             if (sender.records or sender.has_work) and not session.why & ROOM:
                 session.probe(ROOM)
-        elif sender.outbox.waiting and fast.send(session, sender):
-            return
-        elif sender.has_work:
+        elif not (sender.outbox.waiting and fast.send(session, sender)) and sender.has_work:
             _pack_records(session, sender)
-    if session.ack_due:
-        session.send(ACK)
 
 
 def _pack_records(session: Session, sender: Sender) -> None:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from overlay.channel.limits import Limits
 from overlay.channel.outbox import Outbox
 from overlay.channel.round_trip import RoundTrip
-from overlay.channel.settings import Limits
 
 Flight = tuple[int, int, bool]
 REORDERED = 3

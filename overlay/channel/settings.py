@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from math import ceil
 
-from overlay.core.node import NEVER, SECOND
+from overlay.core.node import SECOND
 from overlay.core.settings import check, setting
 
 MIB = 1 << 20
@@ -91,31 +89,3 @@ class ChannelSettings:
 
     def __post_init__(self) -> None:
         check(self)
-
-
-class Limits:
-    """The settings in the units of the code."""
-
-    __slots__ = ("give_up", "path_probes", "probe", "queue", "record", "space", "tries", "window")
-
-    def __init__(self, settings: ChannelSettings, seal: int) -> None:
-        """``seal`` is the bytes after each datagram."""
-        self.window, self.queue, self.tries = settings.window, settings.queue, settings.tries
-        self.space = settings.frame - seal - 28
-        """Bytes of records in one datagram."""
-        self.record = min(self.space - 2, 32_767)
-        """Bytes of a message in one record."""
-        self.give_up = _ns(settings.give_up_s)
-        self.probe = _ns(settings.probe_s)
-        self.path_probes = settings.tries or PATH_PROBES
-
-
-@lru_cache(maxsize=64)
-def limits(settings: ChannelSettings, seal: int) -> Limits:
-    """Of equal settings only one: nodes may be many."""
-    return Limits(settings, seal)
-
-
-def _ns(seconds: float) -> int:
-    """Nanoseconds, ``NEVER`` for 0."""
-    return ceil(seconds * SECOND) or NEVER

@@ -10,7 +10,8 @@ from overlay.channel.answers import Answers
 from overlay.channel.deadlines import Deadlines
 from overlay.channel.events import Down, Event, Loose, Reason
 from overlay.channel.half_open import HalfOpens
-from overlay.channel.settings import MOST_SESSIONS, ChannelSettings, limits
+from overlay.channel.limits import limits
+from overlay.channel.settings import MOST_SESSIONS, ChannelSettings
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 

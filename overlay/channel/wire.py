@@ -9,21 +9,30 @@ numbered from 1; the wire has the low 32 bits.
 from __future__ import annotations
 
 from struct import Struct
+from typing import Final
 
 from overlay.core.hashes import blake2s, compare_digest
 
-MAGIC = 0xC5
-DATA, ACK, HELLO, WELCOME, RESET, BYE, PROBE, PROBED, LOOSE = range(1, 10)
-HEAD = Struct(">BBHQIIQ")
-HEAD_BYTES = 28
-HELLO_BYTES = 96
+MAGIC: Final = 0xC5
+DATA: Final = 1
+ACK: Final = 2
+HELLO: Final = 3
+WELCOME: Final = 4
+RESET: Final = 5
+BYE: Final = 6
+PROBE: Final = 7
+PROBED: Final = 8
+LOOSE: Final = 9
+HEAD: Final = Struct(">BBHQIIQ")
+HEAD_BYTES: Final = 28
+HELLO_BYTES: Final = 96
 """Minimum of a HELLO, so that its answer is never three times as long."""
-SEAL_BYTES = 16
-LOW = 0xFFFF_FFFF
+SEAL_BYTES: Final = 16
+LOW: Final = 0xFFFF_FFFF
 """The bits of a number that are on the wire."""
-HALF = 1 << 31
-SACK = (1 << 64) - 1
-_U64 = Struct(">Q")
+HALF: Final = 1 << 31
+SACK: Final = (1 << 64) - 1
+_U64: Final = Struct(">Q")
 
 
 def nearest(low: int, to: int) -> int:

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from overlay.core.addresses import Address
 
-MILLISECOND = 1_000_000
+MILLISECOND: Final = 1_000_000
 """Nanoseconds."""
 
-SECOND = 1_000_000_000
+SECOND: Final = 1_000_000_000
 """Nanoseconds."""
 
-NEVER = 2**63
-"""Later than any instant."""
+NEVER: Final = (1 << 62) - 1
+"""Later than any instant. Compiled code keeps integers below 2^62 without an object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,9 @@ class Timers:
 
     def due(self, now: int) -> Iterator[Any]:
         """Keys whose deadline has come, in order; each is removed before it is given."""
+        return self._due(now) if self._heap and self._heap[0][0] <= now else iter(())
+
+    def _due(self, now: int) -> Iterator[Any]:
         while (at := self.next_timer()) is not None and at <= now:
             key = heappop(self._heap)[2]
             del self._at[key]

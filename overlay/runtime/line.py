@@ -30,8 +30,11 @@ class Driven(Protocol):
 class Line:
     """Drives a node, and calls ``on_event`` with each of its events."""
 
-    def __init__(self, node: Driven, on_event: Callable[[Any], object], peer: Address | None = None) -> None:
-        """With ``peer`` nothing is received from others, nor sent to them."""
+    def __init__(
+        self, node: Driven, on_event: Callable[[Any], object], peer: Address | None = None, interface: str = ""
+    ) -> None:
+        """With ``peer`` nothing is received from others, nor sent to them. ``interface``: the IPv4 address of the one
+        for multicast, whose hop limit is 1; by default the system's."""
         self._node, self._on_event, self._peer = node, on_event, peer
         self._loop = asyncio.get_running_loop()
         self._waiting: list[asyncio.Future[None]] = []
@@ -44,6 +47,8 @@ class Line:
                 self._sock.connect(peer)
             else:
                 self._sock.bind(("", 0))
+            if interface:
+                self._sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(interface))
         except OSError:
             self._sock.close()
             raise

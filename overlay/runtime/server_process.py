@@ -23,7 +23,7 @@ from overlay.core.node import MILLISECOND, NEVER, SECOND, TimedEvent
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
-from overlay.runtime.udp import NodeDriver, bound_address, move_socket, open_socket
+from overlay.runtime.udp import NodeDriver, bound_address, move_socket, open_group, open_socket
 from overlay.runtime.usage import kernel_drops
 from overlay.systems.contract import System
 from overlay.systems.cores import Server
@@ -129,6 +129,8 @@ class ServerProcess:
             self._server = RecordedServer(self._server, self._recorder, time.monotonic_ns, system.queries)
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
+        group = system.group(config, place)
+        self._group = open_group(group, bound_address(self._sock)[0]) if group and ":" not in known_as[0] else None
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
             for neighbour, shape in (links or {}).items()
@@ -140,8 +142,9 @@ class ServerProcess:
             lifeline_fd=lifeline_fd,
             on_second=self._report,
             knows=self._server.knows,
+            group=self._group,
         )
-        self.descriptors = (self._sock.fileno(),)
+        self.descriptors = tuple(one.fileno() for one in (self._sock, self._group) if one is not None)
         """The descriptors that are already open."""
         self.stop = self._driver.stop
         """Let ``run`` leave gracefully and return. Safe to call from a signal handler, and before ``run``."""
@@ -155,6 +158,8 @@ class ServerProcess:
     def close(self) -> None:
         """For processes in which it does not run."""
         self._sock.close()
+        if self._group is not None:
+            self._group.close()
 
     def run(self, on_ready: Callable[[Address], None], until: int = NEVER) -> int:
         """Run the server until stopped, the lifeline closes or, without leaving, ``until`` (ns). Returns the exit code.
@@ -185,7 +190,7 @@ class ServerProcess:
             self._traces.close()
         if self._recorder is not None:
             self._recorder.close()
-        self._sock.close()
+        self.close()
         return 0
 
     def _report(self, now: int) -> None:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from select import select
@@ -49,6 +50,8 @@ MAX_HELD = 100_000
 """Maximum datagrams delayed by shaped links; beyond it they are dropped and counted."""
 
 _TIMEVAL = struct.Struct("@ll")
+_IP_MULTICAST_ALL = 49
+"""As in <linux/in.h>; the module ``socket`` does not name it."""
 
 
 class CannotBind(OSError):
@@ -70,6 +73,23 @@ def open_socket(bind: Address) -> socket.socket:
     except OSError as error:
         sock.close()
         raise CannotBind(error.errno, error.strerror, format_address(bind)) from None
+    return sock
+
+
+def open_group(group: Address, interface: str) -> socket.socket:
+    """A socket that receives what is sent to a multicast group over the interface with an IPv4 address (RFC 1112);
+    0.0.0.0 is the default one. Several processes may have one each. Raises ``CannotBind``."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(group)
+        member = socket.inet_aton(group[0]) + socket.inet_aton(interface)
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, member)
+        if sys.platform == "linux":  # otherwise it gets what others on this machine have joined, too
+            sock.setsockopt(socket.IPPROTO_IP, _IP_MULTICAST_ALL, 0)
+    except OSError as error:
+        sock.close()
+        raise CannotBind(error.errno, error.strerror, f"{format_address(group)} on {interface}") from None
     return sock
 
 
@@ -105,8 +125,10 @@ class NodeDriver:
         on_second: Callable[[int], None] = lambda now: None,
         knows: Callable[[Address], bool] = lambda source: True,
         datagrams: str | None = None,
+        group: socket.socket | None = None,
     ) -> None:
-        """``knows`` identifies known senders, which are served before strangers under a backlog.
+        """``knows`` identifies known senders, which are served before strangers under a backlog. ``group`` is another
+        socket, of which a batch is read every ``IDLE_NS``; answers leave by ``sock``.
 
         ``datagrams`` is one of ``datagrams.KINDS``; by default the best one on this machine. Raises ``InvalidSetting``.
         """
@@ -121,6 +143,7 @@ class NodeDriver:
         self._io = open_datagrams(sock, self.datagrams)
         self._shapers = shapers or {}
         self._lifeline_fd = lifeline_fd
+        self._group = None if group is None else open_datagrams(group, self.datagrams)
         self._on_second = on_second
         self._admission = Admission(knows)
         """Datagrams waiting beyond a backlog."""
@@ -232,15 +255,16 @@ class NodeDriver:
 
     def _handle_due(self, now: int, until: int) -> int:
         """Do everything due by ``now``. Returns the time of the next timer."""
+        if now >= self._next_check:
+            self._next_check = now + IDLE_NS
+            self._check_lifeline()
+            self._read_group(now)
         timer = self._node.next_timer()
         if timer is not None and timer <= now:
             self._node.handle_timer(now)
             self._send_all(now)
             timer = self._node.next_timer()
         self._send_held(now)
-        if now >= self._next_check:
-            self._next_check = now + IDLE_NS
-            self._check_lifeline()
         if now >= self._next_second:
             self._next_second += SECOND * ((now - self._next_second) // SECOND + 1)
             self._on_second(now)
@@ -250,6 +274,11 @@ class NodeDriver:
         # Nothing is written to a lifeline, so it is readable only when its last writer has ended.
         if self._lifeline_fd is not None and select((self._lifeline_fd,), (), (), 0)[0]:
             self.lifeline_closed = self.is_stopping = True
+
+    def _read_group(self, now: int) -> None:
+        if self._group is not None and (batch := self._group.receive(False)):
+            self._node.receive_datagrams(batch, now)
+            self._send_all(now)
 
     def _send_all(self, now: int) -> None:
         datagrams: Sequence[Datagram] = self._node.datagrams_to_send()

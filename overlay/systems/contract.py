@@ -405,6 +405,11 @@ class System(ABC):
         """The entries of the server before it leaves, for ``closing_facts``; ``now`` is monotonic, ns."""
         return None
 
+    def group(self, config: Any, place: Place) -> Address | None:
+        """The multicast group (IPv4) that a live server listens to as well, over the interface of its own address. In
+        virtual time there is none."""
+        return None
+
     @abstractmethod
     def ping(self, unix_ms: int) -> bytes:
         """A datagram that every server answers at once, to any sender. A network with servers that do not answer it is

@@ -3,7 +3,7 @@
 import "./address.js";
 import { showFigures } from "./figures.js";
 import { NetworkCharts } from "./network-charts.js";
-import { drawQuery } from "./query-picture.js";
+import { drawWay } from "./way-picture.js";
 import { BrokerPanel } from "./run-broker.js";
 import { looksOf, overlayIn, writeScales } from "./run-overlay.js";
 
@@ -23,5 +23,5 @@ function show() {
 new NetworkCharts(byId("course"));
 document.addEventListener("htmx:afterSwap", show);
 // The walk of a query arrives once the brokers have reported it.
-document.addEventListener("htmx:afterSettle", ({ target }) => { if (target.id === "context-walk" && byId("walk-data")) drawQuery(); });
+document.addEventListener("htmx:afterSettle", ({ target }) => { if (target.id === "context-walk" && byId("walk-data")) drawWay(); });
 show();

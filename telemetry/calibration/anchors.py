@@ -106,7 +106,7 @@ def document_for(
 ) -> dict[str, Any]:
     """The document of an anchor's run, with ``duration_s`` of measuring."""
     graph = generate(anchor.kind, anchor.brokers, seed=TOPOLOGY_SEED)
-    return document_of(
+    document = document_of(
         f"anchor-{directory.name}",
         directory,
         brokers=anchor.brokers,
@@ -116,6 +116,7 @@ def document_for(
         seed=seed,
         system=system.name,
     )
+    return {**document, "faults": [dict(one) for one in anchor.faults]} if anchor.faults else document
 
 
 def cores_of(role: str) -> str:

@@ -10,7 +10,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -111,6 +111,7 @@ def standing(
     settings: Mapping[str, Any],
     workload: Mapping[str, Any],
     system: str = FIRST,
+    links: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[list[Standing]]:
     """Servers with journals, in a run whose ``workload`` sends hardly any requests. They end with the block.
 
@@ -122,7 +123,7 @@ def standing(
             id,
             Path(directory),
             brokers=count,
-            links=(),
+            links=links,
             settings=settings,
             workload=workload,
             seed=1,

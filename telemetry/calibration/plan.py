@@ -33,6 +33,8 @@ class Anchor:
     settings: Mapping[str, Any] = field(default_factory=dict)
     question: str = ""
     """Anchors of one question are listed separately below it: a sentence that ends with ?, and an explanation."""
+    faults: Sequence[Mapping[str, Any]] = ()
+    """Of its runs, as in an experiment."""
 
 
 @dataclass(frozen=True)

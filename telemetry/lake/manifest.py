@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 
 import overlay
+from overlay.compiled.finder import is_used
 from overlay.experiment.definition import graph_of, schedule_of
 from overlay.runtime.datagrams import choose
 from overlay.systems.registry import SYSTEMS
@@ -104,7 +105,8 @@ def usable_cores() -> int:
 def machine() -> dict[str, Any]:
     """The machine and its current load. Load average over 1, 5 and 15 min; memory in bytes.
 
-    ``datagrams`` is the brokers' implementation of receiving and sending (``overlay.runtime.datagrams``).
+    ``datagrams`` is the brokers' implementation of receiving and sending (``overlay.runtime.datagrams``),
+    ``hot_paths`` in which form this process runs what can be compiled (``overlay.compiled``).
     """
     return {
         "processor": _processor_model(),
@@ -116,6 +118,7 @@ def machine() -> dict[str, Any]:
         "governor": _first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
         "load_average": list(os.getloadavg()),
         "datagrams": choose(),
+        "hot_paths": "compiled" if is_used() else "plain Python",
     }
 
 

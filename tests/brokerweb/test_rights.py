@@ -38,7 +38,7 @@ LOOKS = re.compile(r"^/(wire/|radiator/wire/|runs/compare/|now/)")
 FORMS_BESIDE = ("/storage/preview/", "/topologies/preview/", "/experiments/topologies/", "/schedules/pick/")
 """Parts of forms."""
 OWN = re.compile(r"^/(account/|views/|api/tokens/|api/views/|api/accounts/me/|$)")
-READ_BY_POST = re.compile(r"(wire/(decode|compose)|/judge|/try)/$")
+READ_BY_POST = re.compile(r"(wire/(decode|compose)|/judge|/try|/query)/?$")
 
 
 class Allowed(BaseException):
@@ -106,7 +106,7 @@ def thing(method: str, path: str) -> str:
         return f"{whose}: operation log"
     if not changes:
         return f"{whose}: look, query context"
-    if "/context/" in path or "/ngsi/" in path:
+    if re.search(r"/(context|contextml|ngsi|subscriptions|providers|publish)/", path):
         return f"{whose}: store and delete context"
     return f"{whose}: {'' if whose == 'it' else 'deploy, '}start, stop, restart, delete"
 

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
 from brokerweb.topologies import services as topologies
-from brokerweb.wirelab import sending
+from brokerweb.wirelab import exchanges, sending
 from overlay.programs.context_broker.client import ContextClient
 from tests.pages.recorded import make_run
 from tests.pages.test_wire_lab import REQUEST
@@ -120,7 +120,7 @@ def test_a_wrong_datagram_gets_the_verdict_that_was_foretold(api: APIClient, net
 def test_silence_and_an_empty_port_are_told_apart(
     api: APIClient, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "WAIT_NS", 10**8)
+    monkeypatch.setattr(exchanges, "WAIT", 10**8)
     silent = send(api, network, b"9|5|Ctx_Broker|127.0.0.1:80").json()
     assert (silent["answers"], silent["sentence"]) == ([], "No answer within 0.1 s.")
     assert "No process uses this port" in send(api, network, b"1|5", broker=1).json()["sentence"]

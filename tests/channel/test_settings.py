@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from overlay.channel import ChannelSettings
-from overlay.channel.settings import Limits
+from overlay.channel.limits import Limits
 from overlay.core.errors import InvalidSetting
 from overlay.core.node import NEVER, SECOND
 from overlay.core.settings import describe

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from overlay.channel import ChannelSettings, Loose, Up, wire
 from overlay.channel.channel import Channel
+from overlay.channel.limits import Limits
 from overlay.channel.records import cut
 from overlay.channel.round_trip import RoundTrip
-from overlay.channel.settings import Limits
 from tests.channel.scripted import B0, B1, MS, A, B, Pair, Scripted, number_from, session_of
 
 KEY = bytes(range(32))

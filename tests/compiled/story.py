@@ -53,7 +53,7 @@ def channels(told):
 def tables(told):
     """Every message between brokers, and what their clients are told."""
     for seed in range(12):
-        forest = Forest(seed, has_covering=bool(seed % 2))
+        forest = Forest(seed, covering=("off", "covering", "merging")[seed % 3])
         for _ in range(150):
             forest.step()
         forest.rest()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from functools import partial
+from itertools import count
 from random import Random
 
+from overlay.systems.federation.covering.kept import Kept
+from overlay.systems.federation.covering.merged import Merged
 from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.settings import COVERING, MERGING, OFF
 from overlay.systems.federation.tables.destinations import client, neighbour
 from overlay.systems.federation.tables.tables import Routing, Tables
 from overlay.systems.federation.wire import messages as m
@@ -15,18 +20,25 @@ from tests.federation.naive import satisfies
 
 SCOPES = ("climate", "light", "noise")
 TEXTS = ("true", "x > 1", "x > 2", "x in (1, 2)", "entity.id = r1", "entity.id = r1 and x > 1", "not x > 2")
+SIMILAR = [
+    parse(text)
+    for text in ("x = 1", "x = 2", "x in (2, 3)", "x < 2", "x > 2", "x between 1 and 1", "x between 3 and 3")
+]
+"""Of which many are merged."""
+TICK_MS = 700
+"""That pass in a step of time."""
 EXPRESSIONS = [parse(text) for text in TEXTS]
 
 
 class Forest:
     """``step`` does something at random; ``rest`` delivers all that is under way, and compares."""
 
-    def __init__(self, seed, routing=Routing.ADVERTISEMENTS, has_covering=False):
+    def __init__(self, seed, routing=Routing.ADVERTISEMENTS, covering=OFF):
         self.random = random = Random(seed)
         self.routing = routing
         self.brokers = [f"b{i}" for i in range(random.randint(2, 7))]
-        self.tables = {name: Tables(routing, has_covering=has_covering) for name in self.brokers}
-        self.has_covering = has_covering
+        self.covering = covering
+        self.tables = {name: Tables(routing, covering=self.covering_of(name)) for name in self.brokers}
         self.edges, self.queues = set(), {}
         self.homes, self.advertisements = {}, {}
         self.live = {}
@@ -38,6 +50,11 @@ class Forest:
         self.parents = [(name, random.choice(self.brokers[:i])) for i, name in enumerate(self.brokers) if i]
         for edge in self.parents:
             self.join(*edge)
+
+    def covering_of(self, broker):
+        numbers = count(1)
+        merging = partial(Merged, lambda: v.SubscriptionId(broker, next(numbers)))
+        return {OFF: None, COVERING: Kept, MERGING: merging}[self.covering]
 
     # ---- edges
 
@@ -141,9 +158,9 @@ class Forest:
         one = v.Subscription(
             v.SubscriptionId(name, self.number),
             tuple(random.sample(SCOPES, random.randint(1, 2))),
-            self.now + random.choice([3, 1_000, 2_000]),
-            random.choice(EXPRESSIONS),
-            once=random.random() < 0.4,
+            self.now + TICK_MS * random.choice([3, 5 if self.covering == MERGING else 1_000, 2_000]),
+            random.choice(SIMILAR if self.covering == MERGING else EXPRESSIONS),
+            once=random.random() < (0.2 if self.covering == MERGING else 0.4),
         )
         self.live[one.id] = one
         self.tables[self.homes[name]].subscribe(name, [one])
@@ -172,7 +189,7 @@ class Forest:
 
     def pass_time(self):
         """All brokers drop what has expired, each by itself."""
-        self.now += 1
+        self.now += TICK_MS
         self.live = {sid: one for sid, one in self.live.items() if one.expires > self.now}
         for broker in self.random.sample(self.brokers, len(self.brokers)):
             self.tables[broker].expire(self.now)
@@ -186,7 +203,8 @@ class Forest:
         providers = [name for name in clients if name[0] == "p"]
         waiting = sorted(edge for edge, queue in self.queues.items() if queue)
         what = random.choices(
-            ("deliver", "register", "subscribe", "withdraw", "publish", "time", "edge"), (9, 3, 4, 1, 3, 1, 1)
+            ("deliver", "register", "subscribe", "withdraw", "publish", "time", "edge"),
+            (9, 3, 20 if self.covering == MERGING else 4, 1, 3, 2 if self.covering == MERGING else 1, 1),
         )
         match what[0]:
             case "deliver" if waiting:
@@ -224,7 +242,7 @@ class Forest:
 
     @property
     def implied(self):
-        return Implied(self.edges, self.homes, self.advertisements, self.live, self.routing, self.has_covering)
+        return Implied(self.edges, self.homes, self.advertisements, self.live, self.routing, self.covering)
 
     def compare(self):
         for broker, tables in self.tables.items():

@@ -6,11 +6,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from overlay.systems.federation.settings import MERGING, OFF
 from overlay.systems.federation.tables.destinations import client, neighbour
 from overlay.systems.federation.tables.registrations import LOCAL
 from overlay.systems.federation.tables.tables import Routing
-from overlay.systems.federation.wire.values import Role
+from overlay.systems.federation.wire.values import Notification, NotificationId, Role
 from tests.federation.naive import satisfies
+
+NOTES = [
+    Notification(NotificationId("p", 1), "room", entity, scope, 1, 2, data)
+    for entity in ("r1", "r2")
+    for scope in ("climate", "light", "noise")
+    for data in ({}, *({"x": x} for x in (1, 2, 3, [1, 3])))
+]
+"""Of all kinds that are published."""
 
 
 @dataclass
@@ -24,7 +33,7 @@ class Implied:
     live: dict
     """Subscriptions by id, of registered clients."""
     routing: Routing = Routing.ADVERTISEMENTS
-    has_covering: bool = False
+    covering: str = OFF
 
     # ---- the tree
 
@@ -98,26 +107,45 @@ class Implied:
         held = [row for sid in self.live if (row := table.get(sid))]
         rows = {(row.subscription.id, where) for row in held for where in row.destinations}
         implied, wanted = self.entries(broker), self.rows(broker)
+        unions = self.unions(table)
         found = [f"{broker} has no entry {one}" for one in sorted(implied - known)]
         found += [f"{broker} has the entry {one}" for one in sorted(known - implied)]
         found += [f"{broker} has the row {one}" for one in sorted(rows - wanted)]
         found += [f"{broker} has no row {one}" for one in sorted(wanted - rows) if self.is_missed(one)]
-        if len(held) != len(table):
-            found.append(f"{broker} has {len(table) - len(held)} subscriptions that no client has")
+        found += [
+            f"{broker} has {one} from {where}" for one, where in unions if not self.is_perfect(one, broker, where)
+        ]
+        if len(held) + len(unions) != len(table):
+            found.append(f"{broker} has {len(table) - len(held) - len(unions)} subscriptions that no client has")
         return found
 
     def is_missed(self, row):
         """A neighbour may have left it out only because another one covers it."""
-        return not (self.has_covering and row[1].is_neighbour)
+        return self.covering == OFF or not row[1].is_neighbour
+
+    def unions(self, table):
+        """Subscriptions that brokers have merged, with where they came from."""
+        held = [(one, where) for where in table.destinations() for one in table.held_from(where)]
+        return [(one, where) for one, where in held if self.covering == MERGING and one.id not in self.live
+                and one.id.client not in self.homes]  # fmt: skip
+
+    def is_perfect(self, union, broker, where):
+        """Whether what satisfies it satisfies a subscription of a client on that side of the tree."""
+        hops = self.hops(broker)
+        parts = [one for sid, one in self.live.items() if hops.get(self.homes[sid.client]) == where.id]
+        return all(
+            any(note.scope in one.scopes and satisfies(one.expression, note) for one in parts)
+            for note in NOTES
+            if note.scope in union.scopes and satisfies(union.expression, note)
+        )
 
     def watched(self, name, tables):
         """What a provider watches: all that its broker has of its scopes, but its own."""
         if self.routing is Routing.NOTIFICATIONS:
             return set()
         scopes, table = set(self.advertisements[name].scopes), tables.subscriptions
-        return {
-            sid for sid, one in self.live.items() if table.get(sid) and scopes & set(one.scopes) and sid.client != name
-        }
+        held = [one for one in self.live.values() if table.get(one.id)] + [one for one, _ in self.unions(table)]
+        return {one.id for one in held if scopes & set(one.scopes) and one.id.client != name}
 
     def expected_of(self, note, live):
         """The subscriptions of ``live`` that are satisfied by a ``note`` published at rest."""

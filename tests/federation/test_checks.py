@@ -21,7 +21,7 @@ from overlay.systems.federation.metering import ServerMeter
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.signs import answers_ping, ping
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.codec import encode
+from overlay.systems.federation.wire.codec import CODEC, encode
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.federation.workload import Workload
 from overlay.topologies import Graph
@@ -40,6 +40,7 @@ def check(graph: Graph = RING, workload: Workload | None = None, **settings: obj
         ({"cycles": "refuse"}, "cycles", "the links form the cycle 0 – 1 – 2 – 3 – 0"),
         ({"mobile_brokers": "1,4"}, "mobile_brokers", "has 4, but the last broker is 3"),
         ({"device": "mcxb"}, "device", "needs a mobile broker"),
+        ({"cycles": "suppress", "domain": "ours"}, "cycles", "flooded tables are not filtered"),
         ({"routing": "notifications"}, "routing", "asks no providers"),
     ],
 )
@@ -110,6 +111,7 @@ def test_no_bytes_break_the_reading_of_signs_of_life(data: bytes) -> None:
 
 def test_a_meter_counts_datagrams_and_messages_since_the_last_call() -> None:
     class Peers:
+        codec = CODEC
         counters = {"in_publish": 2, "in_ack": 1, "out_notify": 3, "out_notify_bytes": 900, "refused_bad": 1}
 
     class Server:

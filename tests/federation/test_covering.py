@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from overlay.systems.federation.covering.covers import Coverable, uncovered
 from overlay.systems.federation.covering.implication import Conjunction
 from overlay.systems.federation.covering.kept import Kept
-from overlay.systems.federation.covering.merging import joined, merged
+from overlay.systems.federation.covering.merging import Mergeable, joined, merged
 from overlay.systems.federation.covering.ranges import is_within
 from overlay.systems.federation.language.canonical import identity
 from overlay.systems.federation.language.text import parse
@@ -189,6 +189,10 @@ def matches(one, note):
     return note.scope in one.scopes and satisfies(one.expression, note)
 
 
+def union_of(first, second, **more):
+    return merged(Mergeable.of(first), Mergeable.of(second), **more)
+
+
 MERGEABLE = subscriptions(
     st.tuples(ONE_NAME, st.sampled_from(["true", "occupied = true"]).map(parse)).map(And),
     times=st.integers(0, 3),
@@ -199,7 +203,7 @@ MERGEABLE = subscriptions(
 @settings(max_examples=examples(300))
 @given(MERGEABLE, MERGEABLE)
 def test_merging_is_perfect(first, second):
-    one = merged(first, second)
+    one = union_of(first, second)
     event(f"merged: {one is not None}")
     if one is None:
         return
@@ -225,15 +229,15 @@ def test_merging_is_perfect(first, second):
     ],
 )
 def test_the_union_of_two(first, second, union):
-    one = merged(subscription(first), subscription(second, 2))
+    one = union_of(subscription(first), subscription(second, 2))
     assert (one and identity(one.expression)) == (union and identity(parse(union)))
 
 
 def test_scopes_are_merged_and_queries_are_not():
     light = subscription(number=2, scopes=("light",), expires=5)
-    one = merged(subscription(), light)
+    one = union_of(subscription(), light)
     assert (one.id.number, one.scopes, one.expires) == (1, ("climate", "light"), 5)
-    assert merged(subscription(), replace(light, once=True)) is None
-    assert merged(subscription(), replace(light, priority=Priority.LOW)) is None
+    assert union_of(subscription(), replace(light, once=True)) is None
+    assert union_of(subscription(), replace(light, priority=Priority.LOW)) is None
     many = subscription(scopes=tuple(f"s{i}" for i in range(16)))
-    assert merged(many, light) is None
+    assert union_of(many, light) is None

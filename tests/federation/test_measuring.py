@@ -16,7 +16,7 @@ def found(*facts: Fact) -> dict[str, float | None]:
 def test_a_run_without_anything_has_no_measures_but_counts_of_nothing() -> None:
     nothing = found()
     assert {name for name, value in nothing.items() if value is not None} == {
-        *("subscriptions", "notifications", "cache_received")
+        *("subscriptions", "notifications", "cache_received", "false_positives")
     }
     assert nothing["subscriptions"] == nothing["notifications"] == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -14,13 +15,24 @@ import pytest
 
 from overlay.core.addresses import format_address
 from overlay.programs.federation import commands
-from overlay.programs.federation.client import ConsumerClient, NoAnswer, ProviderClient, Refused, at_broker, by_service
+from overlay.programs.federation.client import (
+    ConsumerClient,
+    Inbox,
+    NoAnswer,
+    ProviderClient,
+    Refused,
+    at_broker,
+    by_service,
+)
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.systems.federation.clients.events import Notified
+from overlay.systems.federation.clients.events import Notified, Registered
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
+from overlay.systems.federation.clients.terms import MULTICAST
 from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.messages import Code
+from overlay.systems.roles import Place
 from telemetry.calibration.live import standing
 from tests.waiting import BOUND_S
 
@@ -75,6 +87,14 @@ def test_a_subscription_brings_what_satisfies_it_until_it_is_withdrawn(servers):
     asyncio.run(asyncio.wait_for(story(), BOUND_S))
 
 
+def test_the_example_of_the_documentation_runs(broker, capsys):
+    text = (ROOT / "docs" / "federation.md").read_text().split("## Using a network")[1]
+    code = text.split("```python\n")[1].split("```")[0]
+    own_scope = code.replace('"climate"', '"weather"')  # the broker has notifications of other tests in its cache
+    exec(own_scope.replace('("127.0.0.1", 7000)', repr(broker)), {})
+    assert capsys.readouterr().out == "('r17', {'temperature': 26.5})\n"
+
+
 def test_refusals_have_their_code_and_change_nothing(broker):
     async def story():
         async with ConsumerClient(at_broker(broker), "bob") as bob:
@@ -84,6 +104,27 @@ def test_refusals_have_their_code_and_change_nothing(broker):
             assert await bob.lookup("tides") == ()
 
     asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_a_name_that_a_server_has_is_refused_at_once(broker):
+    async def story():
+        with pytest.raises(Refused) as refused:
+            async with ConsumerClient(at_broker(broker), "b0"):
+                pass
+        assert refused.value.code is Code.BAD
+
+    asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_an_inbox_that_nobody_empties_keeps_the_newest():
+    async def story():
+        inbox = Inbox(2)
+        for index in range(5):
+            inbox.put(Registered(f"b{index}", index))
+        assert inbox.dropped == 3
+        assert [(await anext(inbox)).broker for _ in range(2)] == ["b3", "b4"]
+
+    asyncio.run(story())
 
 
 def test_a_silent_broker_is_named():
@@ -140,8 +181,8 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
         listed, answered = capsys.readouterr().out.splitlines()
         assert listed.startswith("ear  127.0.0.1:")
         assert json.loads(answered)["data"] == {"dB": 50}
-        provider.terminate()
-        provider.communicate(timeout=BOUND_S)
+        provider.send_signal(signal.SIGINT)  # while it waits for more
+        assert provider.wait(BOUND_S) == commands.STOPPED
     assert commands.main("lookup", [at, "noise"]) == commands.FAILED
     assert commands.main("query", [at, "noise", "--json"]) == commands.FAILED
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "no_provider"
@@ -186,3 +227,11 @@ def test_input_that_is_no_notification_is_refused(broker, capsys):
     with pytest.raises(SystemExit):
         commands.main("publish", [at, "light", "{}"])
     assert "entity.id must be a text" in capsys.readouterr().err
+
+
+def test_brokers_of_a_run_answer_no_multicast():
+    chain, place = SYSTEM.default_topology(None, None), Place("broker-0", 0, ("127.0.0.1", 1), ())
+    for workload, group in [({}, None), (None, MULTICAST)]:
+        config = SYSTEM.config_of(SYSTEM.setup({"discovery": "multicast"}, workload, chain))
+        assert SYSTEM.group(config, place) == group
+    assert SYSTEM.group(SYSTEM.config_of(SYSTEM.setup({}, None, chain)), place) is None

@@ -19,6 +19,7 @@ CONTRACT = {
     "routing": ("advertisements", "advertisements", None, None),
     "cycles": ("tree", "tree", None, None),
     "covering": ("off", "covering", None, None),
+    "merging": ("perfect", "perfect", None, None),
     "cache_cap": (0.15, 1, 0, 1),
     "cache_validity_s": (60, 60, 0, 86_400),
     "implicit_keepalive": (False, True, None, None),
@@ -41,6 +42,7 @@ CONTRACT = {
     "ipc_ms": (0.4, 0.4, 0, 1_000),
     "domain": ("", "", None, None),
     "exports": ("", "", None, None),
+    "trace_one_in": (100, 100, 0, 1_000_000),
 }
 """By setting: published, improved, lowest, highest."""
 LOAD = {

@@ -19,12 +19,16 @@ from telemetry.studies.telling import document
 from telemetry.sweep.simulation import Order
 from telemetry.systems.federation.published import find, slips, table
 from telemetry.systems.federation.studies.ablation import ABLATION_STUDY
+from telemetry.systems.federation.studies.calibrated import CALIBRATED_STUDY
 from telemetry.systems.federation.studies.disappearance import DISAPPEARANCE_STUDY, vanishing
 from telemetry.systems.federation.studies.energy import ENERGY_STUDY, MODES
 from telemetry.systems.federation.studies.loaded import LOADED_STUDY
 from telemetry.systems.federation.studies.wan import WAN_STUDY
 
-STUDIES = {one.id: one for one in (LOADED_STUDY, WAN_STUDY, ENERGY_STUDY, DISAPPEARANCE_STUDY, ABLATION_STUDY)}
+STUDIES = {
+    one.id: one
+    for one in (LOADED_STUDY, CALIBRATED_STUDY, WAN_STUDY, ENERGY_STUDY, DISAPPEARANCE_STUDY, ABLATION_STUDY)
+}
 Measured = Callable[[Row, float], Mapping[str, float]]
 
 
@@ -143,6 +147,26 @@ def test_sentences_are_made_of_the_values() -> None:
     assert "longer at 10" in said[0] and "shorter at 60" in said[0]
     assert not LOADED_STUDY.tell(judge(LOADED_STUDY, QUICK, (), 1))
     assert document(judged("E1.1", loaded), "")["sentences"] == list(said)
+
+
+def test_measured_service_times_are_judged_at_the_rates_of_the_paper_and_at_rates_that_load_a_broker() -> None:
+    def measured(row: Row, by: float) -> dict[str, float]:
+        rate, is_one = row.workload["rate_per_s"], row.topology == "central"
+        busy = 0.0 if rate <= 60 else rate / 420
+        mean, deviation = (1 + 9 * busy**2, 1 + 9 * busy**2) if is_one else (2 + 2 * busy**2, 1 + 2 * busy**2)
+        flat = by * (rate - 35 if rate <= 60 else 0.01)
+        return {
+            "ts_mean": 1e3 * (mean + flat / 10),
+            "ts_sd": 1e3 * (deviation + flat / 10),
+            "unsatisfied": 0.0,
+            "cache_hit_share_max": 0.0 if is_one else 0.149,
+        }
+
+    found = words("E1.1-calibrated", measured)
+    assert found == {"fig-11-calibrated": NOT, "fig-11-saturation": REPRODUCED}
+    said = CALIBRATED_STUDY.tell(judged("E1.1-calibrated", measured))
+    assert "faster at no measured rate" in said[0]
+    assert "rates as shares of what a broker bears" in said[1] and "faster from 210" in said[1]
 
 
 # ---- E1.2

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
+
 import pytest
 
-from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.covering.kept import Kept
+from overlay.systems.federation.covering.merged import Merged
+from overlay.systems.federation.language.canonical import canonical
+from overlay.systems.federation.language.text import formatted, parse
+from overlay.systems.federation.settings import COVERING, MERGING, OFF
 from overlay.systems.federation.tables.destinations import client, neighbour
 from overlay.systems.federation.tables.tables import Routing, Tables
 from overlay.systems.federation.wire import values as v
 from overlay.systems.federation.wire.messages import RegTable, SubTable, Whole
 from tests.federation.forest import Forest
-from tests.thorough import examples
+from tests.thorough import examples, thoroughly
 
 STEPS = 60
 MODES = [
-    (Routing.ADVERTISEMENTS, False),
-    (Routing.ADVERTISEMENTS, True),
-    (Routing.FLOODING, False),
-    (Routing.NOTIFICATIONS, False),
+    (Routing.ADVERTISEMENTS, OFF),
+    (Routing.ADVERTISEMENTS, COVERING),
+    (Routing.ADVERTISEMENTS, MERGING),
+    (Routing.FLOODING, OFF),
+    pytest.param(Routing.FLOODING, MERGING, marks=thoroughly),
+    (Routing.NOTIFICATIONS, OFF),
 ]
 
 
-@pytest.mark.parametrize(("routing", "has_covering"), MODES)
-def test_at_rest_all_tables_are_right_and_a_notification_reaches_those_that_it_satisfies(routing, has_covering):
-    for seed in range(examples(100)):
-        forest = Forest(seed, routing, has_covering)
+@pytest.mark.parametrize(("routing", "covering"), MODES)
+def test_at_rest_all_tables_are_right_and_a_notification_reaches_those_that_it_satisfies(routing, covering):
+    for seed in range(examples(40 if covering == MERGING else 100)):
+        forest = Forest(seed, routing, covering)
         for _ in range(STEPS):
             forest.step()
         forest.rest()
@@ -212,7 +221,7 @@ def test_a_renewed_subscription_with_other_scopes_is_withdrawn_where_it_is_not_w
 
 
 def test_what_a_removed_subscription_covered_goes_in_the_same_change():
-    tables = Tables(Routing.FLOODING, has_covering=True)
+    tables = Tables(Routing.FLOODING, covering=Kept)
     tables.connect("b1")
     tables.subscribe("c0", [subscription(1, "x > 1"), subscription(2, "x > 2"), subscription(3, "x > 3")])
     (change,) = tables.subscription_changes()
@@ -220,6 +229,84 @@ def test_what_a_removed_subscription_covered_goes_in_the_same_change():
     tables.subscribe("c0", [], [subscription(1).id])
     (change,) = tables.subscription_changes()
     assert ([one.id.number for one in change.added], change.removed) == ([2], (subscription(1).id,))
+
+
+def merging(**more):
+    numbers = count(1)
+    tables = Tables(Routing.FLOODING, covering=partial(Merged, lambda: v.SubscriptionId("b0", next(numbers)), **more))
+    tables.connect("b1")
+    return tables
+
+
+def told(tables):
+    """Of the only neighbour: what is added, as text by client and number, and what is removed."""
+    (change,) = tables.subscription_changes()
+    added = {
+        f"{one.id.client}-{one.id.number}": (formatted(canonical(one.expression)), one.expires) for one in change.added
+    }
+    return added, [f"{sid.client}-{sid.number}" for sid in change.removed]
+
+
+def test_a_union_goes_over_a_link_instead_of_its_parts():
+    near, far = merging(), joined("b0")
+    near.subscribe("c0", [subscription(1, "x = 1"), subscription(2, "x = 2"), subscription(3, "y > 1")])
+    (change,) = near.subscription_changes()
+    assert sorted(one.id for one in change.added) == [("b0", 1), ("c0", 3)]
+    far.receive_subscriptions("b0", subscriptions(*change.added))
+    for x, sids in ((1, [("c0", 1)]), (2, [("c0", 2)]), (3, [])):
+        passed_on = far.route(note(x=x), client("p0"))
+        delivered = near.route(note(x=x), neighbour("b1")) if passed_on else []
+        assert [sid for one in delivered for sid in one.satisfied] == sids
+        assert bool(passed_on) is bool(sids), "merging is perfect"
+
+
+def test_when_a_part_is_withdrawn_the_rest_is_merged_again_before_the_union_goes():
+    tables = merging()
+    tables.subscribe("c0", [subscription(number, f"x = {number}") for number in (1, 2, 3)])
+    assert told(tables) == ({"b0-2": ("x in (1, 2, 3)", 9)}, [])
+    tables.subscribe("c0", [], [subscription(2).id])
+    assert told(tables) == ({"b0-3": ("x in (1, 3)", 9)}, ["b0-2"])
+    tables.subscribe("c0", [], [subscription(1).id])
+    assert told(tables) == ({"c0-3": ("x = 3", 9)}, ["b0-3"])
+    tables.subscribe("c0", [], [subscription(3).id])
+    assert told(tables) == ({}, ["c0-3"])
+
+
+def test_a_union_expires_with_its_first_part_and_the_rest_is_known_beyond_the_link_before():
+    tables = merging()
+    lives = {1: 5_000, 2: 9_000, 3: 9_000}
+    tables.subscribe("c0", [subscription(n, f"x = {n}", expires=expires) for n, expires in lives.items()])
+    assert told(tables) == ({"b0-2": ("x in (1, 2, 3)", 5_000)}, [])
+    assert tables.subscriptions.next_expiry() == 4_000
+    assert tables.expire(4_000)
+    assert told(tables) == ({"c0-1": ("x = 1", 5_000), "b0-3": ("x in (2, 3)", 9_000)}, ["b0-2"])
+    assert tables.expire(5_000)
+    assert told(tables) == ({}, ["c0-1"])
+    assert tables.subscriptions.next_expiry() == 8_000
+
+
+def test_queries_are_never_part_of_a_union():
+    tables = merging()
+    tables.subscribe("c0", [subscription(1, "x = 1", once=True), subscription(2, "x = 2")])
+    assert told(tables) == ({"c0-1": ("x = 1", 9), "c0-2": ("x = 2", 9)}, [])
+
+
+def test_imperfect_merging_fills_gaps_between_intervals():
+    several = [subscription(1, "x between 1 and 2"), subscription(2, "x between 5 and 6")]
+    tables = merging(is_perfect=False)
+    tables.subscribe("c0", several)
+    assert told(tables) == ({"b0-1": ("x between 1 and 6", 9)}, [])
+    tables = merging()
+    tables.subscribe("c0", several)
+    assert len(told(tables)[0]) == 2
+
+
+def test_a_union_is_not_told_to_the_broker_that_made_it():
+    tables = merging()
+    tables.connect("b2")
+    union = v.Subscription(v.SubscriptionId("b1", 1), ("climate",), 9)
+    tables.receive_subscriptions("b2", subscriptions(union))
+    assert tables.subscription_changes() == []
 
 
 def test_a_subscription_that_comes_from_two_sides_is_told_once():

@@ -64,7 +64,7 @@ def test_what_is_simulated_says_so_wherever_it_is_shown_and_in_files_of_it(olga:
     trace = olga.get(f"/api/runs/{run.id}/traces/").json()["results"][0]
     page = olga.get(f"/runs/{run.id}/queries/{trace['id']}/").content.decode()
     assert 'class="simulated"' in page
-    assert data_of(page, "sequence-data")["engine"] == "simulated"
+    assert data_of(page, "sequence-data")["file"] == f"run-{run.id}-simulated-query-{trace['id']}"
     rows = olga.get("/runs/export/?format=json").json()
     assert list(rows[0])[:3] == ["run", "experiment", "engine"]
     assert {row["engine"] for row in rows} == {"simulated"}

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.networks.models import Network
 from brokerweb.topologies import services as topologies
-from brokerweb.wirelab import sending
+from brokerweb.wirelab import exchanges
 from overlay.core.chance import Chances
 from overlay.core.node import SECOND
 from overlay.sim.engine import simulate
@@ -58,7 +58,7 @@ def address():
 
 @pytest.fixture
 def olga(db, settings, django_user_model, monkeypatch):
-    monkeypatch.setattr(sending, "WAIT_NS", BOUND_S * SECOND)  # the last answer ends it
+    monkeypatch.setattr(exchanges, "WAIT", BOUND_S * SECOND)  # the last answer ends it
     settings.HOST_NAME = "here"
     cache.clear()
     browser = Client()
@@ -145,7 +145,7 @@ def test_rest_has_a_wire_lab_of_each_system_that_declares_one(olga, django_user_
     assert (decoded["name"], decoded["summary"], decoded["inside"]) == ("Ping", "1|5", "")
     none = api.post("/api/systems/clock/wire/decode/", {"text": "1|5"}, format="json")
     assert none.status_code == 404
-    assert none.json()["sentence"] == "No wire lab of 'clock'; systems with one: context-broker, radiator."
+    assert none.json()["sentence"] == "No wire lab of 'clock'; systems with one: context-broker, federation, radiator."
 
 
 def test_only_servers_of_the_system_are_reached(olga, address, settings):
@@ -219,4 +219,4 @@ def test_rest_says_why_a_run_has_no_messages(olga, settings, tmp_path, django_us
         (said[system],) = {answer.json()["sentence"] for answer in answers}
     assert "record_mb" in said["radiator"]
     assert "record_mb above 0" in said["context-broker"]
-    assert said["clock"] == "This run is of 'clock'; systems with a wire lab: context-broker, radiator."
+    assert said["clock"] == "This run is of 'clock'; systems with a wire lab: context-broker, federation, radiator."

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from telemetry.charts.sequences import MOST
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.context_broker import traffic
 from telemetry.systems.context_broker.endings import ENDINGS, ending_of
-from telemetry.systems.context_broker.sequence import MOST, sequence_of
+from telemetry.systems.context_broker.sequence import sequence_of
 from telemetry.systems.context_broker.traces import CONSUMER, NOBODY, Query, Step
 from tests.telemetry.synthetic import Script, write_run
 from tests.telemetry.traced import write_traces

@@ -5,6 +5,7 @@ from rest_framework.routers import SimpleRouter
 
 from brokerweb.systems.federation.doors import contextml_views as contextml
 from brokerweb.systems.federation.doors import views
+from brokerweb.systems.federation.messages.rest import RunFederationMessages
 from brokerweb.systems.federation.subscribing.rest import DryRunView
 from brokerweb.systems.federation.watching.rest import FederationNetworks
 
@@ -18,12 +19,13 @@ CONTEXTML = {
 }
 
 router = SimpleRouter()
+router.register("runs", RunFederationMessages, basename="run-federation-messages")
 router.register("networks", FederationNetworks, basename="federation-network")
 urlpatterns = [
     *router.urls,
     path(f"{NETWORK}subscription-dry-run/", DryRunView.as_view(), name="subscription-dry-run"),
     path(f"{NETWORK}subscriptions/", views.SubscriptionListView.as_view(), name="hosted-subscriptions"),
-    path(f"{NETWORK}subscriptions/<str:id>/", views.SubscriptionView.as_view(), name="hosted-subscription"),
+    path(f"{NETWORK}subscriptions/<str:subscription>/", views.SubscriptionView.as_view(), name="hosted-subscription"),
     path(f"{NETWORK}providers/", views.ProviderListView.as_view(), name="hosted-providers"),
     path(f"{NETWORK}providers/<str:name>/", views.ProviderView.as_view(), name="hosted-provider"),
     path(f"{NETWORK}publish/", views.PublishView.as_view(), name="hosted-publish"),

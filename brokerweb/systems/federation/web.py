@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks.models import Network
-from brokerweb.systems.contract import Part, Rows, ServerDetail, Web
+from brokerweb.systems.contract import Entry, Part, Rows, ServerDetail, Web
 from brokerweb.systems.federation.doors.context import Doors
+from brokerweb.systems.federation.messages import of_runs
 from brokerweb.systems.federation.watching import lists, panel
 from brokerweb.systems.federation.watching.mobile import indices
 from brokerweb.systems.federation.watching.tree import tree_of
@@ -22,6 +24,30 @@ class FederationWeb(Web):
         "SubscriptionKind": "brokerweb.systems.federation.doors.shapes.KINDS",
         "SubscriptionState": "brokerweb.systems.federation.models.SubscriptionState",
     }
+    lab = "brokerweb.systems.federation.wirelab.lab.LAB"
+    entries = (
+        Entry(
+            "Federated brokers: wire lab",
+            "Decode a datagram",
+            "federation-wire",
+            "protocol decode bytes hexadecimal channel contextml",
+        ),
+        Entry("Federated brokers: compose", "Compose and send a message", "federation-wire-compose", "protocol send"),
+        Entry("Federated brokers: conversations", "Example messages", "federation-wire-conversations", "protocol wire"),
+        Entry(
+            "Federated brokers: recorded messages",
+            "Datagrams of recorded runs",
+            "federation-wire-messages",
+            "capture wire",
+        ),
+        Entry("Federated brokers: Wireshark", "Dissector and installation", "federation-wire-wireshark", "lua capture"),
+    )
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        return (Part("messages", "Messages", "federation/messages_part.html"),)
+
+    def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
+        return of_runs.listed(run, chosen, offset, limit)
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         tree = Part("tree", "Tree", "federation/tree_part.html")
@@ -29,7 +55,7 @@ class FederationWeb(Web):
         return (mobile, tree) if indices(network) else (tree,)
 
     def resting_links(self, network: Network) -> Sequence[tuple[int, int]]:
-        """None while nobody can tell."""
+        """None while the registration service does not answer."""
         try:
             return tree_of(network).resting(network.deployed["links"])
         except (NotAnswered, NotPossible):

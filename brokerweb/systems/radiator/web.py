@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
@@ -43,8 +43,8 @@ class RadiatorWeb(Web):
             Part("connect", "Connect an application", "radiator/connecting.html"),
         )
 
-    def traces_of_run(self, run: Run, show: str, offset: int, limit: int) -> Rows:
-        return of_runs.listed(run, show, offset, limit)
+    def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
+        return of_runs.listed(run, chosen.get("show", ""), offset, limit)
 
     def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
         with inspecting.asked(network) as server:

@@ -9,6 +9,8 @@ for answers::
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import SystemRandom
@@ -23,12 +25,12 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.line import Line
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.consumer import Consumer
-from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, Lost, PublishEnded
+from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, PublishEnded
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content, Produce, Provider
 from overlay.systems.federation.clients.registering import LEAVING, State
 from overlay.systems.federation.clients.terms import NOWHERE, Site, Terms
-from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.settings import BY_MULTICAST, Settings
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.federation.wire.values import Advertisement, Found, Notification, Role, Subscription
 
@@ -36,6 +38,8 @@ AnyCore = TypeVar("AnyCore", Consumer, Provider)
 OnEvent = Callable[[Event], object]
 PATIENCE_S = 10.0
 """For the answer to a call that has no other limit."""
+MOST_WAITING = 10_000
+"""Events of an inbox."""
 
 
 class NoAnswer(WaxwingError):
@@ -53,7 +57,7 @@ class Refused(WaxwingError):
 def at_broker(address: Address, settings: Settings | None = None) -> Terms:
     """The terms of clients at the broker with an address. ``settings`` are the network's: clients need
     ``keepalive_s`` and ``encoding`` of them."""
-    changed = replace(settings or Settings(), discovery="multicast")
+    changed = replace(settings or Settings(), discovery=BY_MULTICAST)
     return Terms(changed, wall_offset_ns(), group=(address,))
 
 
@@ -64,7 +68,30 @@ def by_service(address: Address, settings: Settings | None = None) -> Terms:
 
 def by_multicast(settings: Settings | None = None) -> Terms:
     """Of clients that look for a broker in the local network."""
-    return Terms(replace(settings or Settings(), discovery="multicast"), wall_offset_ns())
+    return Terms(replace(settings or Settings(), discovery=BY_MULTICAST), wall_offset_ns())
+
+
+class Inbox:
+    """Events that wait for ``async for``: pass ``put`` as ``on_event``. Beyond ``most`` the oldest are dropped."""
+
+    def __init__(self, most: int = MOST_WAITING) -> None:
+        self.dropped = 0
+        self._events: deque[Event] = deque(maxlen=most)
+        self._has_come = asyncio.Event()
+
+    def put(self, event: Event) -> None:
+        self.dropped += len(self._events) == self._events.maxlen
+        self._events.append(event)
+        self._has_come.set()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            self._has_come.clear()
+            await self._has_come.wait()
+        return self._events.popleft()
 
 
 class _Client(Generic[AnyCore]):
@@ -73,18 +100,20 @@ class _Client(Generic[AnyCore]):
 
     core: AnyCore
 
-    def __init__(self, terms: Terms, on_event: OnEvent | None, within_s: float) -> None:
-        """``within_s``: for registering, and for each call without another limit."""
-        self._terms, self._on_event, self._within_s = terms, on_event, within_s
+    def __init__(self, terms: Terms, on_event: OnEvent | None, within_s: float, interface: str) -> None:
+        """``within_s``: for registering, and for each call without another limit. ``interface``: the address of the
+        one for multicast; empty: the system's default."""
+        self._terms, self._on_event, self._within_s, self._interface = terms, on_event, within_s, interface
         self._line: Line | None = None
-        self._lost: Lost | None = None
 
     async def __aenter__(self) -> Self:
         """Raises ``NoAnswer``; ``Refused`` if the broker refuses the registration."""
-        self._line = Line(self.core, self._take)
+        self._line = Line(self.core, self._take, interface=self._interface)
         try:
             self.core.start(monotonic_ns())
-            await self._line.until(lambda: self.core.is_in, self._within_s)
+            await self._line.until(lambda: self.core.is_in or self.core.refusal is not None, self._within_s)
+            if self.core.refusal is not None:
+                raise Refused(self.core.refusal.code, self.core.refusal.words)
             if not self.core.is_in:
                 raise NoAnswer(f"{self._where} did not answer within {self._within_s:g} s.")
         except BaseException:
@@ -108,9 +137,9 @@ class _Client(Generic[AnyCore]):
         return self._line
 
     @property
-    def broker(self) -> str:
-        """The name of its broker, or of the one that it tries."""
-        return self.core.broker
+    def site(self) -> Site:
+        """Its broker, or the one that it tries."""
+        return self.core.site
 
     async def advertise(
         self, scopes: Sequence[str], needs: Mapping[str, Sequence[str]] | None = None, url: str = ""
@@ -130,7 +159,7 @@ class _Client(Generic[AnyCore]):
     async def _until(self, is_it: Callable[[], bool], within_s: float) -> None:
         """Raises ``NoAnswer``."""
         if not await self.line.until(is_it, within_s):
-            raise NoAnswer(f"{self.broker or self._where} did not answer within {within_s:g} s.")
+            raise NoAnswer(f"{self.site.id or self._where} did not answer within {within_s:g} s.")
 
     @property
     def _where(self) -> str:
@@ -158,9 +187,10 @@ class ConsumerClient(_Client[Consumer]):
         *,
         site: Site = NOWHERE,
         within_s: float = PATIENCE_S,
+        interface: str = "",
     ) -> None:
         """``name`` is unique in the network. ``site``: the broker to begin at, without a search."""
-        super().__init__(terms, on_event, within_s)
+        super().__init__(terms, on_event, within_s, interface)
         self.core = Consumer(terms, name, site, SystemRandom(), monotonic_ns())
         self._told: dict[int, Ended | None] = {}
         """By number of what has just been subscribed to: how it ended, None while it goes on."""
@@ -260,9 +290,10 @@ class ProviderClient(_Client[Provider]):
         answers_later: bool = False,
         site: Site = NOWHERE,
         within_s: float = PATIENCE_S,
+        interface: str = "",
     ) -> None:
         """``produce`` answers queries, at once; with ``answers_later`` each is an event ``Queried`` for ``answer``."""
-        super().__init__(terms, on_event, within_s)
+        super().__init__(terms, on_event, within_s, interface)
         me = Advertisement(name, 0, Role.PROVIDER, url, tuple(scopes), needs or {})
         how: dict[str, Any] = {"produce": produce, "answers_later": answers_later}
         self.core = Provider(terms, me, site, SystemRandom(), monotonic_ns(), **how)
@@ -285,7 +316,7 @@ class ProviderClient(_Client[Provider]):
             del self._ends[notification.id]
         assert end is not None
         if end.code is Code.TIMEOUT:
-            raise NoAnswer(f"{self.broker} did not answer within {patience:g} s.")
+            raise NoAnswer(f"{self.site.id} did not answer within {patience:g} s.")
         if end.code is not Code.GOOD:
             raise Refused(end.code, end.words)
         return notification
@@ -299,6 +330,7 @@ __all__ = [
     "Busy",
     "ConsumerClient",
     "Content",
+    "Inbox",
     "NoAnswer",
     "ProviderClient",
     "Refused",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from overlay.core.errors import InvalidSetting, within
 from overlay.core.links import Link
 from overlay.systems.contract import Setup
-from overlay.systems.federation.settings import NONE, Settings
+from overlay.systems.federation.settings import NONE, SUPPRESS, Settings
 from overlay.systems.federation.workload import check_together
 
 MOST_NAMED = 8
@@ -29,6 +29,8 @@ def check_network(settings: Settings, brokers: int, links: Sequence[Link]) -> No
         raise InvalidSetting("mobile_brokers", f"has {beyond[0]}, but {last}")
     if settings.device != NONE and not settings.mobile_indices:
         raise InvalidSetting("device", f"{settings.device} needs a mobile broker; name one in mobile_brokers")
+    if settings.cycles == SUPPRESS and settings.domain:
+        raise InvalidSetting("cycles", f"{SUPPRESS}: flooded tables are not filtered, so a domain needs tree or refuse")
     if settings.cycles == "refuse" and (cycle := find_cycle(brokers, [link.ends for link in links])):
         named = " – ".join(map(str, cycle[:MOST_NAMED])) + (" – …" if len(cycle) > MOST_NAMED else f" – {cycle[0]}")
         raise InvalidSetting("cycles", f"refuse: the links form the cycle {named}")

@@ -24,6 +24,8 @@ class ServerConfig:
     positions: tuple[tuple[float, float], ...] | None = None
     device_clients: tuple[str, ...] = ()
     """Names of the clients on a device that has no broker, if its energy is modelled. They are at broker 0."""
+    is_open: bool = False
+    """Whether clients from outside may find its brokers by multicast: those of a network, not of a run."""
 
     @property
     def server_names(self) -> frozenset[str]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from overlay.channel import wire
 from overlay.systems.cores import OTHER, Meter
-from overlay.systems.federation.names import IN_OTHER, OUT, UNITS
+from overlay.systems.federation.contextml.encoding import CONTEXTML
+from overlay.systems.federation.names import COSTLY, IN_OTHER, OUT, UNITS, WRITTEN, XML_IN, XML_OUT
 
 _NAMES = {
     number: name
@@ -37,14 +38,15 @@ class ServerMeter(MessageMeter):
         self._before = dict.fromkeys(UNITS, 0)
 
     def _units(self) -> Mapping[str, int]:
-        before, self._before = self._before, units(self._server.peers.counters)
+        peers = self._server.peers
+        before, self._before = self._before, units(peers.counters, is_contextml=peers.codec is CONTEXTML)
         grown = {name: now - before[name] for name, now in self._before.items()}
         if min(grown.values()) < 0:  # a broker that had vanished began again
             grown = self._before
         return {name: count for name, count in grown.items() if count}
 
 
-def units(counters: Mapping[str, int]) -> dict[str, int]:
+def units(counters: Mapping[str, int], *, is_contextml: bool = False) -> dict[str, int]:
     """Of ``Peers.counters``: messages so far by the names in ``UNITS``."""
     found = dict.fromkeys(UNITS, 0)
     for name, count in counters.items():
@@ -52,4 +54,7 @@ def units(counters: Mapping[str, int]) -> dict[str, int]:
             found[name if name in found else IN_OTHER] += count
         elif name.startswith("out_") and not name.endswith("_bytes"):
             found[OUT] += count
+    if is_contextml:
+        found[XML_IN] = sum(counters.get(f"in_{kind}", 0) for kind in COSTLY if kind != "query")
+        found[XML_OUT] = sum(counters.get(f"out_{kind}", 0) for kind in WRITTEN)
     return found

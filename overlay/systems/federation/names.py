@@ -58,6 +58,7 @@ MEASURES = (
         "cache_hit_share_max",
         "visits_per_query",
         "utilisation_max",
+        "false_positives",
         "energy_per_query_j",
     ),
     *("disappearance_known_mean_s", "disappearance_known_max_s", "disappearance_told_mean_s"),
@@ -66,6 +67,8 @@ MEASURES = (
 """Those of ``System.measures``: of the contract, and further ones."""
 COSTLY = ("subscribe", "publish", "subtable", "regtable", "forward", "query", "answer")
 """Kinds of messages whose receipt costs differ."""
-IN_OTHER, OUT = "in_other", "out_messages"
-UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT)
-"""Work of servers that is not per datagram: messages received, by kind, and sent."""
+WRITTEN = ("notify", "offer", "subtable", "regtable", "forward", "answer")
+"""Kinds of messages that brokers send with subscriptions, notifications or advertisements in them."""
+IN_OTHER, OUT, XML_IN, XML_OUT = "in_other", "out_messages", "in_contextml", "out_contextml"
+UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT, XML_IN, XML_OUT)
+"""Work of servers that is not per datagram: messages received, by kind, and sent; those with ContextML in addition."""

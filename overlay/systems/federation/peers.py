@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
 from overlay.channel import Message as Carried
@@ -150,9 +150,9 @@ class Peers:
         """A message of the class ``kind`` that is written already."""
         channel, now = self.channel, self.now
         sent = [peer for peer in peers if channel.send(peer.encode(), data, now, drop)]
-        name = _NAMES[kind]
-        self.counters[f"out_{name}"] += len(sent)
-        self.counters[f"out_{name}_bytes"] += len(sent) * len(data)
+        counters, count, size = self.counters, _OUT[kind], _OUT_BYTES[kind]
+        counters[count] += len(sent)
+        counters[size] += len(sent) * len(data)
         if self.meter is not None:
             for peer in sent:
                 self.meter.count(peer, kind, len(data), now, is_sent=True)
@@ -205,7 +205,7 @@ class Peers:
         except BadMessage as error:
             self._refuse_malformed(event.peer, error)
         else:
-            self.counters[f"in_{_NAMES[type(message)]}"] += 1
+            self.counters[_IN[type(message)]] += 1
             if self.meter is not None:
                 self.meter.count(name, type(message), len(event.message), self.now, is_sent=False)
             found.append(Heard(name, message, len(event.message)))
@@ -233,7 +233,7 @@ class Peers:
             self.counters["malformed_loose"] += 1
             return
         if isinstance(message, m.Discover | m.Here):
-            self.counters[f"in_{_NAMES[type(message)]}"] += 1
+            self.counters[_IN[type(message)]] += 1
             found.append(HeardLoose(name, message, event.source))
         else:
             self.counters["malformed_loose"] += 1
@@ -250,6 +250,9 @@ def _channel_settings(give_up_s: float) -> ChannelSettings:
     return ChannelSettings(give_up_s=give_up_s)
 
 
-_NAMES = {layout.message: layout.name.lower() for layout in CODEC.layouts}
-CODES = {layout.message: layout.code for layout in CODEC.layouts}
+_IN: Final = {layout.message: f"in_{layout.name.lower()}" for layout in CODEC.layouts}
+_OUT: Final = {layout.message: f"out_{layout.name.lower()}" for layout in CODEC.layouts}
+_OUT_BYTES: Final = {kind: f"{name}_bytes" for kind, name in _OUT.items()}
+"""Counters of each kind of message."""
+CODES: Final = {layout.message: layout.code for layout in CODEC.layouts}
 """The number of each kind of message."""

@@ -1,4 +1,4 @@
-"""What clients report of a run, as rows of ``TABLES``. The measures are made of them.
+"""What clients and brokers report of a run, as rows of ``TABLES``. The measures are made of those of clients.
 
 Counterparts: the clients in ``load`` write them, ``measuring`` reads them, with the events of brokers. Times ``*_us``
 are µs since the zero of the deployment, ``*_ms`` Unix milliseconds; both are 0 for what did not happen.
@@ -6,12 +6,18 @@ are µs since the zero of the deployment, ``*_ms`` Unix milliseconds; both are 0
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overlay.journal.facts import Row
+
+if TYPE_CHECKING:
+    from overlay.systems.federation.broker.step_events import Stepped
+
+US = 1_000
+"""Nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,22 @@ class Notified:
     hops: int
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happened to a traced notification, subscription or query at a broker (``broker.step_events.STEPS``)."""
+
+    about: str
+    """``n|p3|17``, ``s|c0|5`` or, of a query by the peer that sent it, ``q|c0|9``."""
+    step: str
+    peer: str
+    """The broker or client at the other end."""
+    subscriptions: list[str]
+    """That are satisfied there, as ``c0|5``."""
+    detail: str
+    arrived_us: int
+    """When the message that led to it had arrived: before it waited for a modelled processor."""
+
+
 SATISFIED, EXPIRED, WITHDRAWN, REFUSED = "satisfied", "expired", "withdrawn", "refused"
 REASONS = (SATISFIED, EXPIRED, WITHDRAWN, REFUSED)
 
@@ -87,6 +109,7 @@ TABLES: Mapping[str, type] = {
     "subscriptions": Subscribed,
     "notes": Noted,
     "notifies": Notified,
+    "steps": Step,
 }
 _NAMES = {kind: name for name, kind in TABLES.items()}
 _VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}
@@ -96,3 +119,16 @@ def row(at_us: int, value: Any, process: str = "") -> Row:
     """A row of ``TABLES``. ``process`` is filled in for clients."""
     kind = type(value)
     return Row(process, at_us, _NAMES[kind], list(_VALUES[kind](value)))
+
+
+def steps(process: str, traced: Iterable[Stepped], zero_ns: int) -> list[Row]:
+    """Of a broker, since the last call."""
+    return [
+        Row(
+            process,
+            (one.at - zero_ns) // US,
+            "steps",
+            [one.about, one.step, one.peer, one.subscriptions, one.detail, (one.arrived - zero_ns) // US],
+        )
+        for one in traced
+    ]

@@ -15,6 +15,10 @@ from overlay.core.settings import ENGINE, Use, check, setting
 from overlay.systems.federation.names import Routing
 
 OFF, ON, NONE = "off", "on", "none"
+BY_MULTICAST = "multicast"
+"""The value of ``discovery`` with which brokers answer in the local network."""
+COVERING, MERGING = "covering", "merging"
+PERFECT, IMPERFECT = "perfect", "imperfect"
 SUPPRESS = "suppress"
 """The value of ``cycles`` with which links may form cycles."""
 MAX_BROKERS = 100_000
@@ -69,7 +73,7 @@ class Registering:
     )
     discovery: str = setting(
         "bdrs",
-        choices=("manual", "multicast", "bdrs"),
+        choices=("manual", BY_MULTICAST, "bdrs"),
         help="How clients find a broker. manual: as assigned; multicast: the first on the local network that answers; "
         "bdrs: the nearest that the registration service names.",
     )
@@ -94,11 +98,17 @@ class Distributing:
         "repeated messages are dropped.",
     )
     covering: str = setting(
-        "covering",
-        choices=(OFF, "covering", "merging"),
+        COVERING,
+        choices=(OFF, COVERING, MERGING),
         help="Which subscriptions are left out on a link. off: none; covering: those whose notifications another one "
         "brings; merging: in addition, two become one where that brings exactly the same. Saves messages, costs "
         "processor time.",
+    )
+    merging: str = setting(
+        PERFECT,
+        choices=(PERFECT, IMPERFECT),
+        help="Which subscriptions are merged. perfect: those that are together one; imperfect: also intervals with a "
+        "gap between them, which brings notifications that satisfy no subscription, the false positives.",
     )
     encoding: str = setting(
         "msgpack",
@@ -211,6 +221,16 @@ class Settings(Mobile, Distributing, Registering):
         1, low=1, high=64, help="Messages that a broker serves at once, with service_ms. More shorten its queue."
     )
 
+    trace_one_in: int = setting(
+        100,
+        unit="messages",
+        low=0,
+        high=1_000_000,
+        zero=OFF,
+        help="One notification and one subscription in this many are traced from broker to broker, and each "
+        "notification that satisfies a traced subscription. What is sent stays the same. 1 traces all, for short runs.",
+    )
+
     def __post_init__(self) -> None:
         check(self)
         self.mobile_indices  # noqa: B018 (raises)
@@ -242,6 +262,7 @@ USES: Mapping[str, Use] = {
     "omega": Use("bulk", (ON,)),
     "bulk_deadline": Use("bulk", (ON,)),
     "exports": Use("domain"),
+    "merging": Use("covering", (MERGING,)),
     "local_interface": Use("device", ("mcxb",)),
     "http_ms": Use("energy_model", ("powertutor", "transfer")),
     "ipc_ms": Use("local_interface", ("ipc",)),

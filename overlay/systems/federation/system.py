@@ -6,7 +6,7 @@ Processes of every system import this module, so imports that few of them need a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +19,7 @@ from overlay.systems.federation.fault_kinds import FAULTS
 from overlay.systems.federation.names import BDRS, BROKER, CONSUMER, GAUGES, MEASURES, PROVIDER, UNITS
 from overlay.systems.federation.presentation import PRESENTATION
 from overlay.systems.federation.profiles import IMPROVED, PROFILE, PROFILES, resolved
-from overlay.systems.federation.settings import USES, Settings
+from overlay.systems.federation.settings import BY_MULTICAST, USES, Settings
 from overlay.systems.roles import REQUESTS, UPDATES, ClientRole, Identity, Place, Role, Title
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Federation(System):
         CONSUMER: ClientRole("consumers", REQUESTS),
         PROVIDER: ClientRole("providers", UPDATES),
     }
+    has_traces = True
     client_fields = ("providers", "consumers")
     profiles = PROFILES
     network_profile = IMPROVED
@@ -163,7 +164,10 @@ class Federation(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
         graph = setup.graph
-        return ServerConfig(setup.settings, graph.brokers, links, graph.positions, self._device_clients(setup))
+        is_network = setup.workload is None
+        settings = replace(setup.settings, trace_one_in=0) if is_network else setup.settings  # no run reads it
+        device_clients = self._device_clients(setup)
+        return ServerConfig(settings, graph.brokers, links, graph.positions, device_clients, is_network)
 
     def _device_clients(self, setup: Setup) -> tuple[str, ...]:
         """Of a run; the energy of a device is not modelled in networks."""
@@ -185,6 +189,7 @@ class Federation(System):
             tuple(tuple(link) for link in document["links"]),
             None if positions is None else tuple(tuple(place) for place in positions),
             tuple(document["device_clients"]),
+            document.get("is_open", False),
         )
 
     def make_server(
@@ -218,10 +223,20 @@ class Federation(System):
             windows,
             seed=setup.seed,
             wall_offset_ns=wall_offset_ns,
-            group=servers[:-1],  # all of a run is one site: DISCOVER reaches every broker
         )
 
     # ---- life and facts
+
+    def group(self, config: ServerConfig, place: Place) -> Address | None:
+        from overlay.systems.federation.clients.terms import MULTICAST
+
+        is_found = config.is_open and config.settings.discovery == BY_MULTICAST
+        return MULTICAST if is_found and place.role == BROKER else None
+
+    def facts(self, process: str, server: Server, zero_ns: int) -> Sequence[Fact]:
+        from overlay.systems.federation.rows import steps
+
+        return steps(process, server.traces(), zero_ns)
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.federation.measuring import measures

@@ -794,20 +794,20 @@ export const networksSubscriptionsCreate = (id, body, options) => send("POST", `
 /**
  * One subscription, with what became of its notifications.
  * @param {string | number} id
- * @param {string | number} id
+ * @param {string | number} subscription
  * @param {Options} [options]
  * @returns {Promise<Types.Subscription>}
  */
-export const networksSubscriptionRetrieve = (id, id, options) => send("GET", `/api/networks/${part(id)}/subscriptions/${part(id)}/`, options);
+export const networksSubscriptionRetrieve = (id, subscription, options) => send("GET", `/api/networks/${part(id)}/subscriptions/${part(subscription)}/`, options);
 
 /**
  * Unsubscribe.
  * @param {string | number} id
- * @param {string | number} id
+ * @param {string | number} subscription
  * @param {Options} [options]
  * @returns {Promise<null>}
  */
-export const networksSubscriptionDestroy = (id, id, options) => send("DELETE", `/api/networks/${part(id)}/subscriptions/${part(id)}/`, options);
+export const networksSubscriptionDestroy = (id, subscription, options) => send("DELETE", `/api/networks/${part(id)}/subscriptions/${part(subscription)}/`, options);
 
 /**
  * Apply the newest version of its topology, or another topology, as a difference.
@@ -1166,20 +1166,20 @@ export const runsTableRetrieve = (id, table, query, options) => send("GET", `/ap
 /**
  * Traced queries: one in so many, and all failed ones.
  * @param {string | number} id
- * @param {{ format?: "csv" | "json" | "parquet", order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, show?: string }} [query]
+ * @param {{ client?: string, entity?: string, format?: "csv" | "json" | "parquet", kind?: string, order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, provider?: string, scope?: string, show?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.TraceList>}
  */
 export const runsTracesRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/traces/`, { query, ...options });
 
 /**
- * One message in full: its queues, the propagations that hold it, and their chains hop by hop.
+ * A notification or subscription in full: steps of each broker, messages between participants, deliveries.
  * @param {string | number} id
  * @param {string | number} message
  * @param {Options} [options]
- * @returns {Promise<Types.MessageWay>}
+ * @returns {Promise<Types.FederationMessage>}
  */
-export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
+export const runsFederationMessageRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
 
 /**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.

@@ -305,22 +305,6 @@
  */
 
 /**
- * @typedef {Object} Chain
- * @property {number} number
- * @property {number} repairs Further injections and direct pushes
- * @property {ChainHop[]} hops
- */
-
-/**
- * @typedef {Object} ChainHop
- * @property {number} client
- * @property {string} state
- * @property {number | null} received_us
- * @property {number | null} took_us From the push to the callback
- * @property {MessageStep[]} steps
- */
-
-/**
  * @typedef {Object} Change
  * @property {string} id
  * @property {string} [at]
@@ -701,6 +685,36 @@
  */
 
 /**
+ * @typedef {Object} FederationMessage
+ * @property {string} id
+ * @property {FederationMessageKindEnum} kind
+ * @property {string} client Who published or subscribed
+ * @property {number} number
+ * @property {string} scope
+ * @property {string} entity
+ * @property {string} provider Of a subscription: of its first notification
+ * @property {number} at_us Of a subscription: its intended sending
+ * @property {number | null} us T_S, or until the last delivery
+ * @property {string} outcome
+ * @property {number} delivered
+ * @property {boolean} cached
+ * @property {number | null} hops
+ * @property {number} lost
+ * @property {number} in_window
+ * @property {string} causes Of what is in window
+ * @property {string} note Of a subscription: its first notification
+ * @property {boolean} traced
+ * @property {number} sent_us
+ * @property {WayStep[]} steps If it was traced
+ * @property {WayMessage[]} messages
+ * @property {WayDelivery[]} deliveries
+ */
+
+/**
+ * @typedef {"notification" | "subscription"} FederationMessageKindEnum
+ */
+
+/**
  * @typedef {Object} Field
  * @property {string} name
  * @property {string} what number, text, choice, flag, moment or tag
@@ -1017,48 +1031,6 @@
  * @property {string | null} next
  * @property {string | null} previous
  * @property {Message[]} results
- */
-
-/**
- * @typedef {Object} MessageQueue
- * @property {string} queue
- * @property {number} recipients
- * @property {number} delivered
- * @property {number | null} propagation In which they left
- * @property {string} state Why there is none
- */
-
-/**
- * @typedef {Object} MessageStep
- * @property {number} at_us
- * @property {string} step
- * @property {number} attempt Number of the injection into the chain, from 0
- */
-
-/**
- * @typedef {Object} MessageWay
- * @property {string} id
- * @property {number | null} client The sender; null if it reported nothing
- * @property {string} outcome
- * @property {number} attempts
- * @property {number} due_us
- * @property {number} sent_us
- * @property {number} ended_us
- * @property {string | null} epoch Null with number and accepted_us if it was not accepted
- * @property {number | null} number
- * @property {number | null} accepted_us
- * @property {number} due Recipients; the next four add up to it
- * @property {number} delivered
- * @property {number} retained
- * @property {number} dropped
- * @property {number} failed
- * @property {number} late
- * @property {number | null} p50_us Of the lag
- * @property {number | null} p95_us
- * @property {Propagation[]} propagations In the list of a run: their number
- * @property {boolean} traced
- * @property {MessageQueue[]} queues If it was traced
- * @property {Undelivered[]} undelivered
  */
 
 /**
@@ -1658,18 +1630,6 @@
  * @property {string} field
  * @property {string} code
  * @property {string} detail
- */
-
-/**
- * @typedef {Object} Propagation
- * @property {number} number
- * @property {number} emitted_us
- * @property {number[]} messages Numbers of its originals
- * @property {number} recipients
- * @property {number} pushes
- * @property {number} chain_count
- * @property {number[]} direct Recipients of direct pushes, if traced
- * @property {Chain[]} chains Those that were traced, with trouble first
  */
 
 /**
@@ -2364,7 +2324,7 @@
  * @property {string | null} last_notified
  * @property {string | null} last_failure
  * @property {string} failure The last failure of a delivery
- * @property {string} stream Address of its notifications as server-sent events
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  */
 
 /**
@@ -2743,12 +2703,6 @@
  */
 
 /**
- * @typedef {Object} Undelivered
- * @property {number} client
- * @property {string} state
- */
-
-/**
  * @typedef {Object} Verdict
  * @property {JudgementEnum} judgement
  * @property {string} sentence
@@ -2774,6 +2728,40 @@
  * @property {number} found Share of walks that found the content
  * @property {number | null} hops Mean over successful walks
  * @property {number | null} margin Margin of the mean, 95 % confidence
+ */
+
+/**
+ * @typedef {Object} WayDelivery
+ * @property {string} client
+ * @property {number} number Of the subscription
+ * @property {string} note Id of the notification
+ * @property {number} received_us
+ * @property {boolean} is_cached
+ * @property {number} hops
+ */
+
+/**
+ * @typedef {Object} WayMessage
+ * @property {string} kind
+ * @property {string} sender
+ * @property {string} receiver
+ * @property {number} sent_us
+ * @property {number | null} arrived_us Null if only its sending is known
+ * @property {boolean} is_lost Whether its arrival should be known and is not
+ * @property {number | null} number Among the messages between brokers, from 1
+ */
+
+/**
+ * @typedef {Object} WayStep
+ * @property {number} at_us
+ * @property {string} broker
+ * @property {string} about n|PROVIDER|NUMBER or s|CONSUMER|NUMBER
+ * @property {string} step
+ * @property {string} peer The broker or client at the other end
+ * @property {string[]} subscriptions Satisfied there; at most 64
+ * @property {string} detail
+ * @property {number} arrived_us When the message that led to it had arrived
+ * @property {number} waited_us In the queue and the service of a modelled processor
  */
 
 /**

@@ -127,6 +127,12 @@ MEASURES = (
         definition="Modelled service time of the busiest broker / time from the first subscription to the last "
         "notification.",
     ),
+    _count(
+        "false_positives",
+        "False positives",
+        "With imperfect merging: notifications from a neighbour that satisfy no subscription there (any more).",
+        "lower",
+    ),
     _seconds(
         "disappearance_known_mean",
         "Disappearance known, mean",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from overlay.core.links import LinkShape
-from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.settings import COVERING, MERGING, Settings
 
 LINK_FAULTS = ("loss", "duplication", "reordering", "jitter")
 FAULTS = (
@@ -37,6 +37,8 @@ def draw(seed):
     faults = frozenset(fault for fault in FAULTS if random.random() < 0.2)
     brokers = random.choice([1, 2, 3, 3, 4, 5, 6])
     settings = draw_settings(random)
+    if settings.covering == COVERING and Random(f"merging {seed}").random() < 0.5:
+        settings = replace(settings, covering=MERGING)
     if "offline" in faults:
         settings = replace(settings, mobile_brokers=str(random.randrange(brokers)))
     return Plan(

@@ -14,7 +14,6 @@ from overlay.systems.federation.broker.faulted import FaultedBroker
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import SERVICE, broker_name
-from overlay.systems.federation.settings import OFF
 from overlay.systems.federation.tables.tables import Routing
 from overlay.systems.federation.wire import values as v
 from overlay.systems.roles import Place
@@ -351,8 +350,7 @@ class Village:
             name: v.Advertisement(name, one.registration, one.role, "", one.scopes) for name, one in there.items()
         }
         live = {sid: one for sid, one in self.live().items() if sid.client in there}
-        has_covering = self.settings.covering != OFF
-        return Implied(self.tree(), homes, advertisements, live, self.routing, has_covering)
+        return Implied(self.tree(), homes, advertisements, live, self.routing, self.settings.covering)
 
     def differences(self):
         """What is not as live clients imply."""

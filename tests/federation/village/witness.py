@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from overlay.channel import Back, Down, Quiet
 from overlay.systems.federation.broker.client_events import EntryRemoved
 from overlay.systems.federation.covering.covers import Coverable
+from overlay.systems.federation.covering.merged import AHEAD_MS
 from overlay.systems.federation.peers import Heard
 from overlay.systems.federation.tables.destinations import neighbour
 from overlay.systems.federation.tables.tables import Routing
@@ -22,10 +25,10 @@ class Witness:
         tables, peers = self._broker.station.tables, self._broker.peers
         route, events, send = tables.route, peers.events, peers.send
 
-        def routing(note, source):
-            if not source.is_neighbour:
+        def routing(note, source, only=None):
+            if not (source.is_neighbour or only):
                 self._village.ledger.accept(self._name, note, self._village.ways_of(note, self._name))
-            return route(note, source)
+            return route(note, source, only)
 
         def hearing():
             found = events()
@@ -93,6 +96,13 @@ def destinations(tables, routing, note, covering):
     for row in tables.subscriptions.match(note):
         one = row.subscription
         is_own = one.id == covering.subscription.id
-        if is_own or Coverable.of(one).covers(covering):
+        if is_own or _brings(one, covering, note):
             found |= {where for where in row.destinations if is_own or where.is_neighbour}
     return found
+
+
+def _brings(one, covering, note):
+    """Whether it covers the other. A union expires earlier, and is replaced before: the last seconds do not count."""
+    is_union = one.id.client[0] == "b" and one.expires > note.timestamp + AHEAD_MS + 1_000
+    wide = replace(one, expires=max(one.expires, covering.subscription.expires)) if is_union else one
+    return Coverable.of(wide).covers(covering)

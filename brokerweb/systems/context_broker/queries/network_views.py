@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.queries import of_networks, timeline
-from overlay.core.engines import LIVE
 
 LOOKS = 6
 """Number of polls for a walk, half a second apart: brokers report traces once a second."""
@@ -21,7 +20,7 @@ def walk(request: HttpRequest, network_id: str, trace: str) -> HttpResponse:
     said = request.GET.get("left", "0")
     left = min(int(said), LOOKS) if said.isascii() and said.isdigit() and len(said) < 4 else 0
     found = of_networks.drawn(network, trace)
-    shown = timeline.shown(*found, network=network.pk, engine=LIVE) if found else {}
+    shown = timeline.shown(*found, f"network-{network.pk}") if found else {}
     if left and not (found and timeline.is_whole(found[0])):
         shown = {"then": left - 1}
     context = {"network": network, "trace": trace, **shown}

@@ -21,7 +21,8 @@ from overlay.journal.facts import Start
 from overlay.programs.context_broker.client import QueryName
 from overlay.systems.context_broker.broker.tracing import is_sampled
 from overlay.systems.registry import SYSTEMS
-from telemetry.systems.context_broker.sequence import Sequence, sequence_of
+from telemetry.charts.sequences import Sequence
+from telemetry.systems.context_broker.sequence import sequence_of
 from telemetry.systems.context_broker.traces import Gathered, Query, id_of
 
 KEPT = 4

@@ -11,9 +11,10 @@ from django.conf import settings
 from brokerweb.experiments.models import Run
 from brokerweb.systems.context_broker.queries import timeline
 from overlay.systems.registry import SYSTEMS
+from telemetry.charts.sequences import Sequence
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.context_broker import tracefile
-from telemetry.systems.context_broker.sequence import Sequence, sequence_of
+from telemetry.systems.context_broker.sequence import sequence_of
 from telemetry.systems.context_broker.traces import Query
 
 

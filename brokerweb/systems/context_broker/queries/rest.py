@@ -40,6 +40,10 @@ class RunTraces(GenericViewSet):
             OpenApiParameter("outcome", str, description=f"Comma-separated list of {', '.join(OUTCOMES)}"),
             OpenApiParameter("order", str, enum=list(ORDERS), description="Default: slowest first"),
             OpenApiParameter("show", str, description="Of a system without queries: which of its rows"),
+            *(
+                OpenApiParameter(name, str, description="Of a system without queries that has such a column: its value")
+                for name in ("kind", "scope", "entity", "provider", "client")
+            ),
             PAGED_AS_JSON,
             OpenApiParameter("page", int),
             OpenApiParameter("page_size", int, description="Maximum 1,000"),
@@ -50,7 +54,7 @@ class RunTraces(GenericViewSet):
     @action(detail=True)
     def traces(self, request: Request, pk: str) -> HttpResponseBase:
         """Traced queries: one in so many, and all failed ones. Runs of a system without queries have rows of its own,
-        filtered by ``show`` and not by ``outcome`` and ``order``."""
+        filtered by ``show`` and their columns and not by ``outcome`` and ``order``."""
         run = self.get_object()
         if run.system != SYSTEM.name:
             return trace_lists.listed(request, run)

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
+from brokerweb.runpage import tables
 from brokerweb.systems.context_broker.queries import of_runs, timeline
 from brokerweb.topologies import pictures
 from telemetry.systems.context_broker.endings import ENDINGS
@@ -65,7 +66,7 @@ def detail(request: HttpRequest, run_id: str, trace: str) -> HttpResponse:
     query, sequence = found
     client = query["client"]
     context = {
-        **timeline.shown(query, sequence, run=run.pk, engine=run.engine),
+        **timeline.shown(query, sequence, tables.named("run", run)),
         "run": run,
         "before": {name: -client[f"{name}_at_ms"] for name in ("intended", "sent")} if client else {},
         "graph": pictures.of_document(run.configuration["topology"]),

@@ -7,13 +7,14 @@ find them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from brokerweb.kit.moments import moment
+from brokerweb.runpage import sequences
 from overlay.systems.context_broker.broker.config import MOST_HOPS
 from overlay.systems.context_broker.broker.search import STRATEGIES
-from telemetry.systems.context_broker import sequence as diagrams
+from telemetry.charts import sequences as diagrams
 from telemetry.systems.context_broker import tracefile
 from telemetry.systems.context_broker.endings import ending_of
 from telemetry.systems.context_broker.traces import CONSUMER, Hop, Query, Step
@@ -36,9 +37,6 @@ SENTENCES = {
     "passed back": "had no other broker to ask and refused {peer}, status {detail}",
 }
 """Sentences by step; an unknown step is shown by name."""
-
-STEP_PX, LEAST_PX, AROUND_PX = 20, 80, 60
-"""Height of the diagram of ``static/js/query-sequence.js``, reserved so that the page does not jump."""
 
 
 def most_hops(settings: Mapping[str, Any], brokers: int) -> int | None:
@@ -69,8 +67,11 @@ def describe(query: Query, hops: int | None, client: Mapping[str, Any] | None = 
     }
 
 
-def shown(query: Mapping[str, Any], sequence: diagrams.Sequence, **file: str) -> dict[str, Any]:
-    """Template context of ``context_broker/walk_drawn.html``. Takes a query from ``describe``."""
+def shown(query: Mapping[str, Any], sequence: diagrams.Sequence, file: str) -> dict[str, Any]:
+    """Template context of ``context_broker/walk_drawn.html``. Takes a query from ``describe``.
+
+    ``file``: the beginning of the name of a saved picture.
+    """
     entity, scope = query["entity"].rpartition("|")[::2]
     return {
         "query": query,
@@ -84,9 +85,11 @@ def shown(query: Mapping[str, Any], sequence: diagrams.Sequence, **file: str) ->
             "replicas": query["replicas"],
             "passages": query["passages"],
         },
-        "sequence": {**asdict(sequence), "query": query["id"], **file},
-        "sequence_px": max(STEP_PX * sequence.steps, LEAST_PX) + AROUND_PX,
-        "left_out": sequence.left_out,
+        **sequences.drawn(
+            replace(sequence, lanes=["consumer" if lane is None else f"broker {lane}" for lane in sequence.lanes]),
+            since="the query arrived",
+            file=f"{file}-query-{query['id']}",
+        ),
     }
 
 

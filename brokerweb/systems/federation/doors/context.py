@@ -52,7 +52,7 @@ class Doors:
         return Listed((), "", "", ())
 
     def when_stored(self, stored: Callable[[str, Key], None]) -> None:
-        """Nobody can wait for data here."""
+        """No request waits for data here."""
 
     def key(self, first: str, second: str, third: str) -> Key:
         return first, second, third

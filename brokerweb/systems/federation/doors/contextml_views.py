@@ -47,7 +47,7 @@ MOST_WORDS = 1_000
 class ContextMLParser(BaseParser):
     media_type = XML
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Document:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         """Raises ``TooLarge`` and ``ParseError``."""
         data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
@@ -78,7 +78,7 @@ class ContextMLView(OfNetwork):
     def document(self, request: Request, *fields: str) -> Document:
         """The body, which has one of these at least, and nothing else. Raises ``ParseError``."""
         names = " or ".join(FIELDS[field] for field in fields)
-        found = request.data
+        found: Any = request.data
         if not isinstance(found, Document) or not any(getattr(found, field) for field in fields):
             raise ParseError(f"Invalid ContextML: the document has no {names}.")
         for field, name in FIELDS.items():

@@ -49,7 +49,7 @@ def subscription_of(fields: Mapping[str, Any], now_ms: int) -> Wanted:
         list(fields["scopes"]),
         written(expression_of(fields.get("expression"))),
         check_expiry(_unix_ms(expires), now_ms),
-        Priority[fields.get("priority", "normal").upper()],
+        Priority[fields.get("priority", "normal").upper()].value,
         fields.get("kind", "stream") == "once",
     ]
     return wanted(_checked("scopes", SUBSCRIPTION.read, array))
@@ -69,7 +69,7 @@ def wanted(one: Subscription) -> Wanted:
 def advertisement_of(role: Role, fields: Mapping[str, Any]) -> Advertisement:
     """``name``, ``scopes``, ``needs``, ``url``."""
     array = [
-        *(fields["name"], 0, role, fields.get("url", "")),
+        *(fields["name"], 0, role.value, fields.get("url", "")),
         *(list(fields.get("scopes", ())), dict(fields.get("needs", {}))),
     ]
     return _checked("scopes", ADVERTISEMENT.read, array)

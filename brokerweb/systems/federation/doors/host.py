@@ -245,6 +245,11 @@ class Host:
         if client in self._hosted:
             await self._close([client])
 
+    async def position(self, network: str) -> str:
+        """A stream that resumes behind this id has all that comes from now on."""
+        feed = await self.feed(network)
+        return feed.id_of(feed.last)
+
     async def feed(self, network: str) -> Feed:
         """Raises ``HostedElsewhere``."""
         await self.hold()

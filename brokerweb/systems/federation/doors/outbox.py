@@ -46,7 +46,8 @@ class Outbox:
 
     def take(self) -> Sequence[str]:
         """What to send now; call ``ended`` then."""
-        taken, size = [], 0
+        taken: list[str] = []
+        size = 0
         for text in self._waiting:
             size += len(text)
             if len(taken) == self._at_once or (taken and size > MOST_BYTES_AT_ONCE):

@@ -116,6 +116,11 @@ def subscribe(
     return made
 
 
+def position(caller: Caller) -> str:
+    """The id of the last event of the network's streams."""
+    return _run(HOST.position(caller.network))
+
+
 def unsubscribe(client: str, ids: Sequence[str]) -> None:
     """``client``: the id of its row."""
     rows.remove(ids)

@@ -14,7 +14,7 @@ from overlay.systems.federation.wire.values import Priority
 PRIORITIES = tuple(one.name.lower() for one in Priority)
 KINDS = ("once", "stream")
 EXPIRES_HELP = "2026-11-29T12:00:00Z"
-SCOPE = {"min_length": 1, "max_length": 64, "trim_whitespace": False}
+SCOPE: dict[str, Any] = {"min_length": 1, "max_length": 64, "trim_whitespace": False}
 
 
 @extend_schema_field({"oneOf": [{"type": "string"}, {"type": "array", "items": {}}]})
@@ -24,7 +24,7 @@ class ExpressionField(serializers.JSONField):
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str | list):
             raise serializers.ValidationError("must be a text or a list", code="invalid")
-        return super().to_internal_value(data)
+        return data
 
 
 class ScopesField(serializers.ListField):
@@ -65,7 +65,7 @@ class SubscriptionSerializer(serializers.Serializer):
     last_notified = serializers.DateTimeField(allow_null=True)
     last_failure = serializers.DateTimeField(allow_null=True)
     failure = serializers.CharField(help_text="The last failure of a delivery")
-    stream = serializers.CharField(help_text="Address of its notifications as server-sent events")
+    stream = serializers.CharField(help_text="Its notifications as server-sent events; of a new one, from the first on")
 
     def to_representation(self, row: HostedSubscription) -> Any:
         names = ("number", "scopes", "expression", "expires", "url", "state", "reason", "created", "ended")
@@ -73,6 +73,8 @@ class SubscriptionSerializer(serializers.Serializer):
         shown = {name: getattr(row, name) for name in (*names, *counts)}
         words = {"priority": PRIORITIES[row.priority], "kind": "once" if row.once else "stream"}
         stream = f"/api/networks/{row.client.network_id}/stream/?subscription={row.pk}"
+        if begins := self.context.get("begins"):
+            stream += f"&last_event_id={begins}"
         return super().to_representation({"id": row.pk, "client": row.client.name, "stream": stream, **shown, **words})
 
 
@@ -111,7 +113,7 @@ class PublishedContent(Body):
     entity_type = serializers.CharField(**SCOPE)
     entity_id = serializers.CharField(**SCOPE)
     scope = serializers.CharField(**SCOPE)
-    data = ObjectField(help_text="Texts, numbers, booleans, objects and lists by name")
+    data: Any = ObjectField(help_text="Texts, numbers, booleans, objects and lists by name")
     valid_ms = serializers.IntegerField(required=False, min_value=1, help_text="From now; or expires")
     expires = serializers.DateTimeField(required=False, help_text=EXPIRES_HELP)
     timestamp = serializers.DateTimeField(required=False, help_text="Default: now")
@@ -129,7 +131,7 @@ class NotificationSerializer(serializers.Serializer):
     scope = serializers.CharField()
     timestamp = serializers.DateTimeField()
     expires = serializers.DateTimeField()
-    data = ObjectField()
+    data: Any = ObjectField()
 
 
 class QueryBody(Body):

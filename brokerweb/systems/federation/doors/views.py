@@ -32,6 +32,7 @@ class OfNetwork(RecordsRefusals):
     """A view of a network of this system."""
 
     network_in = "pk"
+    keeps_answers = True  # none: a transaction would last as long as brokers take, and hide rows from the host
 
     def caller(self, request: Request, pk: str) -> Caller:
         """Raises ``NotFound`` for networks of other systems."""
@@ -73,9 +74,10 @@ class SubscriptionListView(OfNetwork):
         """
         caller, body = self.caller(request, pk), self.parsed(shapes.SubscriptionBody)
         wanted = documents.subscription_of(body, now_ms())
+        begins = service.position(caller)
         (row,) = service.subscribe(caller, [(None, wanted)], client=body.get("client"), url=body["url"])
         address = f"{request.build_absolute_uri(request.path)}{row.pk}/"
-        return created(shapes.SubscriptionSerializer(row).data, address)
+        return created(shapes.SubscriptionSerializer(row, context={"begins": begins}).data, address)
 
 
 class SubscriptionView(OfNetwork):
@@ -84,16 +86,18 @@ class SubscriptionView(OfNetwork):
     operations = {"delete": Operation.PROVIDE}
 
     @extend_schema(operation_id="networks_subscription_retrieve", responses=shapes.SubscriptionSerializer)
-    def get(self, request: Request, pk: str, id: str) -> Response:
+    def get(self, request: Request, pk: str, subscription: str) -> Response:
         """One subscription, with what became of its notifications."""
         caller = self.caller(request, pk)
-        return Response(shapes.SubscriptionSerializer(rows.subscription(caller.network, caller.user, id)).data)
+        return Response(
+            shapes.SubscriptionSerializer(rows.subscription(caller.network, caller.user, subscription)).data
+        )
 
     @extend_schema(operation_id="networks_subscription_destroy", request=None, responses={204: None})
-    def delete(self, request: Request, pk: str, id: str) -> Response:
+    def delete(self, request: Request, pk: str, subscription: str) -> Response:
         """Unsubscribe. What waits to be sent to its URL is not sent."""
         caller = self.caller(request, pk)
-        row = rows.subscription(caller.network, caller.user, id)
+        row = rows.subscription(caller.network, caller.user, subscription)
         service.unsubscribe(row.client_id, [row.pk])
         return Response(status=204)
 

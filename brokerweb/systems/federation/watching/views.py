@@ -61,7 +61,7 @@ def tree(request: HttpRequest, network: Network) -> HttpResponse:
 @of_a_network
 def mobile(request: HttpRequest, network: Network) -> HttpResponse:
     """Mobile brokers; polled."""
-    ordered = {(one.broker, one.what): one.begins for one in network.fault_orders.all()}  # type: ignore[attr-defined]
+    ordered = {(one.broker, one.what): one.begins for one in network.fault_orders.all()}
     found = mobile_brokers(network) if brokers(network) else []
     rows = [(one, ordered.get((one.index, OFFLINE)), (one.index, MOVE) in ordered) for one in found]
     return render(request, "federation/mobile.html", {"network": network, "rows": rows, "are_any": indices(network)})

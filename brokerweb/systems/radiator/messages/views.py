@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +12,7 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
+from brokerweb.runpage import sequences
 from brokerweb.systems.radiator.messages import of_runs, shown
 from brokerweb.systems.radiator.messages.paging import number_in, paged, with_parameters
 from overlay.systems.radiator.system import SYSTEM
@@ -32,8 +32,6 @@ assert tuple(LABELS) == messages.VIEWS
 ON_THE_RUN, ON_A_PAGE = 10, 50
 GROUPS, PROPAGATIONS, CHAINS, HOPS, RECIPIENTS = 20, 10, 5, 100, 50
 """Rows per page of the tables of one message."""
-STEP_PX, LEAST_PX, AROUND_PX = 20, 80, 60
-"""Height of the sequence diagram, reserved so that the page does not jump."""
 
 
 @login_required
@@ -115,14 +113,14 @@ def _of_chosen_chain(request: HttpRequest, way: Way, chosen: Propagation) -> dic
     chain = _chain(chosen, number_in(request, "chain"))
     if chain is None:
         return {}
-    sequence = sequence_of(chain)
+    file = f"message-{way.row['id']}-{chosen.number}-{chain.number}"
     hops = paged(request, chain.hops, HOPS, "hops", "Hops")
     return {
         "chain": chain,
         "hops": hops,
         "hop_rows": [shown.hop_row(one, chain, way.row["due_us"]) for one in hops.rows],
-        "sequence": {**asdict(sequence), "file": f"message-{way.row['id']}-{chosen.number}-{chain.number}"},
-        "sequence_px": max(STEP_PX * sequence.steps, LEAST_PX) + AROUND_PX,
+        "chain_name": f"{chain.number} of propagation {chosen.number}",
+        **sequences.drawn(sequence_of(chain), since="the emission", file=file),
     }
 
 

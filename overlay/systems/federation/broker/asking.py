@@ -74,6 +74,7 @@ class Asking:
         if not message.req:
             self._station.peers.refuse(peer, message, m.Code.BAD, "A query needs a number for its answer.")
             return
+        self._trace("asked", peer, message.req, peer, ",".join(message.scopes))
         notes = given.notifications if given is not None and given.req == message.req else ()
         try:
             self._begin(peer, message, _by_scope(notes))
@@ -83,6 +84,7 @@ class Asking:
     def answer(self, peer: str, message: m.Answer) -> None:
         ask = self._asks.get(message.req)
         if ask is not None and ask.peer == peer:
+            self._trace_ask("answered", ask, f"{ask.scope} {message.req} {message.code.name}")
             self._end(message.req, message.code, self._wanted(ask, message.notifications))
         elif self._is_neighbour(peer) and not self._is_own(message.req, peer):
             self._given = {one: data for one, data in self._given.items() if self._is_neighbour(one)}
@@ -98,6 +100,8 @@ class Asking:
 
     def ring(self, number: int) -> None:
         """``Clock.ASKED``."""
+        ask = self._asks[number]
+        self._trace_ask("timed out", ask, f"{ask.scope} {number}")
         self._end(number, m.Code.TIMEOUT, [])
 
     def session(self, event: SessionEvent) -> None:
@@ -148,6 +152,7 @@ class Asking:
             self._reply(inquiry.peer, inquiry.reply())
 
     def _reply(self, peer: str, answer: m.Answer) -> None:
+        self._trace("replied", peer, answer.req, peer, answer.code.name)
         if not self._station.peers.send(peer, answer):
             self._station.peers.send(peer, m.Answer(answer.req, m.Code.LIMIT))  # too large, or the peer is gone
 
@@ -161,7 +166,8 @@ class Asking:
                 break
             number = self._next_number(target)
             if self._send(target, number, inquiry, scope, share):
-                self._asks[number] = _Ask(inquiry, scope, target)
+                self._asks[number] = ask = _Ask(inquiry, scope, target)
+                self._trace_ask("asks", ask, f"{scope} {number}")
                 self._station.set_timer(Clock.ASKED, number, now + share)
                 numbers.append(number)
         inquiry.asked(scope, numbers, failure)
@@ -182,6 +188,15 @@ class Asking:
         needless = inquiry.answered(scope, number, code, notes)
         self._forget([number, *needless])
         self._go_on(inquiry)
+
+    def _trace_ask(self, step: str, ask: _Ask, detail: str) -> None:
+        self._trace(step, ask.inquiry.peer, ask.inquiry.query.req, ask.peer, detail)
+
+    def _trace(self, step: str, asker: str, req: int, peer: str, detail: str) -> None:
+        station = self._station
+        if station.tracer is not None:
+            arrived = station.arrived if step in ("asked", "answered") else station.now
+            station.tracer.query(step, asker, req, peer, arrived, station.now, detail)
 
     def _forget(self, numbers: list[int]) -> None:
         for number in numbers:

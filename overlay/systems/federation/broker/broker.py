@@ -21,11 +21,13 @@ from overlay.core.node import NodeEvent
 from overlay.core.timers import earliest
 from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.bulk import Bulk
+from overlay.systems.federation.broker.carrying import Carrying
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.station import Clock, Station
+from overlay.systems.federation.broker.tracing import Tracer
 from overlay.systems.federation.broker.view import View
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
@@ -47,6 +49,8 @@ class Broker:
         self.name, self.address = broker_name(place.number), place.address
         self._origin = config, place, chances, key
         self.meter = device_meter(config, place.number)
+        one_in = config.settings.trace_one_in
+        self._tracer = Tracer(one_in) if one_in else None
         self._begin_life(wall_offset_ns)
 
     def _begin_life(self, wall_offset_ns: int) -> None:
@@ -55,7 +59,8 @@ class Broker:
         settings, name = config.settings, self.name
         self.peers = Peers(name, settings, chances.walks, wall_offset_ns, key)
         self.peers.meter = self.meter
-        self.station = station = Station(settings, self.peers)
+        self._is_leaving = False
+        self.station = station = Station(settings, self.peers, self._tracer)
         self.processor = Processor(settings, config.is_mobile(place.number), chances.upkeep)
         advertisement = BrokerAdvertisement(
             name,
@@ -70,6 +75,8 @@ class Broker:
         self.notifying = Notifying(station, self.clients, self.neighbours)
         is_bulk = config.is_mobile(place.number) and settings.bulk == ON
         self.bulk = Bulk(station, self.neighbours.tell) if is_bulk else None
+        if config.is_mobile(place.number):
+            self.notifying.carrying = Carrying(station, self.neighbours)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._inspection = Answers(self.peers, self.address, chances, self._contents())
@@ -84,7 +91,7 @@ class Broker:
             m.Query: self.asking.query,
             m.Answer: self.asking.answer,
             m.Hello: self.neighbours.hello,
-            m.SubTable: self.neighbours.subscriptions,
+            m.SubTable: self._subscriptions,
             m.RegTable: self.neighbours.registrations,
             m.Tables: self.neighbours.tables,
             m.Brokers: self.membership.brokers,
@@ -103,6 +110,8 @@ class Broker:
         if self.bulk is not None:
             self._rings[Clock.BULK] = self.bulk.ring
             station.forget_waiting = self.bulk.forget
+        if self.notifying.carrying is not None:
+            self._rings[Clock.CARRIED] = self.notifying.carrying.ring
 
     def _contents(self) -> Mapping[Subject, Content]:
         view = View(
@@ -159,7 +168,8 @@ class Broker:
         return LEAVE_NS
 
     def _leave(self) -> None:
-        """Clients that lose their session look for another broker at once."""
+        """Clients that lose their session look for another broker at once, and do not find this one."""
+        self._is_leaving = True
         self.membership.leave()
         for name in list(self.clients):
             self.peers.close(name)
@@ -170,7 +180,7 @@ class Broker:
         return lambda address: True
 
     def traces(self) -> Sequence[Any]:
-        return ()
+        return () if self._tracer is None else self._tracer.take()
 
     def statistics(self, now: int) -> dict[str, int]:
         tables, counters = self.station.tables, self._counters()
@@ -185,6 +195,7 @@ class Broker:
             "cached": len(self.notifying.cache),
             "stored_now": self.neighbours.stored,
             "bulk_waiting": 0 if self.bulk is None else len(self.bulk),
+            "carried": len(self.notifying.carrying or ()),
             "epoch": self.neighbours.epoch,
         }
 
@@ -231,6 +242,7 @@ class Broker:
 
     def _serve(self, now: int) -> None:
         for peer, message in self.processor.served(now):
+            self.station.arrived = self.processor.arrived
             self._handle(peer, message)
         for peer in self.processor.take_resumed():
             self.peers.resume(peer)
@@ -241,13 +253,14 @@ class Broker:
             match event:
                 case Heard(peer, message) if is_instant:
                     self.processor.count(message)
+                    self.station.arrived = self.peers.now
                     self._handle(peer, message)
                 case Heard(peer, message):
                     self._queue(peer, message)
-                case HeardLoose(_, m.Discover(nonce), source):
+                case HeardLoose(_, m.Discover(nonce), source) if not self._is_leaving:
                     self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
                 case HeardLoose():
-                    pass  # HERE: a broker looks for none
+                    pass  # HERE: a broker looks for none. It leaves: it is not to be found
                 case HeardOperator(question, source):
                     self._inspection.answer(question, source)
                 case _:
@@ -271,6 +284,11 @@ class Broker:
             if type(message) is m.SubTable:  # what was long under way may have expired meanwhile
                 self.station.tables.expire(self.peers.wall_ms)
         self._settle()
+
+    def _subscriptions(self, peer: str, message: m.SubTable) -> None:
+        self.neighbours.subscriptions(peer, message)
+        if message.added:
+            self.notifying.subscribed(peer)
 
     def _refused(self, peer: str, message: m.Nack) -> None:
         room = self.asking if message.kind == CODES[m.Query] else self.membership

@@ -62,6 +62,10 @@ class Clients:
         """Raises ``KeyError``."""
         return self._clients[name]
 
+    def since_ms(self, name: str) -> int:
+        """When a registered client came, Unix ms."""
+        return (self._clients[name].since + self._peers.wall_offset_ns) // MILLISECOND
+
     def is_valid(self, name: str) -> bool:
         """Whether it is registered, and was heard within Δ."""
         client = self._clients.get(name)
@@ -223,7 +227,7 @@ class Clients:
     def _begin_again(self, name: str, client: Registered) -> None:
         """Another registration over another session, perhaps of another life of the client: what it had is gone."""
         self._tables.unsubscribe_all(name)
-        client.has_subscribed = False
+        client.has_subscribed, client.since = False, self._peers.now
         self._deliveries.forget(client)
 
     def _announce(self, advertisement: Advertisement, address: Address) -> None:

@@ -22,6 +22,7 @@ from overlay.systems.federation.wire.values import Notification, Priority, Subsc
 class Deliveries:
     def __init__(self, station: Station) -> None:
         self._peers, self._tables, self._counters = station.peers, station.tables, station.counters
+        self._tracer = station.tracer
         self._due = self._sent = self._dropped = 0
         """NOTIFYs: those that were to go, also again; those that went; those that were given up."""
 
@@ -39,12 +40,13 @@ class Deliveries:
             message = Notify(notification, tuple([one.id for one in several]), is_cached, hops)
             priority = max([one.priority for one in several])
             if not (client.is_ready and self._send(name, client, message, priority)):
-                self._hold(client, Waiting(message, priority, tuple([one.expires for one in several])))
+                self._hold(name, client, Waiting(message, priority, tuple([one.expires for one in several])))
 
     def offer(self, change: Change) -> None:
         """To a provider that is ready; the tables keep it otherwise."""
         for message in offers(self._peers.codec, change.added, change.removed):
-            self._peers.send(change.destination.id, message)
+            if self._peers.send(change.destination.id, message) and self._tracer is not None:
+                self._tracer.offered(change.destination.id, message.added, self._peers.now)
 
     def pause(self, name: str, client: Registered) -> None:
         """It is not ready any more."""
@@ -69,6 +71,8 @@ class Deliveries:
         returned = [one for data in undelivered if (one := self._returned(data)) is not None]
         if returned:
             self._due += len(returned)
+            for one in returned:
+                self._trace("returned", name, one.message)
             if client.held is None:
                 client.held = Held()
             self._drop(client.held.put_first(returned, self._peers.wall_ms))
@@ -95,12 +99,13 @@ class Deliveries:
             if current is None:
                 self._drop(1)
             elif not (client.is_ready and self._send(name, client, current.message, current.priority)):
-                self._hold(client, current)
+                self._hold(name, client, current)
 
     def _send(self, name: str, client: Registered, message: Notify, priority: int) -> bool:
         """False without a session. What cannot be written is dropped."""
         if self._peers.send(name, message, priority):
             self._sent += 1
+            self._trace("notified", name, message)
             return True
         if self._peers.address(name) is None:
             client.is_reachable = False
@@ -109,10 +114,15 @@ class Deliveries:
         self._drop(1)
         return True
 
-    def _hold(self, client: Registered, one: Waiting) -> None:
+    def _hold(self, name: str, client: Registered, one: Waiting) -> None:
+        self._trace("held", name, one.message)
         if client.held is None:
             client.held = Held()
         self._drop(client.held.add(one, self._peers.wall_ms))
+
+    def _trace(self, step: str, name: str, message: Notify) -> None:
+        if self._tracer is not None:
+            self._tracer.note(step, message.notification.id, name, self._peers.now, message.satisfied)
 
     def _returned(self, data: bytes) -> Waiting | None:
         try:

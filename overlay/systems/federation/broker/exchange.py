@@ -209,6 +209,8 @@ class Exchange:
         if self._peers.send_encoded((edge.broker,), type(message), data) and isinstance(message, m.SubTable):
             self._station.counters["subtable_added"] += len(message.added)
             self._station.counters["subtable_removed"] += len(message.removed)
+            if self._station.tracer is not None:
+                self._station.tracer.told(edge.broker, message.added, self._station.now)
         return True
 
     # ---- hearing
@@ -219,6 +221,8 @@ class Exchange:
         self._follow(edge, SUBSCRIPTIONS, message.version, message.whole)
         message = self._allowed(edge, message)
         self._tables.receive_subscriptions(edge.broker, message)
+        if self._station.tracer is not None:
+            self._station.tracer.learned(edge.broker, message.added, self._station.arrived, self._station.now)
 
     def _allowed(self, edge: Edge, message: m.SubTable) -> m.SubTable:
         """Without the subscriptions of another domain to scopes that it may not see, which are refused."""

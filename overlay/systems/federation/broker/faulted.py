@@ -86,6 +86,8 @@ class FaultedBroker(Broker):
     def _tell_link(self) -> None:
         """Of a mobile broker: its clients, that it has gone offline or is back; and its neighbours, that it is back."""
         is_up = not self.outages.is_offline
+        if self.notifying.carrying is not None:
+            self.notifying.carrying.has_link = is_up
         if self.neighbours.own.is_mobile:
             for name in self.clients:
                 self.peers.send(name, m.Link(is_up))
@@ -106,6 +108,8 @@ class FaultedBroker(Broker):
         self._begin_life(self.peers.wall_offset_ns)
         self.station.log = events
         self.peers.now = now
+        if self.notifying.carrying is not None:
+            self.notifying.carrying.has_link = not self.outages.is_offline
 
     def _counters(self) -> Counter[str]:
         """Of all lives."""

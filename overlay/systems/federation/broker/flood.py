@@ -139,6 +139,8 @@ class Flood:
             return
         version, broker = message.version, edge.broker
         new = [one for one in message.added if self._hear(edge, one, version)]
+        if self._station.tracer is not None:
+            self._station.tracer.learned(broker, new, self._station.arrived, self._station.now)
         removed = []
         for sid in message.removed:
             known = self._subscriptions.get(sid)

@@ -30,6 +30,7 @@ class Known(Generic[T]):
 
 class FloodSending:
     def __init__(self, station: Station) -> None:
+        self._station = station
         self._peers, self._counters = station.peers, station.counters
 
     def subscriptions(
@@ -37,6 +38,9 @@ class FloodSending:
     ) -> None:
         self._send(brokers, added, lambda rows: m.SubTable(version, Whole.CHANGES, tuple(rows)))
         self._send(brokers, removed, lambda sids: m.SubTable(version, Whole.CHANGES, (), tuple(sids)))
+        if self._station.tracer is not None:
+            for broker in brokers:
+                self._station.tracer.told(broker, added, self._station.now)
 
     def entries(self, brokers: Iterable[str], version: int, added: Sequence[Entry], removed: Sequence[str]) -> None:
         nothing = Summary()

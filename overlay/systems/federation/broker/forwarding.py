@@ -17,6 +17,7 @@ class Forwarding:
 
     def __init__(self, station: Station, edges: Mapping[str, Edge]) -> None:
         self._peers, self._counters, self._edges = station.peers, station.counters, edges
+        self._tracer = station.tracer
 
     def may_forward(self, broker: str) -> bool:
         """Whether FORWARD is taken from it: over a current edge or an old one. If not, it was counted."""
@@ -39,8 +40,11 @@ class Forwarding:
         if edge.can_forward:
             if not self._peers.send(broker, m.Forward(notification, hops, path, ended), drop):
                 self._drop(1)
+            else:
+                self._trace("forwarded", broker, notification)
             return
         self._counters["stored"] += 1
+        self._trace("stored", broker, notification)
         # The next HELLO tells what has ended, so FORWARD does not: between the two it could have come back.
         self._drop(edge.store.add(m.Forward(notification, hops, path), drop, self._peers.wall_ms))
 
@@ -48,6 +52,8 @@ class Forwarding:
         """What a session has not delivered waits before all else."""
         returned = [(message, int(Priority.NORMAL)) for message in self._forwards(undelivered)]
         self._counters["stored"] += len(returned)
+        for message, _ in returned:
+            self._trace("returned", edge.broker, message.notification)
         self._drop(edge.store.put_first(returned, self._peers.wall_ms))
 
     def flush(self, edge: Edge) -> None:
@@ -58,6 +64,7 @@ class Forwarding:
                 self._drop(1)
             elif self._peers.send(edge.broker, stored.message, stored.priority):
                 self._counters["sent_again"] += 1
+                self._trace("sent later", edge.broker, stored.message.notification)
             else:
                 self._drop(1)
 
@@ -74,6 +81,10 @@ class Forwarding:
             if isinstance(message, m.Forward):
                 found.append(replace(message, ended=()))
         return found
+
+    def _trace(self, step: str, broker: str, notification: Notification) -> None:
+        if self._tracer is not None:
+            self._tracer.note(step, notification.id, broker, self._peers.now)
 
     def _drop(self, number: int) -> None:
         if number:

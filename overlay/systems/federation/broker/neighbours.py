@@ -61,6 +61,11 @@ class Neighbours:
         return broker in self._edges and broker not in self._old
 
     @property
+    def has_ready(self) -> bool:
+        """Whether any neighbour can be told something."""
+        return any(edge.is_ready for edge in self._edges.values())
+
+    @property
     def stored(self) -> int:
         """Notifications that wait for a neighbour."""
         return sum(len(edge.store) for edge in self._edges.values())

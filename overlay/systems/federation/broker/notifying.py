@@ -15,11 +15,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from overlay.systems.federation.broker.cache import Cache
+from overlay.systems.federation.broker.carrying import Carrying
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.duplicates import Duplicates
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.parts import portions
 from overlay.systems.federation.broker.station import Station
+from overlay.systems.federation.broker.tracing import Tracer
+from overlay.systems.federation.settings import IMPERFECT
 from overlay.systems.federation.tables.destinations import Destination, client, neighbour
 from overlay.systems.federation.tables.tables import Delivery
 from overlay.systems.federation.wire import messages as m
@@ -43,10 +46,14 @@ class Notifying:
         self._clients, self._neighbours = clients, neighbours
         self._peers, self._tables, self._counters = station.peers, station.tables, station.counters
         self._name = station.name
+        self._station, self._tracer = station, station.tracer
         self._has_paths = station.is_flooded
+        self._is_merging_imperfect = station.settings.merging == IMPERFECT
         self._has_cache = station.settings.cache_cap > 0
         self._duplicates = Duplicates()
         self.cache = Cache(station.settings.cache_cap)
+        self.carrying: Carrying | None = None
+        """Of a mobile broker."""
 
     # ---- subscriptions
 
@@ -58,6 +65,7 @@ class Notifying:
             return
         self._peers.accept(name, message.req)
         answers = self._take(name, message)
+        self._trace(name, message, answers)
         if message.added:
             self._clients.subscribed(name)
         for notification, subscriptions in answers:
@@ -81,6 +89,17 @@ class Notifying:
                 added.append(one)
         self._tables.subscribe(name, added, removed)
         return list(answers.values())
+
+    def _trace(
+        self, name: str, message: m.Subscribe, answers: Sequence[tuple[Notification, list[Subscription]]]
+    ) -> None:
+        if self._tracer is None:
+            return
+        now = self._peers.now
+        self._tracer.subscribed(name, message.added, self._station.arrived, now)
+        for notification, subscriptions in answers:
+            for one in subscriptions:
+                self._tracer.cached(one, notification.id, now)
 
     def _is_answered(self, one: Subscription, wall_ms: int, answers: Answers) -> bool:
         """Whether the cache ends it. What it has for it is added to ``answers``."""
@@ -128,6 +147,10 @@ class Notifying:
             if self._is_new(notification):
                 deliveries = self._route(notification, source, 0, ())
                 self._count_wrong_hints(publication.satisfied, deliveries)
+                if self.carrying is not None:
+                    routed = [one.destination.id for one in deliveries if one.destination.is_neighbour]
+                    was_stored = notification.timestamp < self._clients.since_ms(name)
+                    self.carrying.add(notification, routed, was_stored=was_stored)
             self._tables.published(name, publication.satisfied)
         self._peers.accept(name, message.req)
 
@@ -138,13 +161,29 @@ class Notifying:
             self._tables.ended(broker, message.ended)
         if self._name in message.path or len(message.path) > MAX_PATH:
             self._counters["dropped_path"] += 1
+            self._trace_dropped("looped", message.notification, broker)
         elif self._is_new(message.notification):
-            self._route(message.notification, neighbour(broker), message.hops, message.path)
+            deliveries = self._route(message.notification, neighbour(broker), message.hops, message.path)
+            if self._is_merging_imperfect and not deliveries:
+                self._counters["false_positives"] += 1
+        else:
+            self._trace_dropped("duplicate", message.notification, broker)
+
+    def subscribed(self, broker: str) -> None:
+        """A neighbour has sent subscriptions: what is carried may be for it."""
+        for carried in () if self.carrying is None else self.carrying.owed(broker):
+            notification = carried.notification
+            source = client(notification.id.provider)
+            for delivery in self._tables.route(notification, source, neighbour(broker)):
+                carried.handed.add(broker)
+                self._forward(broker, notification, 1, (), delivery)
 
     def check_invariants(self) -> None:
         """(I6) and (I8) of section 12. Raises ``AssertionError``."""
         self._duplicates.check_invariants()
         self.cache.check_invariants()
+        if self.carrying is not None:
+            self.carrying.check_invariants()
 
     # ---- inner
 
@@ -160,6 +199,8 @@ class Notifying:
         if self._has_cache:
             self.cache.put(notification, self._peers.wall_ms)
         deliveries = self._tables.route(notification, source)
+        if self._tracer is not None:
+            self._trace_routed(self._tracer, notification.id, source, deliveries)
         for delivery in deliveries:
             destination = delivery.destination
             if destination.is_neighbour:
@@ -167,6 +208,19 @@ class Notifying:
             else:
                 self._clients.notify(destination.id, notification, delivery.subscriptions, False, hops)
         return deliveries
+
+    def _trace_routed(
+        self, tracer: Tracer, nid: NotificationId, source: Destination, deliveries: Sequence[Delivery]
+    ) -> None:
+        now = self._peers.now
+        if tracer.routed(nid, source, deliveries, self._station.arrived, now):
+            reached = {one.destination.id for one in deliveries} | {source.id}
+            brokers = self._tables.registrations.neighbours
+            tracer.filtered(nid, [one for one in brokers if one not in reached], now)
+
+    def _trace_dropped(self, step: str, notification: Notification, broker: str) -> None:
+        if self._tracer is not None:
+            self._tracer.dropped(step, notification.id, broker, self._peers.now)
 
     def _forward(
         self, broker: str, notification: Notification, hops: int, path: tuple[str, ...], delivery: Delivery

@@ -7,11 +7,11 @@ from overlay.systems.federation.wire.values import Advertisement
 
 
 class Registered:
-    __slots__ = ("advertisement", "has_subscribed", "heard", "held", "is_reachable", "is_ready", "is_valid")
+    __slots__ = ("advertisement", "has_subscribed", "heard", "held", "is_reachable", "is_ready", "is_valid", "since")
 
     def __init__(self, advertisement: Advertisement, now: int) -> None:
         self.advertisement = advertisement
-        self.heard = now
+        self.since = self.heard = now
         """x: when it registered, or the last keep-alive (ns)."""
         self.is_valid = True
         self.is_reachable = True

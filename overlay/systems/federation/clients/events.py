@@ -118,7 +118,7 @@ class Queried(NamedTuple):
     """None is any."""
     entity_id: str | None
     left_ms: int
-    """Until nobody waits for the answer."""
+    """The asker waits so long for the answer."""
     needed: tuple[Notification, ...]
     """Of the scopes that these need, as they were registered."""
 

@@ -25,6 +25,7 @@ from overlay.systems.federation.language.conjunctions import terms as terms_of
 from overlay.systems.federation.matching.index import Index
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.errors import BadMessage, Reason
+from overlay.systems.federation.wire.notes import encoded
 from overlay.systems.federation.wire.values import (
     Advertisement,
     Data,
@@ -40,6 +41,8 @@ MOST_WATCHED = 100_000
 """Subscriptions of a provider."""
 MOST_NAMED = 512
 """Ids in a PUBLISH. They are a hint: brokers evaluate every notification themselves."""
+MOST_STORED, MOST_STORED_BYTES = 1_000, 1 << 20
+"""Of what it has published while it has no broker."""
 MOST_DELAYED = 10_000
 """Notifications that wait to be published."""
 MOST_QUESTIONS = 1_000
@@ -136,6 +139,8 @@ class Provider(Session):
             raise BadMessage(Reason.RANGE, f"{self.name} has not registered the scope {content.scope}")
         notification = self._notification(content)
         self._publish(notification)
+        if not self.is_in:
+            self._make_room()
         return notification
 
     def answer(self, number: int, contents: Iterable[Content], now: int) -> None:
@@ -169,6 +174,21 @@ class Provider(Session):
         self.report(Published(notification, sids))
         for sid in queries:
             self._unwatch(sid)
+
+    def _make_room(self) -> None:
+        """Without a broker it stores what it publishes: the expired ones go first, then the oldest."""
+        wall_ms = self._terms.wall_ms(self.peers.now)
+        stored = [(req, request, request.message.publications[0].notification) for req, request in self.requests.of("")]
+        sizes = [len(encoded(notification)) for _, _, notification in stored]
+        number, size = len(stored), sum(sizes)
+        by_age = sorted(zip(stored, sizes, strict=True), key=lambda one: one[0][2].expires > wall_ms)
+        for (req, request, _), bytes_of_it in by_age:
+            if number <= MOST_STORED and size <= MOST_STORED_BYTES:
+                return
+            self.requests.take(req)
+            self.drop("stored")
+            self._end(req, request, m.Code.LIMIT, "More was published than is stored without a broker.")
+            number, size = number - 1, size - bytes_of_it
 
     def _unwatch(self, sid: SubscriptionId) -> None:
         if self._watched is not None:

@@ -24,6 +24,7 @@ from overlay.systems.federation.clients.asking import Asking
 from overlay.systems.federation.clients.events import Left, Lost, Registered
 from overlay.systems.federation.clients.seeking import Seeking
 from overlay.systems.federation.clients.terms import Site, Terms
+from overlay.systems.federation.peers import CODES
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import Advertisement
 
@@ -51,7 +52,7 @@ class Registering(Asking):
 
     __slots__ = (
         *("_due", "_failures", "_in_since", "_kept_at", "_me", "_register_req", "_seeking", "_site", "_sites"),
-        *("_registered_at", "is_link_up", "registration", "state"),
+        *("_registered_at", "is_link_up", "refusal", "registration", "state"),
     )
 
     def __init__(self, terms: Terms, me: Advertisement, site: Site, chance: Chance, now: int, first: int = 0) -> None:
@@ -64,6 +65,8 @@ class Registering(Asking):
         """The broker for which the registration was drawn."""
         self.is_link_up = True
         """Whether its broker has a connection to others, as far as it said."""
+        self.refusal: m.Nack | None = None
+        """Why its broker does not register it, until it does."""
         self._register_req = 0
         self._due: int | None = None
         self._failures = 0
@@ -74,6 +77,11 @@ class Registering(Asking):
         self._seeking: Seeking | None = None
         self._sites: tuple[Site, ...] = ()
         """To be tried next."""
+
+    @property
+    def site(self) -> Site:
+        """Its broker, or the one that it tries or tried last."""
+        return self._site
 
     @property
     def broker(self) -> str:
@@ -131,7 +139,10 @@ class Registering(Asking):
         if site.id != self._site.id:
             self.peers.close(self.broker)
         self._site = site
-        if self.peers.open(site.id, site.address):
+        if site.id == self.name:
+            self.refusal = m.Nack(CODES[m.Register], 0, m.Code.BAD, f"{site.id} is the name of a broker.")
+            self._wait(self._terms.slowest, ())
+        elif self.peers.open(site.id, site.address):
             self._register(is_new=site.id != self._registered_at)
         else:  # its last session is still being closed
             self._wait(SECOND, (site, *self._sites[: MOST_SITES - 1]))
@@ -150,7 +161,7 @@ class Registering(Asking):
         self.peers.send(self.broker, m.Register(self._register_req, advertisement))
 
     def _registered(self) -> None:
-        self.state, self._sites = State.IN, ()
+        self.state, self._sites, self.refusal = State.IN, (), None
         self._in_since = self._kept_at = self.peers.now
         self._due = self.peers.now + self._terms.keepalive_every
         self.report(Registered(self.broker, self.registration))

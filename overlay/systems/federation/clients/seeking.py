@@ -10,6 +10,7 @@ from overlay.core.node import SECOND
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.names import SERVICE
 from overlay.systems.federation.peers import Heard, HeardLoose, PeerEvent, Peers
+from overlay.systems.federation.settings import BY_MULTICAST
 from overlay.systems.federation.wire import messages as m
 
 DISCOVER_AT = (0, SECOND, 3 * SECOND)
@@ -29,7 +30,7 @@ class Seeking:
         self._sent = 0
         self.due = peers.now
         """When to call ``ring``."""
-        is_multicast = terms.settings.discovery == "multicast"
+        is_multicast = terms.settings.discovery == BY_MULTICAST
         self._number = chance.randrange(1 << 64) if is_multicast else req
         if is_multicast:
             self._discover()
@@ -38,7 +39,7 @@ class Seeking:
 
     def ring(self) -> None:
         """``due`` has come."""
-        if self._terms.settings.discovery == "multicast" and self._sent < len(DISCOVER_AT):
+        if self._terms.settings.discovery == BY_MULTICAST and self._sent < len(DISCOVER_AT):
             self._discover()
         else:
             self._end(())

@@ -105,6 +105,7 @@ class Session(Registering):
     def _take_refusal(self, nack: m.Nack) -> None:
         if nack.req == self._register_req:
             if self.state is State.WAIT:
+                self.refusal = nack
                 self._lose(nack.code.name.lower())
         elif nack.code is m.Code.UNKNOWN:
             if self.state is State.IN:

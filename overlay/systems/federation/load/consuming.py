@@ -58,7 +58,8 @@ class Consuming(Life[Consumer]):
         return self.shared.asked.times
 
     def _born(self, chance: Chance, now: int, first: int) -> Consumer:
-        return Consumer(self.shared.terms, self.name, self.shared.site(self.plan.broker), chance, now, first=first)
+        terms = self.shared.terms_at(self.plan.broker)
+        return Consumer(terms, self.name, self.shared.site(self.plan.broker), chance, now, first=first)
 
     def _arrive(self, number: int, intended: int, now: int) -> None:
         shared, workload, core = self.shared, self.shared.workload, self.core

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from overlay.core.addresses import Address
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
-from overlay.systems.federation.clients.terms import MULTICAST, Terms
+from overlay.systems.federation.clients.terms import Terms
 from overlay.systems.federation.load.arrivals import Arrivals, Asked, asked, published
 from overlay.systems.federation.load.consuming import Consuming
 from overlay.systems.federation.load.plans import ClientPlan
@@ -34,10 +34,8 @@ class Fleet:
         *,
         seed: int,
         wall_offset_ns: int,
-        group: Sequence[Address] = (MULTICAST,),
     ) -> None:
-        """``group``: where DISCOVER goes."""
-        terms = Terms(settings, wall_offset_ns, servers[-1], tuple(group), most_requests=MOST_OPEN)
+        terms = Terms(settings, wall_offset_ns, servers[-1], most_requests=MOST_OPEN)
         self.tally = Tally()
         roles = {plan.role for plan in plans}
         shared = self._shared = Shared(
@@ -55,4 +53,4 @@ class Fleet:
         self.clients = [Providing(plan, shared) if plan.role == PROVIDER else Consuming(plan, shared) for plan in plans]
 
     def set_wall_clock(self, offset_ns: int) -> None:
-        self._shared.terms.wall_offset_ns = offset_ns
+        self._shared.set_wall_clock(offset_ns)

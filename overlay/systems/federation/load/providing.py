@@ -64,7 +64,9 @@ class Providing(Life[Provider]):
         produce = self._produce if workload.kind == ONCE else None
         delay = round(workload.provider_ms * MILLISECOND)
         site = shared.site(self.plan.broker)
-        return Provider(shared.terms, me, site, chance, now, produce=produce, delay=delay, first=first)
+        return Provider(
+            shared.terms_at(self.plan.broker), me, site, chance, now, produce=produce, delay=delay, first=first
+        )
 
     def _produce(self, asked: Asked) -> Content:
         """About its own entity, whichever was meant."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from overlay.core.addresses import Address
 from overlay.load.tally import Tally
@@ -32,6 +32,19 @@ class Shared:
     published: Arrivals
     data: Data
     """Of every notification."""
+    _terms_at: dict[int, Terms] = field(default_factory=dict)
+    """By broker, those of the clients of its site."""
+
+    def terms_at(self, broker: int) -> Terms:
+        """Each broker is a site of its own, with the clients that begin there; mobile ones come to all sites."""
+        if broker not in self._terms_at:
+            near = dict.fromkeys((broker, *self.settings.mobile_indices))
+            self._terms_at[broker] = replace(self.terms, group=tuple(self.servers[index] for index in near))
+        return self._terms_at[broker]
+
+    def set_wall_clock(self, offset_ns: int) -> None:
+        for terms in (self.terms, *self._terms_at.values()):
+            terms.wall_offset_ns = offset_ns
 
     def site(self, broker: int) -> Site:
         return Site(broker_name(broker), self.servers[broker])

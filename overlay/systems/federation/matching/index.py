@@ -84,6 +84,8 @@ class Index(Generic[D]):
     def expire(self, now_ms: int) -> list[Row[D]]:
         """Remove all that expire at ``now_ms`` or earlier."""
         expired: list[Row[D]] = []
+        if not self._deadlines or self._deadlines[0][0] > now_ms:  # mostly nothing does, whether it is current or not
+            return expired
         while (deadline := self.next_expiry()) is not None and deadline <= now_ms:
             row = self._rows[self._deadlines[0][1]]
             self._unlink(row)

@@ -13,7 +13,7 @@ from statistics import fmean
 from overlay.core.processes import role_of
 from overlay.journal.facts import Fact, Tick
 from overlay.systems.federation.measuring.disappearances import known, settled_us
-from overlay.systems.federation.measuring.oracle import Oracle
+from overlay.systems.federation.measuring.oracle import Found, Oracle
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.names import BROKER
 
@@ -31,12 +31,13 @@ def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
     return figures(Facts.of(facts))
 
 
-def figures(facts: Facts) -> Mapping[str, float | None]:
+def figures(facts: Facts, found: Found | None = None) -> Mapping[str, float | None]:
+    """``found``: what the oracle says of these facts, if it is known."""
     published = len(facts.published)
     return {
         **_of_subscriptions(facts),
         "notifications": published,
-        **_of_oracle(facts),
+        **_of_oracle(facts, found),
         **_of_counters(facts, len(facts.measured), published),
         **_of_disappearances(facts),
     }
@@ -77,10 +78,10 @@ def quantile(ordered: Sequence[float], share: float) -> float | None:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def _of_oracle(facts: Facts) -> Figures:
+def _of_oracle(facts: Facts, found: Found | None) -> Figures:
     if not facts.measured and not facts.notifies:
         return dict.fromkeys(("owed", "lost", "in_window", "duplicates", "spurious"))
-    found = Oracle(facts).found()
+    found = Oracle(facts).found() if found is None else found
     return {
         "owed": found.owed,
         "lost": found.lost,
@@ -107,13 +108,14 @@ def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
         "cache_hit_share_max": _most_hits(facts),
         "visits_per_query": _per(total["visits"], subscriptions),
         "utilisation_max": _utilisation(facts, grown),
+        "false_positives": total["false_positives"],
         "energy_per_query_j": _per(total["energy_uj"] / UJ_PER_J, subscriptions) if total["energy_uj"] else None,
     }
 
 
 COUNTED = (
     *("out_forward", "out_forward_bytes", "out_subtable_bytes", "subtable_added", "subtable_removed"),
-    *("hits", "cache_received", "visits", "busy_ns", "energy_uj"),
+    *("hits", "cache_received", "visits", "busy_ns", "energy_uj", "false_positives"),
 )
 
 

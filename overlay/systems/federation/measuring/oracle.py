@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from overlay.systems.federation.language.compiler import Test, compiled
 from overlay.systems.federation.language.tree import EVERYTHING, RESERVED, And, Expression, Not, Or, Predicate, read
@@ -33,6 +33,15 @@ GRACE_US = 1_000_000
 EXPIRY = "expiry"
 
 
+class Missing(NamedTuple):
+    """A note that was owed to a subscription and did not come."""
+
+    subscription: Subscribed
+    note: Noted
+    cause: str
+    """Why it is *in window*; empty: it was lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     owed: int = 0
@@ -42,6 +51,8 @@ class Found:
     """By cause."""
     duplicates: int = 0
     spurious: int = 0
+    missing: Sequence[Missing] = ()
+    """What was lost and what is in window. Of a query, one note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,28 +113,29 @@ class Oracle:
 
     def found(self) -> Found:
         measured = self._facts.measured
-        owed, lost, in_window = 0, 0, Counter[str]()
+        came, missing = 0, list[Missing]()
         for one in measured:
-            came, missing = self._of_query(one) if one.once else self._of_stream(one)
-            owed += came + len([cause for cause in missing if not cause])
-            lost += len([cause for cause in missing if not cause])
-            in_window.update(cause for cause in missing if cause)
-        return Found(owed, lost, in_window, self._duplicates(), self._spurious())
+            number, further = self._of_query(one) if one.once else self._of_stream(one)
+            came += number
+            missing += further
+        in_window = Counter(one.cause for one in missing if one.cause)
+        lost = len(missing) - in_window.total()
+        return Found(came + lost, lost, in_window, self._duplicates(), self._spurious(), missing)
 
     # ---- owed
 
-    def _of_query(self, one: Subscribed) -> tuple[int, list[str]]:
+    def _of_query(self, one: Subscribed) -> tuple[int, list[Missing]]:
         """A query is owed one note."""
         if 0 < one.first_us <= self._facts.expires_us(one):
             return 1, []
-        causes = list(self._missing(_Wanted(one)))
-        return 0, [""] if "" in causes else causes[:1]
+        missing = list(self._missing(_Wanted(one)))
+        return 0, [found for found in missing if not found.cause][:1] or missing[:1]
 
-    def _of_stream(self, one: Subscribed) -> tuple[int, list[str]]:
+    def _of_stream(self, one: Subscribed) -> tuple[int, list[Missing]]:
         return len(self._came[one.client, one.number]), list(self._missing(_Wanted(one)))
 
-    def _missing(self, wanted: _Wanted) -> Iterator[str]:
-        """For each note that was owed and did not come, or only for an excuse: the excuse, empty without one."""
+    def _missing(self, wanted: _Wanted) -> Iterator[Missing]:
+        """Each note that was owed and did not come, or would have been but for its cause."""
         one = wanted.of
         if not one.accepted_us or not wanted.is_known:
             return
@@ -138,7 +150,7 @@ class Oracle:
                 shown = shown or self._shown(came)
                 cause = self._cause(one, note, shown.get(note.provider, ()), end)
                 if cause is not None:
-                    yield cause
+                    yield Missing(one, note, cause)
 
     def _cause(self, one: Subscribed, note: Noted, shown: Sequence[int], end: int) -> str | None:
         """Why it did not come, ``None`` if it was not owed. ``shown``: when notes that came were published."""

@@ -55,8 +55,9 @@ class Facts:
             self.events.append(event)
 
     def add_row(self, row: Any) -> None:
-        """A row of ``rows.TABLES``."""
-        self._of_clients[type(row)].append(row)
+        """A row of ``rows.TABLES``. Those of brokers are of no measure."""
+        if type(row) in self._of_clients:
+            self._of_clients[type(row)].append(row)
 
     @property
     def _of_clients(self) -> Mapping[type, list[Any]]:

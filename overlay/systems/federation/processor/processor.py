@@ -50,8 +50,10 @@ class Processor:
         self._draw = draws(settings, is_mobile, chance)
         self._free = [0] * settings.processors
         """A heap: when each processor is free."""
-        self._queue: list[tuple[int, int, int, str, m.Message]] = []
-        """A heap: when it takes effect, order of arrival, service time, sender, message."""
+        self.arrived = 0
+        """When the message that was served last had arrived."""
+        self._queue: list[tuple[int, int, int, int, str, m.Message]] = []
+        """A heap: when it takes effect, order of arrival, when it arrived, service time, sender, message."""
         self._order = count()
         self._senders: dict[str, _Sender] = {}
         self._resumed: list[str] = []
@@ -75,7 +77,7 @@ class Processor:
         sender.last = effect = max(end, sender.last)
         sender.queued += 1
         sender.is_paused = sender.is_paused or sender.queued >= PAUSE_AT
-        heappush(self._queue, (effect, next(self._order), work, peer, message))
+        heappush(self._queue, (effect, next(self._order), now, work, peer, message))
         return True
 
     def must_pause(self, peer: str) -> bool:
@@ -87,7 +89,7 @@ class Processor:
         """Those whose service has ended by ``now``, in the order in which they take effect."""
         queue = self._queue
         while queue and queue[0][0] <= now:
-            _, _, work, peer, message = heappop(queue)
+            _, _, self.arrived, work, peer, message = heappop(queue)
             self.busy_ns += work
             self.count(message)
             self._leave(peer)
@@ -105,7 +107,7 @@ class Processor:
         """(I8). Raises ``AssertionError``."""
         queued = dict.fromkeys(self._senders, 0)
         last = dict.fromkeys(self._senders, 0)
-        for effect, _, _, peer, _ in sorted(self._queue, key=lambda entry: entry[1]):
+        for effect, _, _, _, peer, _ in sorted(self._queue, key=lambda entry: entry[1]):
             queued[peer] += 1
             assert effect >= last[peer], f"messages of {peer} change their order"
             last[peer] = effect

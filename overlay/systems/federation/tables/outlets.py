@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from overlay.systems.federation.covering.kept import Kept
+from overlay.systems.federation.covering.merged import Merged
 from overlay.systems.federation.tables.destinations import Destination
 from overlay.systems.federation.wire.values import Subscription, SubscriptionId
 
@@ -29,7 +30,8 @@ class Change:
 class Outlet:
     """``candidate`` is called with each id that may have changed; ``difference`` gives what has, once."""
 
-    def __init__(self, destination: Destination, *, wants_all: bool = False, has_covering: bool = False) -> None:
+    def __init__(self, destination: Destination, *, wants_all: bool = False, kept: Kept | Merged | None = None) -> None:
+        """``kept``: what decides which subscriptions it gets of those that it wants."""
         self.destination = destination
         self.wants_all = wants_all
         """Whether it wants subscriptions of all scopes."""
@@ -39,7 +41,8 @@ class Outlet:
         """Whether it cannot be told anything now."""
         self.served: Counter[str] = Counter()
         """How many providers behind it have each scope."""
-        self._kept = Kept() if has_covering else None
+        self._kept = kept
+        self.merged = kept if isinstance(kept, Merged) else None
         self._desired: dict[SubscriptionId, Subscription] = {}
         """Without covering."""
         self._sent: dict[SubscriptionId, Subscription] = {}
@@ -60,6 +63,9 @@ class Outlet:
         return [one for one in self._sent.values() if one is not _UNSURE]
 
     def wants(self, subscription: Subscription) -> bool:
+        """Unions that the neighbour itself has made are no news to it."""
+        if subscription.id.client == self.destination.id:
+            return False
         return self.wants_all or any(self.served[scope] for scope in subscription.scopes)
 
     def candidate(self, sid: SubscriptionId, subscription: Subscription | None) -> None:
@@ -74,6 +80,13 @@ class Outlet:
                 self._desired[sid] = subscription
         for one in changed:
             self._compare(one)
+
+    def expire(self, now_ms: int) -> bool:
+        """Unions with parts that soon expire change. Whether there were any."""
+        changed = {} if self.merged is None else self.merged.expire(now_ms)
+        for one in changed:
+            self._compare(one)
+        return bool(changed)
 
     def difference(self) -> Change:
         """To be told now."""

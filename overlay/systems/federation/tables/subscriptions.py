@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from overlay.core.timers import earliest
 from overlay.systems.federation.matching.index import Index, Row
 from overlay.systems.federation.tables.destinations import Destination
 from overlay.systems.federation.tables.outlets import Change, Outlet
@@ -22,6 +23,8 @@ class SubscriptionTable:
         """The outlets by scope, those that want all under the empty one."""
         self._silent: set[Destination] = set()
         """Destinations whose subscriptions are told to no one: over edges of an earlier tree."""
+        self._merging: dict[Destination, Outlet] = {}
+        """Outlets with unions."""
         self._unsettled: dict[Destination, Outlet] = {}
         """The outlets that may have to be told something."""
 
@@ -54,17 +57,24 @@ class SubscriptionTable:
             self.remove(sid, destination)
         self._silent.discard(destination)
 
-    def expire(self, now_ms: int) -> list[Subscription]:
-        """Those that have expired are gone, with all their destinations."""
+    def expire(self, now_ms: int) -> bool:
+        """Those that have expired are gone, with all their destinations. Whether anything may have changed."""
         expired = self._index.expire(now_ms)
         for row in expired:
             for destination in row.destinations:
                 self._forget(row.subscription.id, destination)
             self._tell(row.subscription)
-        return [row.subscription for row in expired]
+        is_changed = bool(expired)
+        for outlet in self._merging.values():
+            if outlet.expire(now_ms):
+                self._unsettled[outlet.destination] = outlet
+                is_changed = True
+        return is_changed
 
     def next_expiry(self) -> int | None:
-        return self._index.next_expiry()
+        """When to call ``expire``, ms since 1970; None if never."""
+        unions = [one.merged.next_expiry() for one in self._merging.values() if one.merged is not None]
+        return earliest(self._index.next_expiry(), *unions)
 
     def silence(self, destination: Destination) -> None:
         """What came from it still gets notifications, but is told to no one."""
@@ -97,6 +107,8 @@ class SubscriptionTable:
 
     def add_outlet(self, outlet: Outlet) -> None:
         self._outlets[outlet.destination] = outlet
+        if outlet.merged is not None:
+            self._merging[outlet.destination] = outlet
         if outlet.wants_all:
             self._serving.setdefault("", {})[outlet.destination] = outlet
             for row in self._index:
@@ -105,6 +117,7 @@ class SubscriptionTable:
     def remove_outlet(self, destination: Destination) -> None:
         outlet = self._outlets.pop(destination)
         self._unsettled.pop(destination, None)
+        self._merging.pop(destination, None)
         for scope in ("", *outlet.served):
             self._stop_serving(scope, destination)
 
@@ -115,10 +128,13 @@ class SubscriptionTable:
             return
         touched = dict.fromkeys([*before, *after])
         was = {scope: bool(outlet.served[scope]) for scope in touched}
-        outlet.served.update(dict.fromkeys(after, 1))
-        outlet.served.subtract(dict.fromkeys(before, 1))
-        outlet.served = +outlet.served
+        for scope in dict.fromkeys(after):
+            outlet.served[scope] += 1
+        for scope in dict.fromkeys(before):
+            outlet.served[scope] -= 1
         for scope in touched:
+            if not outlet.served[scope]:  # one at a time: the others may be many
+                del outlet.served[scope]
             if was[scope] != bool(outlet.served[scope]):
                 self._start_or_stop(outlet, scope)
 

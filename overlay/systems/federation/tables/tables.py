@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from overlay.systems.federation.covering.kept import Kept
+from overlay.systems.federation.covering.merged import Merged
 from overlay.systems.federation.names import Routing as Routing
 from overlay.systems.federation.tables.destinations import Destination, client, neighbour
 from overlay.systems.federation.tables.outlets import Change, Outlet
@@ -42,21 +44,27 @@ class Delivery(NamedTuple):
     @property
     def priority(self) -> int:
         """The highest of the subscriptions: with which a full queue may drop it."""
-        return max([one.priority for one in self.subscriptions], default=Priority.NORMAL)
+        return max([one.priority for one in self.subscriptions]) if self.subscriptions else Priority.NORMAL
 
 
 class Tables:
     """Subscriptions and registrations are told to a neighbour from ``connect`` to ``disconnect`` or ``retire``."""
 
     def __init__(
-        self, routing: Routing = Routing.ADVERTISEMENTS, *, has_covering: bool = False, is_flooded: bool = False
+        self,
+        routing: Routing = Routing.ADVERTISEMENTS,
+        *,
+        covering: Callable[[], Kept | Merged] | None = None,
+        is_flooded: bool = False,
     ) -> None:
-        """``is_flooded``: what neighbours are told is no function of the tables. Only what ``EVERYONE`` is told is one,
+        """``covering``: makes what decides which subscriptions go over a link.
+
+        ``is_flooded``: what neighbours are told is no function of the tables. Only what ``EVERYONE`` is told is one,
         of the subscriptions of own clients."""
         self.subscriptions = SubscriptionTable()
         self.registrations = RegistrationTable()
         self._routing = routing
-        self._has_covering = has_covering
+        self._covering = covering
         self._is_flooded = is_flooded
         self.registrations.keeps_changes = is_flooded
         if is_flooded and routing is not Routing.NOTIFICATIONS:
@@ -75,7 +83,8 @@ class Tables:
         self.registrations.connect(broker, exported)
         if self._routing is not Routing.NOTIFICATIONS and not self._is_flooded:
             wants_all = self._routing is Routing.FLOODING
-            outlet = Outlet(neighbour(broker), wants_all=wants_all, has_covering=self._has_covering)
+            kept = None if self._covering is None else self._covering()
+            outlet = Outlet(neighbour(broker), wants_all=wants_all, kept=kept)
             self.subscriptions.add_outlet(outlet)
 
     def retire(self, broker: str) -> None:
@@ -189,14 +198,15 @@ class Tables:
 
     # ---- notifications
 
-    def route(self, notification: Notification, source: Destination) -> list[Delivery]:
-        """(8) and (9): where it goes. Queries that it satisfies end here with this step."""
+    def route(self, notification: Notification, source: Destination, only: Destination | None = None) -> list[Delivery]:
+        """(8) and (9): where it goes. Queries that it satisfies end here with this step. ``only``: what is for
+        this one."""
         satisfied: dict[Destination, list[Subscription]] = {}
         for row in self.subscriptions.match(notification):
             for destination in sorted(row.destinations) if len(row.destinations) > 1 else row.destinations:
-                if destination != source:
+                if destination != source and (only is None or destination == only):
                     satisfied.setdefault(destination, []).append(row.subscription)
-        if self._routing is Routing.NOTIFICATIONS:
+        if self._routing is Routing.NOTIFICATIONS and only is None:
             for broker in self.registrations.neighbours:
                 if neighbour(broker) != source and self.registrations.may_see(broker, notification.scope):
                     satisfied.setdefault(neighbour(broker), [])
@@ -208,7 +218,8 @@ class Tables:
             self.subscriptions.remove(sid, destination)
         return Delivery(destination, tuple(satisfied), ended)
 
-    def expire(self, now_ms: int) -> list[Subscription]:
+    def expire(self, now_ms: int) -> bool:
+        """Whether anything may have changed. To be called when ``subscriptions.next_expiry`` has come."""
         return self.subscriptions.expire(now_ms)
 
     # ---- what is to be told

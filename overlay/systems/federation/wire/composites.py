@@ -13,6 +13,7 @@ from overlay.systems.federation.wire.kinds import (
     BOOLEAN,
     FLOAT,
     SHORT_TEXT,
+    TIME,
     Kind,
     U,
     choice,
@@ -55,7 +56,7 @@ def _needs(value: Any) -> dict[str, tuple[str, ...]]:
 
 
 SERVED = listed(SHORT_TEXT, 0, MAX_SERVED)
-SID = Kind("*sid*", _sid)
+SID = Kind("*sid*", _sid, parts=(("client", SHORT_TEXT), ("number", U)))
 """Written as it is: an id is a tuple."""
 SIDS = listed(SID)
 EXPRESSION = Kind("*expr*", _expression, written)
@@ -64,7 +65,7 @@ SUBSCRIPTION = record(
     lambda sid, scopes, expression, expires, priority, once: v.Subscription(
         sid, scopes, expires, expression, priority, once
     ),
-    (SID, listed(SHORT_TEXT, 1, MAX_SCOPES), EXPRESSION, U, choice(v.Priority), BOOLEAN),
+    (SID, listed(SHORT_TEXT, 1, MAX_SCOPES), EXPRESSION, TIME, choice(v.Priority), BOOLEAN),
     ("id", "scopes", "expression", "expires", "priority", "once"),
 )
 ADVERTISEMENT = record(
@@ -73,7 +74,7 @@ ADVERTISEMENT = record(
     (SHORT_TEXT, U, choice(v.Role), URL, SERVED, Kind("map of scope to array of scopes", _needs, dict)),
     ("id", "registration", "role", "url", "scopes", "needs"),
 )
-POSITION = optional(pair("[x, y]", FLOAT))
+POSITION = optional(pair("[x, y]", FLOAT, ("x", "y")))
 CANDIDATE = record("[id, delay µs, up]", v.Candidate, (SHORT_TEXT, U, BOOLEAN), ("broker", "delay_us", "is_up"))
 BROKER = record(
     "*badv*",

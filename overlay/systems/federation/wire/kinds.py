@@ -33,6 +33,10 @@ class Kind:
     """As in the documentation of messages."""
     read: Read
     write: Callable[[Any], Any] = _same
+    parts: tuple[tuple[str, Kind], ...] = ()
+    """Names and kinds of the elements, of an array with one kind for each. For tools that show values."""
+    each: Kind | None = None
+    """Of the elements, of an array of one kind."""
 
 
 def unsigned(value: Any) -> int:
@@ -130,7 +134,7 @@ def listed(inner: Kind, least: int = 0, most: int = MOST) -> Kind:
 
     bounds = f", {least} to {most}" if most < MOST else ""
     write = tuple if write_one is _same else lambda value: [write_one(one) for one in value]
-    return Kind(f"array of {inner.words}{bounds}", read, write)
+    return Kind(f"array of {inner.words}{bounds}", read, write, each=inner)
 
 
 def optional(inner: Kind) -> Kind:
@@ -138,6 +142,8 @@ def optional(inner: Kind) -> Kind:
         f"{inner.words}, or nil",
         lambda value: None if value is None else inner.read(value),
         lambda value: None if value is None else inner.write(value),
+        inner.parts,
+        inner.each,
     )
 
 
@@ -149,10 +155,11 @@ def record(words: str, make: Callable[..., Any], kinds: Sequence[Kind], attribut
     def read(value: Any) -> Any:
         return make(*[read_one(one) for read_one, one in zip(reads, elements(value, count, count), strict=True)])
 
-    return Kind(words, read, lambda value: [write(getattr(value, name)) for name, write in writes])
+    parts = tuple(zip(attributes, kinds, strict=True))
+    return Kind(words, read, lambda value: [write(getattr(value, name)) for name, write in writes], parts)
 
 
-def pair(words: str, inner: Kind) -> Kind:
+def pair(words: str, inner: Kind, names: tuple[str, str] = ("first", "second")) -> Kind:
     """An array of two."""
     read_one = inner.read
 
@@ -160,7 +167,7 @@ def pair(words: str, inner: Kind) -> Kind:
         first, second = elements(value, 2, 2)
         return read_one(first), read_one(second)
 
-    return Kind(words, read, tuple)
+    return Kind(words, read, tuple, tuple((name, inner) for name in names))
 
 
 def limited(kind: Kind, most: int, what: str) -> Kind:
@@ -171,10 +178,11 @@ def limited(kind: Kind, most: int, what: str) -> Kind:
             raise BadMessage(Reason.LIMIT, f"{len(value):,} {what} are more than {most:,}")
         return kind.read(value)
 
-    return Kind(f"{kind.words}, at most {most:,}", read, kind.write)
+    return Kind(f"{kind.words}, at most {most:,}", read, kind.write, kind.parts, kind.each)
 
 
 U = Kind("unsigned", unsigned)
+TIME = Kind("unsigned, ms since 1970", unsigned)
 FLOAT = Kind("number", number, float)
 BOOLEAN = Kind("boolean", boolean)
 SHORT_TEXT = Kind(f"text of 1 to {SHORT} bytes", short)

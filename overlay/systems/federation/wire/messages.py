@@ -5,10 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from overlay.systems.federation.wire import values as v
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from overlay.core.frozen import dataclass
 
 
 class Code(IntEnum):

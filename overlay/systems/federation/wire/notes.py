@@ -16,7 +16,7 @@ import msgpack
 from overlay.core.errors import shown
 from overlay.systems.federation.language.tree import is_in_range
 from overlay.systems.federation.wire.errors import Reason, refuse
-from overlay.systems.federation.wire.kinds import Kind, byte_length, elements, short, unsigned
+from overlay.systems.federation.wire.kinds import SHORT_TEXT, TIME, Kind, U, byte_length, elements, short, unsigned
 from overlay.systems.federation.wire.values import Notification, NotificationId
 
 MAX_DEPTH = 4
@@ -47,6 +47,12 @@ def read_notification(value: Any) -> Notification:
     )
     _remember(notification, b"")
     return notification
+
+
+def _read_id(value: Any) -> NotificationId:
+    """For tools that show values; ``read_notification`` has it in line."""
+    provider, number = elements(value, 2, 2)
+    return NotificationId(short(provider), unsigned(number))
 
 
 def written_notification(one: Notification) -> Sequence[Any]:
@@ -132,4 +138,19 @@ def _refuse_number() -> None:
     refuse(Reason.RANGE, f"a notification has more than {MAX_VALUES} values")
 
 
-NOTIFICATION = Kind("*note*", read_notification, written_notification)
+DATA = Kind("structure", check_data)
+NOTIFICATION_ID = Kind("*nid*", _read_id, parts=(("provider", SHORT_TEXT), ("number", U)))
+NOTIFICATION = Kind(
+    "*note*",
+    read_notification,
+    written_notification,
+    (
+        ("id", NOTIFICATION_ID),
+        ("entity_type", SHORT_TEXT),
+        ("entity_id", SHORT_TEXT),
+        ("scope", SHORT_TEXT),
+        ("timestamp", TIME),
+        ("expires", TIME),
+        ("data", DATA),
+    ),
+)

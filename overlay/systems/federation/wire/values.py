@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overlay.systems.federation.language.tree import EVERYTHING, Expression
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from overlay.core.frozen import dataclass
 
 Data = Mapping[str, Any]
 """Texts, numbers, booleans, structures (``dict``) and arrays (``list``) by name. A notification's never change."""

@@ -46,17 +46,22 @@ def _busiest(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
     return found
 
 
-def _plot(id: str, title: str, service: Service, measure: str) -> Plot:
+def plot(id: str, title: str, service: Service, measure: str) -> Plot:
+    """T_S against the rate, of both arms."""
     source = MEAN_SOURCE if measure == MEAN else SPREAD_SOURCE
     values = partial(_by_rate, service=service, measure=measure)
     return Plot(id, f"{title} ({service.name})", RATE_AXIS, TIME_AXIS, values, source=source)
 
 
 def tell(result: Result) -> Sequence[str]:
-    """From which rate three brokers are faster, and by how much at the ends."""
+    return told(result, {"11a": MODELLED, "11a-none": NONE})
+
+
+def told(result: Result, services: Mapping[str, Service]) -> Sequence[str]:
+    """From which rate three brokers are faster, and by how much at the ends; ``services`` by plot."""
     said = []
-    for plot, service in (("11a", MODELLED), ("11a-none", NONE)):
-        one, three = (series(result, plot, arm) for arm in (ONE, THREE))
+    for id, service in services.items():
+        one, three = (series(result, id, arm) for arm in (ONE, THREE))
         both = [rate for rate in one if rate in three]
         if len(both) < 2:
             continue
@@ -73,10 +78,10 @@ LOADED_STUDY = Study(
     "How does the time to satisfy a query grow with the rate of queries, with one broker and with three?",
     DEFINITIONS / "loaded.yaml",
     (
-        _plot("11a", "Mean T_S by rate", MODELLED, MEAN),
-        _plot("11b", "Standard deviation of T_S by rate", MODELLED, DEVIATION),
-        _plot("11a-none", "Mean T_S by rate", NONE, MEAN),
-        _plot("11b-none", "Standard deviation of T_S by rate", NONE, DEVIATION),
+        plot("11a", "Mean T_S by rate", MODELLED, MEAN),
+        plot("11b", "Standard deviation of T_S by rate", MODELLED, DEVIATION),
+        plot("11a-none", "Mean T_S by rate", NONE, MEAN),
+        plot("11b-none", "Standard deviation of T_S by rate", NONE, DEVIATION),
         Plot(
             "busiest",
             f"Busiest broker by rate ({MODELLED.name})",

@@ -1,24 +1,30 @@
-// One query: sequence diagram, walk and table show the same selected message, chosen in any of them or with the left
-// and right arrow keys. Redrawn when the fragment is replaced.
+// One message's way: sequence diagram, walk on the overlay and table show the same selected message, chosen in any of
+// them or with the left and right arrow keys. A page may have no walk. Redrawn when the fragment is replaced.
 import { graphData } from "./graph.js";
-import { Sequence } from "./query-sequence.js";
-import { Walk } from "./query-walk.js";
+import { Sequence } from "./sequence.js";
+import { Walk } from "./walk.js";
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 
-export function drawQuery() {
+// The overlay, if the page has one; otherwise selecting there does nothing.
+function drawWalk(box) {
+  const picture = new Walk(box, graphData(box));
+  picture.draw(read("walk-data"));
+  new ResizeObserver(() => picture.paint()).observe(box);
+  return picture;
+}
+
+export function drawWay() {
   const ended = new AbortController();
-  const walk = read("walk-data"), drawn = read("sequence-data");
+  const drawn = read("sequence-data");
   const told = document.getElementById("message-description");
   const passages = document.getElementById("passages");
   const buttons = [...(passages?.querySelectorAll("button") ?? [])];
   let chosen = null;
 
-  const box = document.getElementById("walk");
-  const picture = new Walk(box, graphData(box));
-  picture.draw(walk);
-  new ResizeObserver(() => picture.paint()).observe(box);
-  const diagram = new Sequence(document.getElementById("sequence"), drawn, (at) => choose(at === chosen ? null : at));
+  const box = document.getElementById("sequence"), overlay = document.getElementById("walk");
+  const picture = overlay ? drawWalk(overlay) : { choose() {} };
+  const diagram = new Sequence(box, drawn, (at) => choose(at === chosen ? null : at));
 
   // By position in the diagram; null clears the selection.
   function choose(at) {
@@ -62,13 +68,12 @@ export function drawQuery() {
 
   document.getElementById("sequence-tools").addEventListener("click", ({ target }) => {
     const { spacing, save, step: by } = target.dataset;
-    const file = `${drawn.network ? `network-${drawn.network}` : `run-${drawn.run}`}${drawn.engine === "simulated" ? "-simulated" : ""}-query-${drawn.query}`;
     if (spacing) {
       target.parentElement.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button === target)));
       diagram.setLinear(spacing === "linear");
     }
-    if (save === "svg") diagram.saveSvg(file);
-    if (save === "png") diagram.savePng(file);
+    if (save === "svg") diagram.saveSvg(drawn.file);
+    if (save === "png") diagram.savePng(drawn.file);
     if (by) step(Number(by));
   });
   choose(null);

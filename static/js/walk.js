@@ -1,4 +1,5 @@
-// One query's walk on the topology: numbered requests, dashed answers, replicas as stars.
+// One message's walk on the overlay: numbered requests, dashed answers, replicas as stars. Its messages are data:
+// {asked, found, replicas, passages: [{sender, receiver, kind, number, ms, round_ms}]}, with brokers by index.
 import { colour, us } from "./format.js";
 import { Graph } from "./graph.js";
 
@@ -50,6 +51,7 @@ export class Walk extends Graph {
       { selector: "edge.lookahead", style: { width: 1.5, "line-style": "dotted" } },
       { selector: "edge.answer", style: { width: 2, "line-style": "dashed" } },
       { selector: "edge.refusal", style: { width: 1.5, "line-style": "dashed", "line-color": refused, "target-arrow-color": refused } },
+      { selector: "edge.filtered", style: { width: 1.5, "line-style": "dotted", "line-color": colour("ink-soft"), "target-arrow-color": colour("ink-soft"), "target-arrow-shape": "tee" } },
       { selector: "edge.chosen", style: { width: 5, "z-index": 30, "z-index-compare": "manual", label: "data(whole)", "source-label": "", "line-color": ink, "target-arrow-color": ink } },
     ];
   }

@@ -1,4 +1,4 @@
-// A query or a chain as a sequence diagram: a lifeline for each participant, time downwards, and a line for each
+// One message's way as a sequence diagram: a lifeline for each participant, time downwards, and a line for each
 // message, sloped by its duration. Linear in time, or in equal steps. All styles are attributes, so that the exported
 // picture looks the same.
 import { colour, saveAs, us } from "./format.js";
@@ -8,11 +8,10 @@ const TOP = 44, FOOT = 16, LEFT = 66, RIGHT = 40;
 const NARROWEST = 76, WIDEST = 280, STEP = 20, LEAST = 280, MOST = 1400, LABEL = 12;
 const FONT = "system-ui, sans-serif";
 const WORDS = { repeat: "push again", ack: "ACK", failed: "FAILED", progress: "PROGRESS", done: "DONE" }; // others are words
-const DASHES = { lookahead: "2 3", answer: "6 4", refusal: "6 4", repeat: "2 3", ack: "6 4", failed: "6 4", progress: "6 4", done: "6 4" };
+const DASHES = { lookahead: "2 3", answer: "6 4", SUBTABLE: "2 3", OFFER: "2 3", refusal: "6 4", repeat: "2 3", ack: "6 4", failed: "6 4", progress: "6 4", done: "6 4" };
 const REFUSALS = new Set(["refusal", "failed"]);
 const PRECISE_MS = 4;
 
-const name = (lane) => (typeof lane === "string" ? lane : lane === null ? "consumer" : `broker ${lane}`);
 const word = ({ kind }) => WORDS[kind] ?? kind;
 const counted = ({ kind }) => (kind === "push" ? "Repair" : "Hop");
 const took = ({ ms }) => (ms === null ? "duration not reported" : `took ${us(ms * 1000)}`);
@@ -34,8 +33,8 @@ export class Sequence {
   words(at) {
     const one = this.data.messages[at], { lanes } = this.data;
     const hop = one.number ? `${counted(one)} ${one.number}: ` : "";
-    const text = `${hop}${word(one)}${one.code ? ` (code ${one.code})` : ""} from ${name(lanes[one.sender])} to ${name(lanes[one.receiver])}`;
-    return `${text}, ${us(one.sent_ms * 1000)} after the ${one.code ? "query arrived" : "emission"}, ${one.is_lost ? "lost or not reported" : took(one)}.`;
+    const text = `${hop}${word(one)}${one.code ? ` (code ${one.code})` : ""} from ${lanes[one.sender]} to ${lanes[one.receiver]}`;
+    return `${text}, ${us(one.sent_ms * 1000)} after ${this.data.since}, ${one.is_lost ? "lost or not reported" : took(one)}.`;
   }
 
   // The vertical scale.
@@ -67,7 +66,7 @@ export class Sequence {
   drawLanes(svg, x, height) {
     this.data.lanes.forEach((lane, at) => {
       svg.append(node("line", { x1: x(at), x2: x(at), y1: TOP, y2: height - FOOT, stroke: colour("edge-strong"), "stroke-width": 1 }));
-      svg.append(node("text", { x: x(at), y: 26, "text-anchor": "middle", fill: colour("ink"), "font-weight": 600 }, name(lane)));
+      svg.append(node("text", { x: x(at), y: 26, "text-anchor": "middle", fill: colour("ink"), "font-weight": 600 }, lane));
     });
   }
 

@@ -1,0 +1,118 @@
+"""Pages of messages: the list of a run, and one message's way."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from brokerweb.experiments.models import Run
+from brokerweb.experiments.states import ENDED
+from brokerweb.runpage import sequences, tables
+from brokerweb.systems.federation.messages import of_runs, shown
+from brokerweb.topologies import pictures
+from overlay.systems.federation.system import SYSTEM
+from overlay.systems.federation.workload import ONCE
+from telemetry.charts.sequences import participants, sequence
+from telemetry.systems.federation import messages
+
+LABELS = {
+    "all": "All",
+    "slowest": "Slowest",
+    "unsatisfied": "Unsatisfied",
+    "lost": "Lost",
+    "in_window": "In window",
+    "cached": "From a cache",
+    "traced": "Traced",
+}
+assert tuple(LABELS) == messages.SHOWS
+KINDS = {messages.SUBSCRIPTION: "Subscriptions", messages.NOTIFICATION: "Notifications"}
+TITLES = {"scope": "Scope", "entity": "Entity", "provider": "Provider", "client": "Client"}
+ON_THE_RUN, ON_A_PAGE, DELIVERIES = 10, 50, 100
+
+
+@login_required
+def index(request: HttpRequest, run_id: str) -> HttpResponse:
+    """A run's messages: all, in pages, or the first few as a fragment of the run's page."""
+    run, is_part = _run(run_id), "HX-Request" in request.headers
+    chosen = _chosen(request, run)
+    size = ON_THE_RUN if is_part else ON_A_PAGE
+    asked = request.GET.get("page", "1")
+    number = max(1, int(asked)) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+    found = of_runs.listed(run, chosen, (number - 1) * size, size)
+    page = Paginator(range(found.count), size).get_page(number)
+    if page.number != number:  # past the last page
+        found = of_runs.listed(run, chosen, (page.number - 1) * size, size)
+    values = {} if is_part else messages.values(of_runs.files(run))
+    context = {
+        "run": run,
+        "ended": run.state in ENDED,
+        "is_listed": of_runs.files(run).traces_path.is_file(),
+        "rows": found.rows,
+        "count": found.count,
+        "page": page,
+        "kind": chosen["kind"],
+        "show": chosen["show"],
+        "is_of_subscriptions": chosen["kind"] == messages.SUBSCRIPTION,
+        "kinds": [(name, label, _query(chosen, kind=name)) for name, label in KINDS.items()],
+        "shows": [(name, label, _query(chosen, show=name)) for name, label in LABELS.items()],
+        "filters": [(name, title, values.get(name, ()), chosen.get(name, "")) for name, title in TITLES.items()],
+        "is_filtered": any(chosen.get(name) for name in TITLES),
+        "chosen": f"{urlencode(chosen)}&",
+        "query": urlencode(chosen),
+        "is_part": is_part,
+    }
+    return render(request, "federation/message_rows.html" if is_part else "federation/messages.html", context)
+
+
+@login_required
+def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
+    run = _run(run_id)
+    way = of_runs.way_of(run, message)
+    if way is None:
+        raise Http404("This run has no message with this id.")
+    row, sent = way.row, way.messages
+    deliveries = way.records.deliveries
+    context = {
+        "run": run,
+        "row": row,
+        "is_of_subscription": way.is_of_subscription,
+        "one_in": int(SYSTEM.whole(run.configuration["settings"])["trace_one_in"]),
+        "steps": [shown.step_row(one, row["at_us"]) for one in way.steps],
+        "passages": shown.passage_rows(way),
+        "deliveries": [
+            {"of": one, "number": str(one.number), "since_us": one.received_us - row["at_us"]}
+            for one in deliveries[:DELIVERIES]
+        ],
+        "further": max(0, len(deliveries) - DELIVERIES),
+        "walk": shown.walk(way),
+        "graph": pictures.of_document(run.configuration["topology"]),
+        **sequences.drawn(
+            sequence(sent, participants(sent), row["at_us"]),
+            since="it was due" if way.is_of_subscription else "it was published",
+            file=f"{tables.named('run', run)}-message-{row['id']}",
+        ),
+    }
+    return render(request, "federation/message.html", context)
+
+
+def _chosen(request: HttpRequest, run: Run) -> dict[str, str]:
+    """The filters of the address; unknown values are left out."""
+    asked = request.GET
+    kind, show = asked.get("kind", ""), asked.get("show", "")
+    if kind not in KINDS:
+        is_once = run.configuration["workload"].get("kind", ONCE) == ONCE
+        kind = messages.SUBSCRIPTION if is_once else messages.NOTIFICATION
+    others = {name: asked[name] for name in TITLES if asked.get(name)}
+    return {"kind": kind, "show": show if show in LABELS else "all", **others}
+
+
+def _query(chosen: dict[str, str], **changes: str) -> str:
+    return urlencode({**chosen, **changes})
+
+
+def _run(run_id: str) -> Run:
+    return get_object_or_404(Run.objects.select_related("experiment").filter(system=SYSTEM.name), pk=run_id)

@@ -1,0 +1,148 @@
+"""The wire lab of a system on the channel. Pure.
+
+It takes two things apart, told by their first byte: a datagram of the channel, and a message alone, as it is between
+two channels. What is composed is a message, or one of the channel's own datagrams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from brokerweb.wirelab.binary import composing
+from brokerweb.wirelab.channel import dissecting
+from brokerweb.wirelab.channel.assembling import Assembler
+from brokerweb.wirelab.channel.messages import Described, Messages
+from brokerweb.wirelab.channel.table import FORMAT, MESSAGE, RECORDS
+from brokerweb.wirelab.lab import Blank, Dissection, Lab, Message
+from brokerweb.wirelab.pasted import BASE64, DUMP, HEX
+from overlay.channel.records import record
+from overlay.channel.wire import LOOSE
+from overlay.core.binary import Layout
+from overlay.core.errors import WireError
+
+CHANNEL = 100
+"""Above it are the codes of the channel's datagrams."""
+_LAYOUTS = {
+    CHANNEL + code: Described(CHANNEL + code, one.short, one.way, one.purpose) for code, one in FORMAT.layouts.items()
+}
+
+
+class ChannelLab(Lab):
+    """Subclasses say what their messages are, and judge them."""
+
+    channel_messages: Messages
+    carried: bytes
+    """The message in the example of DATA."""
+    carried_loose: bytes
+    """The same of LOOSE."""
+    forms = (HEX, DUMP, BASE64)
+    text_help = (
+        "A datagram of the channel, or a message alone: as hexadecimal digits, as a dump of <code>hexdump -C</code>, "
+        "<code>xxd</code>, <code>tcpdump -X</code> or Wireshark, or as Base64."
+    )
+    inside_title = "Content"
+
+    @cached_property
+    def _all(self) -> tuple[Message, ...]:
+        return (*self.channel_messages.all, *_LAYOUTS.values())
+
+    @property
+    def messages(self) -> Collection[Message]:
+        return self._all
+
+    def decode(self, data: bytes, now_ms: int) -> Dissection:
+        if not is_datagram(data):
+            return self.channel_messages.dissect(data, now_ms)
+        found = dissecting.dissect(self.channel_messages, data, now_ms)
+        kind = FORMAT.layout_of(data)
+        return found if kind is None or found.layout is None else replace(found, layout=_LAYOUTS[CHANNEL + kind.code])
+
+    def blanks(self, code: int, given: Mapping[str, str]) -> list[Blank]:
+        if code > CHANNEL:
+            layout = composing.layout_of(FORMAT, code - CHANNEL)
+            return composing.blanks(layout, {**self._carrying(layout), **given})
+        return self.channel_messages.blanks(code, given)
+
+    def compose(self, code: int, given: Mapping[str, str], now_ms: int) -> bytes:
+        if code > CHANNEL:
+            given = {**self._carrying(composing.layout_of(FORMAT, code - CHANNEL)), **given}
+            return composing.compose(FORMAT, code - CHANNEL, given, now_ms, lambda field, data, values: data)
+        return self.channel_messages.compose(code, given, now_ms)
+
+    def given(self, data: bytes) -> Mapping[str, str] | None:
+        if not is_datagram(data):
+            return self.channel_messages.given(data)
+        try:
+            return composing.given_of(FORMAT, data, lambda _: "", lambda field, data, values: data)
+        except WireError:
+            return None
+
+    def code_of(self, data: bytes) -> int | None:
+        """That of the first message in a datagram, or of the datagram."""
+        if not is_datagram(data):
+            return self.channel_messages.code_of(data)
+        for message in dissecting.messages_in(data):
+            if (code := self.channel_messages.code_of(message)) is not None:
+                return code
+        kind = FORMAT.layout_of(data)
+        return None if kind is None else CHANNEL + kind.code
+
+    def form_code(self, data: bytes) -> int | None:
+        if not is_datagram(data):
+            return self.channel_messages.code_of(data)
+        kind = FORMAT.layout_of(data)
+        return None if kind is None else CHANNEL + kind.code
+
+    def name_of(self, data: bytes) -> str:
+        if not is_datagram(data):
+            return super().name_of(data)
+        codes = [self.channel_messages.code_of(message) for message in dissecting.messages_in(data)]
+        known = list(dict.fromkeys(code for code in codes if code is not None))
+        if not known:
+            kind = FORMAT.layout_of(data)
+            return "unreadable" if kind is None else kind.short
+        return ", ".join(next(one.short for one in self.channel_messages.all if one.code == code) for code in known)
+
+    def summary(self, data: bytes) -> str:
+        if not is_datagram(data):
+            return self.channel_messages.summary(data)
+        messages = [one for one in dissecting.messages_in(data) if self.channel_messages.code_of(one) is not None]
+        if messages:
+            return "; ".join(self.channel_messages.summary(one) for one in messages)
+        try:
+            fields = FORMAT.parse(data)._asdict()
+        except WireError:
+            return data[:80].hex(" ")
+        told = {name: value for name, value in fields.items() if value and name != "padding"}
+        shown = [f"{name} {value.hex()[:40] if isinstance(value, bytes) else value}" for name, value in told.items()]
+        return f"{FORMAT.layouts[data[1]].short}: {', '.join(shown)}"
+
+    def follow(self) -> Callable[[bytes], tuple[bytes, ...]]:
+        assembler = Assembler()
+
+        def parts(data: bytes) -> tuple[bytes, ...]:
+            return assembler.take(data) or (data,)
+
+        return parts
+
+    def messages_of(self, data: bytes) -> list[bytes]:
+        """Those in a datagram, or the message alone."""
+        return dissecting.messages_in(data) if is_datagram(data) else [data]
+
+    def _carrying(self, layout: Layout) -> dict[str, str]:
+        """The field with a message, if the datagram has one."""
+        last = layout.fields[-1].name
+        carried = {RECORDS: record(self.carried), MESSAGE: self.carried_loose}
+        return {last: f"0x{carried[last].hex()}"} if last in carried else {}
+
+
+def is_datagram(data: bytes) -> bool:
+    """Whether it is one of the channel; no message begins so."""
+    return data.startswith(FORMAT.magic)
+
+
+def is_loose(data: bytes) -> bool:
+    """Whether it is a datagram with a message outside sessions."""
+    return is_datagram(data) and data[1:2] == bytes([LOOSE])

@@ -1,0 +1,106 @@
+"""Arguments that several commands share: the network, scopes, durations, expressions."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Mapping
+from ipaddress import IPv4Address
+from typing import Any
+
+from overlay.core.settings import InvalidText, build
+from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.federation.client import at_broker, by_multicast, by_service
+from overlay.systems.federation.clients.terms import Terms
+from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.language.tree import Expression
+from overlay.systems.federation.settings import Settings
+
+MULTICAST = "multicast"
+MOST_SECONDS = 86_400
+
+
+def add_network(parser: OneLineParser) -> None:
+    parser.add_argument(
+        "network", type=_place, metavar="ADDRESS", help="a broker's HOST:PORT, or multicast: the one that answers first"
+    )
+    parser.add_argument(
+        "--service", action="store_true", help="ADDRESS is that of the registration service, which names the nearest"
+    )
+    parser.add_argument(
+        "--interface",
+        type=_interface,
+        metavar="IP",
+        help="own address for multicast (the system's choice); 127.0.0.1 for brokers that only this machine reaches",
+    )
+    parser.add_argument(
+        "--id", default=f"cli-{secrets.token_hex(4)}", help="the client's name (cli- and random digits)"
+    )
+    parser.add_argument("--keepalive", type=seconds, metavar="S", help="keepalive_s of the network (20)")
+    parser.add_argument("--encoding", choices=("msgpack", "contextml"), help="encoding of the network (msgpack)")
+    parser.add_argument(
+        "--deadline", type=seconds, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
+    )
+
+
+def _place(text: str) -> Any:
+    return text if text == MULTICAST else address(text)
+
+
+def _interface(text: str) -> str:
+    try:
+        return str(IPv4Address(text))
+    except ValueError:
+        raise ArgumentTypeError(f"{text[:40]!r} is no IPv4 address") from None
+
+
+def options(given: Namespace) -> dict[str, Any]:
+    """Of clients."""
+    return {"within_s": given.deadline, "interface": given.interface or ""}
+
+
+def terms_of(given: Namespace) -> Terms:
+    told = {"keepalive_s": given.keepalive, "encoding": given.encoding}
+    settings: Settings = build(Settings, {name: value for name, value in told.items() if value is not None})
+    if given.network == MULTICAST:
+        return by_multicast(settings)
+    return (by_service if given.service else at_broker)(given.network, settings)
+
+
+def add_scopes(parser: OneLineParser) -> None:
+    parser.add_argument("scopes", nargs="+", metavar="SCOPE", help="such as climate")
+
+
+def seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= MOST_SECONDS:
+        raise ArgumentTypeError(f"{text[:40]!r} must be a number of seconds above 0, at most {MOST_SECONDS:,}")
+    return value
+
+
+def number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+        raise ArgumentTypeError(f"{text[:40]!r} must be a whole number above 0")
+    return int(text)
+
+
+def expression(text: str) -> Expression:
+    try:
+        return parse(text)
+    except InvalidText as error:
+        raise ArgumentTypeError(f"{error} (at character {error.at + 1})") from None
+
+
+def defaults(given: Namespace) -> Mapping[str, Any]:
+    """What lines of input need not say."""
+    valid_ms = round(1_000 * getattr(given, "valid", 60.0))
+    return {"type": given.type, "id": given.entity, "scope": given.scope, "valid_ms": valid_ms}
+
+
+def now_ms() -> int:
+    """Unix milliseconds."""
+    return time.time_ns() // 1_000_000

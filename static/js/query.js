@@ -1,4 +1,0 @@
-// The page of one query.
-import { drawQuery } from "./query-picture.js";
-
-drawQuery();

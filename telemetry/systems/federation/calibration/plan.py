@@ -1,0 +1,179 @@
+"""From measured processor times to the costs of the model, and the anchors of seed 001.
+
+No parameter is searched for: each is a measured time or a difference of two. Of each time that of the cheapest round
+counts, because other load only adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from statistics import median
+from typing import Any
+
+from overlay.core.curves import Curve, constant
+from overlay.core.service_times import Costs, Memory
+from overlay.journal.facts import Fact, Row
+from overlay.systems.contract import System
+from overlay.systems.federation.names import BDRS, BROKER, IN_OTHER, OUT, UNITS, XML_IN, XML_OUT
+from overlay.systems.federation.rows import SATISFIED, Subscribed
+from telemetry.calibration.measuring import LAUNCH_S
+from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.systems.federation.calibration import probes
+from telemetry.systems.federation.calibration.probes import CLIENTS, MORE, NOTIFIED, RESTS_S, TOGETHER, Found, rested
+
+COSTS, SERVICE, MEMORY, FLEET, SLOW = "messages", "registrations", "memory", "datagrams", "datagrams, rested"
+COSTS_S, SERVICE_S, MEMORY_S = 25.0, 5.0, 5.0
+DIGITS = 3
+"""After the point, of microseconds."""
+_PUBLISHED = {"profile": "published", "cache_cap": 0.15}
+_LOAD = {"stagger_ms": 20, "expiry_s": 5}
+
+
+def _chain(rate_per_s: float) -> Anchor:
+    return Anchor(f"chain of 3, {rate_per_s:g} queries/s", "line", 3, {**_LOAD, "rate_per_s": rate_per_s}, _PUBLISHED)
+
+
+ANCHORS = (
+    _chain(10.0),
+    _chain(40.0),
+    _chain(60.0),
+    Anchor("one broker, 60 queries/s", "central", 1, {**_LOAD, "rate_per_s": 60.0}, {**_PUBLISHED, "cache_cap": 0}),
+    Anchor(
+        "chain of 3, a provider disappears",
+        "line",
+        3,
+        {**_LOAD, "rate_per_s": 20.0},
+        {**_PUBLISHED, "keepalive_s": 2},
+        faults=({"what": "vanish", "clients": ["p0"], "way": "improper", "at_s": 1},),
+    ),
+    Anchor(
+        "chain of 3, subscriptions flooded",
+        "line",
+        3,
+        {**_LOAD, "rate_per_s": 40.0},
+        {**_PUBLISHED, "routing": "flooding"},
+    ),
+    Anchor("chain of 3, 200 queries/s, binary", "line", 3, {**_LOAD, "rate_per_s": 200.0}),
+)
+
+
+class FederationPlan(Plan):
+    anchors = ANCHORS
+    measures = ("ts_mean", "messages_per_subscription", "disappearance_known_mean", "disappearance_told_mean")
+    compared, compared_from = "time to satisfy a query", "from the intended subscribing"
+
+    def workload(self, anchor: Anchor, duration_s: float) -> dict[str, Any]:
+        """As many queries as ``duration_s`` has."""
+        return {**anchor.workload, "queries": round(anchor.workload["rate_per_s"] * duration_s)}
+
+    def took_us(self, fact: Fact, system: System) -> float | None:
+        if not isinstance(fact, Row) or fact.table != "subscriptions":
+            return None
+        found = Subscribed(*fact.values)
+        return found.first_us - found.intended_us if found.once and found.reason == SATISFIED else None
+
+    def probes(self, scale: float) -> Sequence[Probe]:
+        fleets = {FLEET: probes.FLEET, SLOW: probes.SLOW}
+        return (
+            Probe(BROKER, COSTS, COSTS_S, probes.server_costs),
+            Probe(BDRS, SERVICE, SERVICE_S, probes.service_costs),
+            Probe(BROKER, MEMORY, MEMORY_S, probes.memory),
+            *(
+                Probe(
+                    " and ".join(CLIENTS),
+                    name,
+                    LAUNCH_S + load["queries"] / load["rate_per_s"],
+                    partial(probes.fleet_costs, workload=load),
+                )
+                for name, load in fleets.items()
+            ),
+        )
+
+    def fit(self, results: Mapping[str, Sequence[Any]]) -> Fitted:
+        found = {
+            name: {what: min(one[what] for one in rounds) for what in rounds[0]} for name, rounds in results.items()
+        }
+        kept = {what: median(one[what] for one in results[MEMORY]) for what in results[MEMORY][0]}
+        broker = _of_broker(found[COSTS], kept)
+        roles = {BROKER: broker, BDRS: _of_service(found[SERVICE], broker)}
+        for name in CLIENTS:
+            roles[name] = _of_clients(found[FLEET][name], found[SLOW][name])
+        times = {**_precision(results[COSTS]), **_precision(results[SERVICE])}
+        return Fitted(roles, precision={"costs": times})
+
+
+def _of_broker(known: Found, kept: Found) -> Costs:
+    batch = _at_least_nothing((known["discover"] - known["discover, together"]) * TOGETHER / (TOGETHER - 1))
+    other = _at_least_nothing((known["lookup, kept alive"] - known["lookup"]) / MORE)
+    out = _at_least_nothing((known["lookup, more"] - known["lookup"]) / (MORE - 1) - other)
+    exchange = _at_least_nothing(known["lookup"] - batch - other - out)
+    sent = min(exchange / 2, _at_least_nothing((known["publish, notified"] - known["publish"]) / NOTIFIED - out))
+    datagram = _at_least_nothing(exchange - sent)
+    reply = batch + datagram + sent + out
+    answered = _at_least_nothing((known["query"] - 2 * reply) / 2)
+    cold = {rest_s: _at_least_nothing(known[rested(rest_s)] - known["lookup"]) for rest_s in RESTS_S}
+    written = (known["contextml: publish, notified"] - known["contextml: publish"]) - (
+        known["publish, notified"] - known["publish"]
+    )
+    received = {
+        **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subscribe", "publish")},
+        **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subtable", "forward")},
+        "in_regtable": _at_least_nothing(known["regtable, rested"] - batch - datagram - cold[0.04]),
+        "in_query": answered,
+        "in_answer": answered,
+        IN_OTHER: other,
+        OUT: out,
+        XML_IN: _at_least_nothing(known["contextml: publish"] - known["publish"]),
+        XML_OUT: _at_least_nothing(written / NOTIFIED),
+    }
+    return Costs(
+        batch_us=batch,
+        other_us=datagram,
+        sent_us=sent,
+        work_us={name: constant(received[name]) for name in UNITS},
+        cold_us=Curve((0.0, *RESTS_S), (0.0, *cold.values())),
+        memory=Memory(kept["idle_rss"], kept["idle_pss"], kept["idle_uss"], {"subscriptions": kept["subscriptions"]}),
+    )
+
+
+def _of_service(known: Found, broker: Costs) -> Costs:
+    """Its channel is that of brokers; what a message costs in addition is measured by FIND, which it hears often."""
+    batch = _at_least_nothing((known["discover"] - known["discover, together"]) * TOGETHER / (TOGETHER - 1))
+    out = broker.work_us[OUT].at(0)
+    each = _at_least_nothing(known["find"] - batch - broker.other_us - broker.sent_us - out)
+    return Costs(
+        batch_us=batch,
+        other_us=broker.other_us,
+        sent_us=broker.sent_us,
+        work_us={name: constant(out if name == OUT else each) for name in UNITS},
+        cold_us=broker.cold_us,
+        memory=Memory(known["idle_rss"], known["idle_pss"], known["idle_uss"]),
+    )
+
+
+def _of_clients(busy: float, rested_us: float) -> Costs:
+    """A datagram costs more after a sleep: the difference of a run at a tenth of the rate."""
+    times = (0.0, 1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"])
+    cold = Curve(times, (0.0, 0.0, _at_least_nothing(rested_us - busy)))
+    each = round(busy, DIGITS)
+    return Costs(batch_us=0.0, other_us=each, sent_us=each, cold_us=cold)
+
+
+def _at_least_nothing(us: float) -> float:
+    return round(max(0.0, us), DIGITS)
+
+
+def _precision(rounds: Sequence[Found]) -> dict[str, Any]:
+    """Each measured time, and its range over the rounds."""
+    return {
+        name: {
+            "us": round(min(one[name] for one in rounds), DIGITS),
+            "low": round(min(one[name] for one in rounds), DIGITS),
+            "median": round(median(one[name] for one in rounds), DIGITS),
+            "high": round(max(one[name] for one in rounds), DIGITS),
+            "turns": len(rounds),
+        }
+        for name in rounds[0]
+        if not name.startswith("idle")
+    }

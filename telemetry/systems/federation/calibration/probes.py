@@ -1,0 +1,285 @@
+"""Processor time of servers for each kind of message, and of fleets for each datagram. ``plan`` takes differences::
+
+discover                 DISCOVER and HERE, outside sessions          discover, together: in one batch
+lookup                   LOOKUP and FOUND, a datagram each way        lookup, kept alive: KEEPALIVEs in the same one
+lookup, more             several LOOKUPs in one datagram, and their answers in one
+lookup, rested           after a sleep, with cold caches
+subscribe, publish       accepted; nobody else is told
+publish, notified        the same, and ``NOTIFIED`` consumers are told
+subtable, forward, query, regtable    at one end of a link, for what a client at the other end did
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from overlay.core.engines import SIMULATED
+from overlay.core.processes import role_of
+from overlay.core.service_times import Costs, ServiceModel
+from overlay.deployment.deployment import Deployment
+from overlay.journal.facts import Tick
+from overlay.journal.journal import read_journal
+from overlay.runtime.calibrated import reference
+from overlay.runtime.own_supervisor import document_of
+from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.sim.engine import simulate
+from overlay.systems.federation.names import SERVICE, broker_name
+from overlay.systems.federation.profiles import resolved
+from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.system import SYSTEM
+from overlay.systems.federation.wire import messages as m
+from telemetry.calibration.live import Standing, files_of, run, standing
+from telemetry.errors import TelemetryError
+from telemetry.systems.federation.calibration.speaker import PATIENCE_S, Speaker, speaking
+
+MESSAGES, WARMING, PORTIONS = 200, 20, 5
+ROUNDS = 20
+"""Of messages that lead to many."""
+TOGETHER, MORE, NOTIFIED = 32, 20, 20
+RESTS_S = (0.001, 0.004, 0.012, 0.04, 0.12)
+RESTED = 20
+"""Messages after each of these sleeps."""
+UPKEEP_S = 2.0
+OUT_OF_TURN_S = 0.06
+"""Between changed registrations, so that each is told alone."""
+ACKNOWLEDGED_S = 0.05
+"""Longer than a client waits with an acknowledgement."""
+KEPT = 2_000
+"""Subscriptions for which memory is measured."""
+CONTEXTML: Mapping[str, Any] = {"encoding": "contextml"}
+PATIENT: Mapping[str, Any] = {"keepalive_s": 3_600, "broker_keepalive_s": 3_600, "cache_cap": 0, "covering": "off"}
+"""Nothing but what a probe causes; without covering, as in the published profile, each subscription is told."""
+QUIET = {"providers": 1, "consumers": 1, "scopes": 1, "queries": 100, "rate_per_s": 0.01, "stagger_ms": 0}
+FLEET = {"queries": 1_000, "rate_per_s": 200.0, "stagger_ms": 10, "expiry_s": 5}
+"""Of the run that measures clients, with the settings of E1.1."""
+SLOW = {"queries": 100, "rate_per_s": 20.0, "stagger_ms": 10, "expiry_s": 5}
+"""The same with sleep before each datagram."""
+SCOPE = "measured"
+CLIENTS = tuple(role.processes for role in SYSTEM.client_roles.values())
+Found = dict[str, float]
+"""Microseconds of processor time by what was done; bytes in ``memory``."""
+
+
+def rested(seconds: float) -> str:
+    return f"lookup, rested {1_000 * seconds:g} ms"
+
+
+def server_costs(client: SupervisorClient, _: Path) -> Found:
+    """Of a broker. Raises ``TelemetryError``."""
+    found: Found = {}
+    for name, settings in (("", {}), ("contextml: ", CONTEXTML)):
+        with _network(client, 1, settings) as (broker, *_others):
+            found |= {name + what: us for what, us in _of_clients(broker, _settings(settings), bool(name)).items()}
+    with _network(client, 2, {}) as (near, far, _service):
+        found |= _of_links(near, far)
+    return found
+
+
+def service_costs(client: SupervisorClient, _: Path) -> Found:
+    """Of the registration service."""
+    with _network(client, 1, {}) as (_broker, service), speaking(SERVICE, service, _settings({}), ["p900"]) as (one,):
+
+        def find() -> None:
+            one.say(m.Find(one.draw()))
+            one.hear(m.Found)
+
+        find()
+        idle = service.memory()
+        return {"find": _us(service, find), **_discoveries(one, service), **_sizes(idle)}
+
+
+def memory(client: SupervisorClient, _directory: Path) -> Found:
+    """Bytes of an idle broker, and of a subscription in its table."""
+    with _network(client, 1, {}) as (broker, _), speaking(broker_name(0), broker, _settings({}), ["c900"]) as (one,):
+        one.register()
+        idle = broker.memory()
+        for _ in range(KEPT):
+            one.subscribe(one.subscription("nowhere"))
+        return {**_sizes(idle), "subscriptions": max(0.0, (broker.memory()[2] - idle[2]) / KEPT)}
+
+
+def fleet_costs(client: SupervisorClient, directory: Path, workload: Mapping[str, Any]) -> Found:
+    """Processor time of a datagram sent or received, by group of clients, µs, in a run like E1.1 with one broker.
+
+    The datagrams are counted in virtual time, where each takes the clients 1 µs.
+    """
+    document = {
+        **document_of(
+            directory.name,
+            directory,
+            brokers=1,
+            links=(),
+            settings={"profile": "published"},
+            workload=workload,
+            seed=1,
+            system=SYSTEM.name,
+        )
+    }
+    spent = _spent_us(run(client, document).journals())
+    counted = {**document, "directory": str(directory.with_name(f"{directory.name}-counted"))}
+    files = files_of(counted, SIMULATED)
+    free, one = Costs(0, 0, 0), Costs(0, 1, 1)
+    deliveries = reference().deliveries
+    assert deliveries is not None, "the reference has deliveries"
+    costs = {**dict.fromkeys(SYSTEM.role_names, free), **dict.fromkeys(CLIENTS, one)}
+    simulate(Deployment.from_json(counted, SIMULATED), ServiceModel(costs, deliveries))
+    datagrams = _spent_us(files.journals())
+    return {name: spent[name] / max(1.0, datagrams[name]) for name in CLIENTS}
+
+
+def _spent_us(journals: Any) -> Found:
+    """Processor time of each group of clients between its first tick and its last."""
+    ticks: dict[str, list[int]] = {}
+    for path in journals:
+        for fact in read_journal(path):
+            if isinstance(fact, Tick) and role_of(fact.process) in CLIENTS:
+                ticks.setdefault(role_of(fact.process), []).append(fact.cpu_us)
+    return {name: float(max(found) - min(found)) for name, found in ticks.items()}
+
+
+# ---- servers
+
+
+def _settings(values: Mapping[str, Any]) -> Settings:
+    return Settings(**resolved({**PATIENT, **values}))
+
+
+@contextmanager
+def _network(client: SupervisorClient, brokers: int, settings: Mapping[str, Any]) -> Iterator[list[Standing]]:
+    """A chain of brokers, and the registration service."""
+    links = [{"a": number, "b": number + 1} for number in range(brokers - 1)]
+    servers = standing(client, "federation", brokers, {**PATIENT, **settings}, QUIET, SYSTEM.name, links)
+    with servers as found:
+        yield found
+
+
+def _sizes(sizes: tuple[int, int, int]) -> Found:
+    return dict(zip(("idle_rss", "idle_pss", "idle_uss"), map(float, sizes), strict=True))
+
+
+def _us(server: Standing, act: Callable[[], object], times: int = MESSAGES) -> float:
+    """Of one ``act``, after a few others, in the cheapest portion, because other load only adds."""
+    for _ in range(min(WARMING, times)):
+        act()
+    each = max(1, times // PORTIONS)
+    return min(_portion_us(server, act, each) for _ in range(PORTIONS))
+
+
+def _portion_us(server: Standing, act: Callable[[], object], times: int) -> float:
+    before = server.processor_ns()
+    for _ in range(times):
+        act()
+    return (server.processor_ns() - before) / times / 1_000
+
+
+def _rested_us(server: Standing, act: Callable[[], object], rest_s: float) -> float:
+    """Of one ``act`` after a sleep, without what the server does anyhow."""
+    upkeep = _portion_us(server, lambda: time.sleep(UPKEEP_S), 1) / UPKEEP_S
+    before, began = server.processor_ns(), time.monotonic()
+    for _ in range(RESTED):
+        time.sleep(rest_s)
+        act()
+    spent, took = (server.processor_ns() - before) / 1_000, time.monotonic() - began
+    return max(0.0, spent - upkeep * took) / RESTED
+
+
+def _discoveries(one: Speaker, server: Standing) -> Found:
+    def each() -> None:
+        one.discover()
+        one.hear(m.Here)
+
+    def together() -> None:
+        with server.halted():
+            one.discover(TOGETHER)
+        for _ in range(TOGETHER):
+            one.hear(m.Here)
+
+    return {"discover": _us(server, each), "discover, together": _us(server, together, ROUNDS) / TOGETHER}
+
+
+def _of_clients(broker: Standing, settings: Settings, is_short: bool) -> Found:
+    """``is_short``: only what encodings make different."""
+    found: Found = {}
+    with speaking(broker_name(0), broker, settings, ["c900"]) as (asking,):
+        asking.register()
+        found["subscribe"] = _us(broker, lambda: asking.subscribe(asking.subscription("nowhere")))
+        if not is_short:
+            found |= _discoveries(asking, broker)
+            found["lookup"] = _us(broker, asking.lookup)
+            found["lookup, kept alive"] = _us(broker, lambda: asking.lookup(keepalives=MORE))
+            found["lookup, more"] = _us(broker, lambda: asking.lookup(times=MORE), 5 * ROUNDS)
+            found |= {rested(rest_s): _rested_us(broker, asking.lookup, rest_s) for rest_s in RESTS_S}
+    with speaking(broker_name(0), broker, settings, ["p900"]) as (provider,):
+        provider.register("unwanted")
+        found["publish"] = _us(broker, lambda: provider.publish("unwanted"))
+    return found | _notified(broker, settings)
+
+
+def _notified(broker: Standing, settings: Settings) -> Found:
+    """Nobody else speaks meanwhile, so that no session falls silent."""
+    pushing = list[int]()
+    names = ["p901", *(f"c{901 + number}" for number in range(NOTIFIED))]
+    with speaking(broker_name(0), broker, settings, names) as (provider, *consumers):
+        provider.register(SCOPE)
+        for one in consumers:
+            one.register()
+            one.subscribe(one.subscription(SCOPE))
+        for _ in range(ROUNDS):
+            before = broker.processor_ns()
+            provider.publish(SCOPE)
+            for one in consumers:
+                one.hear(m.Notify)
+            pushing.append(broker.processor_ns() - before)
+            for one in consumers:  # which acknowledge late
+                one.pump(ACKNOWLEDGED_S)
+    return {"publish, notified": min(pushing) / 1_000}
+
+
+def _of_links(near: Standing, far: Standing) -> Found:
+    """A consumer at one broker, and a provider at the other: first of one subscription, then of many."""
+    settings = _settings({})
+    with (
+        speaking(broker_name(0), near, settings, ["c900"]) as (consumer,),
+        speaking(broker_name(1), far, settings, ["p900"]) as (provider,),
+    ):
+        consumer.register()
+        provider.register(SCOPE)
+        _until_found(consumer)
+        consumer.subscribe(consumer.subscription(SCOPE))
+        provider.hear(m.Offer)
+
+        def subscribe() -> None:
+            consumer.subscribe(consumer.subscription(SCOPE))
+            provider.hear(m.Offer)
+
+        def publish() -> None:
+            provider.say(provider.publication(SCOPE))
+            consumer.hear(m.Notify)
+
+        def query() -> None:
+            consumer.say(m.Query(consumer.draw(), None, None, (SCOPE,), 5_000))
+            asked = provider.hear(m.Query)
+            (one,) = provider.publication(SCOPE).publications
+            provider.say(m.Answer(asked.req, m.Code.GOOD, (one.notification,)))
+            consumer.hear(m.Answer)
+
+        def change() -> None:
+            provider.register(SCOPE)
+
+        forward = _us(near, publish)
+        found = {"forward": forward, "query": _us(near, query), "subtable": _us(far, subscribe)}
+        return {**found, "regtable, rested": _rested_us(near, change, OUT_OF_TURN_S)}
+
+
+def _until_found(consumer: Speaker) -> None:
+    """Until the consumer's broker knows the provider. Raises ``TelemetryError``."""
+    for _ in range(round(PATIENCE_S / OUT_OF_TURN_S)):
+        consumer.say(m.Lookup(consumer.draw(), SCOPE))
+        if consumer.hear(m.Found).found:
+            return
+        time.sleep(OUT_OF_TURN_S)
+    raise TelemetryError("A broker did not hear of a provider at its neighbour.")
