@@ -24,6 +24,7 @@ from telemetry.systems.federation.calibration.probes import CLIENTS, MORE, NOTIF
 
 COSTS, SERVICE, MEMORY, FLEET, SLOW = "messages", "registrations", "memory", "datagrams", "datagrams, rested"
 COSTS_S, SERVICE_S, MEMORY_S = 25.0, 5.0, 5.0
+SECOND_US = 1_000_000
 DIGITS = 3
 """After the point, of microseconds."""
 _PUBLISHED = {"profile": "published", "cache_cap": 0.15}
@@ -61,7 +62,7 @@ ANCHORS = (
 class FederationPlan(Plan):
     anchors = ANCHORS
     measures = ("ts_mean", "messages_per_subscription", "disappearance_known_mean", "disappearance_told_mean")
-    compared, compared_from = "time to satisfy a query", "from the intended subscribing"
+    compared, compared_from = "satisfaction time", "from the intended subscribing"
 
     def workload(self, anchor: Anchor, duration_s: float) -> dict[str, Any]:
         """As many queries as ``duration_s`` has."""
@@ -146,7 +147,7 @@ def _of_service(known: Found, broker: Costs) -> Costs:
         batch_us=batch,
         other_us=broker.other_us,
         sent_us=broker.sent_us,
-        work_us={name: constant(out if name == OUT else each) for name in UNITS},
+        work_us={name: constant({OUT: out, XML_IN: 0.0, XML_OUT: 0.0}.get(name, each)) for name in UNITS},
         cold_us=broker.cold_us,
         memory=Memory(known["idle_rss"], known["idle_pss"], known["idle_uss"]),
     )
@@ -158,6 +159,18 @@ def _of_clients(busy: float, rested_us: float) -> Costs:
     cold = Curve(times, (0.0, 0.0, _at_least_nothing(rested_us - busy)))
     each = round(busy, DIGITS)
     return Costs(batch_us=0.0, other_us=each, sent_us=each, cold_us=cold)
+
+
+def borne_per_s(broker: Costs) -> float:
+    """Queries a second with which a broker without neighbours is busy all the time, in the published profile.
+
+    A query is a SUBSCRIBE, answered by ACK and OFFER, and a PUBLISH, answered by ACK and NOTIFY, each of which is
+    received alone; OFFER, NOTIFY and the ACK of the provider are acknowledged by a datagram each.
+    """
+    work = {name: curve.at(0) for name, curve in broker.work_us.items()}
+    woken = broker.batch_us + broker.other_us
+    visit = woken + 2 * broker.sent_us + work[XML_IN] + work[XML_OUT] + 2 * work[OUT]
+    return SECOND_US / (2 * visit + work["in_subscribe"] + work["in_publish"] + 3 * woken)
 
 
 def _at_least_nothing(us: float) -> float:
