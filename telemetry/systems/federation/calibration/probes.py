@@ -48,6 +48,8 @@ OUT_OF_TURN_S = 0.06
 """Between changed registrations, so that each is told alone."""
 ACKNOWLEDGED_S = 0.05
 """Longer than a client waits with an acknowledgement."""
+FINDS = 100
+"""The registration service takes 200 messages of one peer at once, those to warm up included."""
 KEPT = 2_000
 """Subscriptions for which memory is measured."""
 CONTEXTML: Mapping[str, Any] = {"encoding": "contextml"}
@@ -89,7 +91,7 @@ def service_costs(client: SupervisorClient, _: Path) -> Found:
 
         find()
         idle = service.memory()
-        return {"find": _us(service, find), **_discoveries(one, service), **_sizes(idle)}
+        return {"find": _us(service, find, FINDS), **_discoveries(one, service), **_sizes(idle)}
 
 
 def memory(client: SupervisorClient, _directory: Path) -> Found:
