@@ -41,7 +41,10 @@ def test_what_holds_is_said_too_also_under_a_negation():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("not x > 3", ["not x > 3 also holds where there is no x. If that is not meant, write: x exists and not x > 3"]),
+        (
+            "not x > 3",
+            ["not x > 3 also holds where there is no x. If that is not meant, write: x exists and not x > 3"],
+        ),
         ("x exists and not x > 3", []),
         ("not entity.id = r17", []),
         ("not (not x > 3)", []),
