@@ -16,6 +16,7 @@ TURNS = {
     "pages": ("browser",),
     "running pages": (
         "browser/test_compared_sweep.py",
+        "browser/test_federation.py",
         "browser/test_networks.py",
         "browser/test_notifications.py",
         "browser/test_operator_journey.py",

@@ -39,7 +39,7 @@ class Timers:
     def get(self, key: Hashable) -> int | None:
         """The deadline of a key; ``None`` if it has none."""
         entry = self._at.get(key)
-        return None if entry is None else entry[1]
+        return None if entry is None else entry[0]
 
     def next_timer(self) -> int | None:
         heap = self._heap

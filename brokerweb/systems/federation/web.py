@@ -52,7 +52,8 @@ class FederationWeb(Web):
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         tree = Part("tree", "Tree", "federation/tree_part.html")
         mobile = Part("mobile", "Mobile brokers", "federation/mobile_part.html")
-        return (mobile, tree) if indices(network) else (tree,)
+        subscribe = Part("subscribe", "Subscribe", "federation/subscribe_part.html")
+        return (mobile, tree, subscribe) if indices(network) else (tree, subscribe)
 
     def resting_links(self, network: Network) -> Sequence[tuple[int, int]]:
         """None while the registration service does not answer."""

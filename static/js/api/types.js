@@ -2198,6 +2198,7 @@
  * @property {string} state Of the edge: connected, connecting, away, retired
  * @property {number} count Notifications
  * @property {number} bytes
+ * @property {number} unacknowledged Messages that its channel keeps for the session
  * @property {number | null} gives_up_in_ms Until it is dropped; null: not away
  */
 

@@ -138,7 +138,7 @@ def publish(caller: Caller, provider: str, content: Content) -> Notification:
 
     async def publish() -> tuple[Notification, str]:
         hosted: Any = await HOST.use(caller.snapshot, row.pk)
-        return await hosted.client.publish(content), hosted.client.broker
+        return await hosted.client.publish(content), hosted.client.site.id
 
     with recording.noted(caller.network, caller.who, REST, PUT, key, provider) as said:
         made, broker = _run(publish())
@@ -157,7 +157,7 @@ def query(
     async def query() -> tuple[tuple[Notification, ...], str]:
         hosted: Any = await HOST.use(caller.snapshot, row.pk)
         asked = hosted.client.query(scopes, entity_type=entity_type, entity_id=entity_id, within_s=within_s)
-        return await asked, hosted.client.broker
+        return await asked, hosted.client.site.id
 
     with recording.noted(caller.network, caller.who, REST, GET, key) as said:
         found, broker = _run(query())

@@ -12,14 +12,14 @@ from brokerweb.systems.federation.watching.views import of_a_network
 from overlay.systems.federation.language.tree import OPERATORS, RESERVED
 
 OPERATOR_WORDS = {
-    "=": "equals",
-    "!=": "differs from",
-    "<": "is less than",
-    "<=": "is at most",
-    ">": "is greater than",
-    ">=": "is at least",
-    "in": "is one of",
-    "between": "is between",
+    "=": "= equals",
+    "!=": "≠ differs from",
+    "<": "< less than",
+    "<=": "≤ at most",
+    ">": "> greater than",
+    ">=": "≥ at least",
+    "in": "one of",
+    "between": "between",
     "exists": "exists",
     "prefix": "begins with",
     "contains": "contains",

@@ -31,8 +31,14 @@ class Store:
     """Of the edge, as ``broker`` sees it."""
     count: int
     bytes: int
+    unacknowledged: int
+    """Messages that its channel keeps for the session, until the neighbour is heard again."""
     gives_up_in_ms: int | None
     """Until it is dropped; ``None``: the neighbour is not away."""
+
+    @property
+    def waiting(self) -> int:
+        return self.count + (self.unacknowledged if self.state == AWAY else 0)
 
     @property
     def gives_up_in_s(self) -> float | None:
@@ -73,11 +79,11 @@ class MobileBroker:
 
     @property
     def stored_for_it(self) -> int:
-        return sum(one.count for one in self.by_neighbours)
+        return sum(one.waiting for one in self.by_neighbours)
 
     @property
     def stored_by_it(self) -> int:
-        return sum(one.count for one in self.by_itself)
+        return sum(one.waiting for one in self.by_itself)
 
 
 def _seconds(ms: int | None) -> float | None:
@@ -112,7 +118,7 @@ def _mobile(network: Network, index: int) -> MobileBroker:
         state["epoch"],
         figures.get("clients", 0),
         others,
-        [one for one in own if one.count],
+        [one for one in own if one.waiting],
         state["bulk"],
         [{**row, "waits_s": row["waits_ms"] / 1000, "expires_in_s": row["expires_in_ms"] / 1000} for row in waiting],
     )
@@ -152,5 +158,6 @@ def _store(broker: int, row: Mapping[str, Any]) -> Store:
         row["state"],
         row["stored"],
         row["stored_bytes"],
+        row["unacknowledged"],
         row["gives_up_in_ms"],
     )

@@ -49,6 +49,7 @@ class StoreSerializer(serializers.Serializer):
     state = serializers.CharField(help_text="Of the edge: connected, connecting, away, retired")
     count = serializers.IntegerField(help_text="Notifications")
     bytes = serializers.IntegerField()
+    unacknowledged = serializers.IntegerField(help_text="Messages that its channel keeps for the session")
     gives_up_in_ms = serializers.IntegerField(allow_null=True, help_text="Until it is dropped; null: not away")
 
 

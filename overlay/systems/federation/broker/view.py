@@ -81,6 +81,7 @@ class View:
             "state": _state_of(edge),
             "stored": len(edge.store),
             "stored_bytes": edge.store.bytes,
+            "unacknowledged": self._station.peers.channel.queued(edge.broker.encode()),
             "gives_up_in_ms": self._until(self._neighbours.gives_up_at(edge)),
         }
 
