@@ -30,6 +30,7 @@ def post(page: Page, path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_a_radio_is_cut_and_a_subscription_is_tried_and_made(page: Page, stack: Stack) -> None:
+    expect.set_options(timeout=25_000)
     asked, api = answer_yes(page), f"{stack.url}/api"
     page.goto(f"{stack.url}/networks/")
     network = post(
