@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
 from brokerweb.systems.federation.watching.inspecting import asked, brokers, index_of, name_of
 from overlay.systems.federation.system import SYSTEM
@@ -91,10 +92,9 @@ def _seconds(ms: int | None) -> float | None:
 
 
 def indices(network: Network) -> list[int]:
-    """Those of mobile brokers that the network has."""
-    known = {row["index"] for row in network.brokers}
-    settings = SYSTEM.read_settings(network.settings)
-    return [index for index in settings.mobile_indices if index in known and index < network.deployed["brokers"]]
+    """Those of mobile brokers that the network has, whether it runs or not."""
+    removed, settings = broker_index.servers_of(network).removed, SYSTEM.read_settings(network.settings)
+    return [index for index in settings.mobile_indices if index < network.deployed["brokers"] and index not in removed]
 
 
 def mobile_brokers(network: Network) -> list[MobileBroker]:

@@ -117,9 +117,10 @@ async function subscribe(event) {
   const button = byId("subscribe");
   if (!scopes().length) { wrong("scopes", "Choose at least one scope."); byId("scopes").focus(); return; }
   button.disabled = true;
+  const url = byId("url").value.trim();
   const expires = new Date(Date.now() + 60_000 * Number(byId("minutes").value || 60)).toISOString();
   const expression = byId("expression").value.trim() || ["and"];
-  const body = { scopes: scopes(), expression, expires, kind: byId("kind").value, priority: byId("priority").value, url: byId("url").value };
+  const body = { scopes: scopes(), expression, expires, kind: byId("kind").value, priority: byId("priority").value, ...(url ? { url } : {}) };
   try {
     const made = await networksSubscriptionsCreate(network, body);
     const link = Object.assign(document.createElement("a"), { href: made.stream, textContent: "its notifications as server-sent events" });
