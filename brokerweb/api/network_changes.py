@@ -91,7 +91,7 @@ class NetworkChanges(Resource):
     @extend_schema(
         operation_id="networks_links_destroy",
         request=None,
-        responses=shapes.NetworkChangeSerializer,
+        responses={200: shapes.NetworkChangeSerializer},
         parameters=[OpenApiParameter("a", int, required=True), OpenApiParameter("b", int, required=True), *HOW],
         filters=False,
     )

@@ -105,7 +105,7 @@ class NetworkViewSet(NetworkDiscovery, NetworkChanges):
         operation_id="networks_broker_destroy",
         request=None,
         parameters=HOW,
-        responses=change_shapes.NetworkChangeSerializer,
+        responses={200: change_shapes.NetworkChangeSerializer},
         filters=False,
     )
     @broker.mapping.delete

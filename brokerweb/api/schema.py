@@ -110,6 +110,8 @@ class Schema(AutoSchema):
             error = self._get_response_for_code(Error, "default", media_types=["application/json"])
             as_problem = self._get_response_for_code(Problem, "default", media_types=[PROBLEM])
             error["content"] |= as_problem["content"]
+            texts = getattr(self.view, "error_media_types", ())
+            error["content"] |= {form: {"schema": {"type": "string"}} for form in texts}
             bodies["default"] = error
             bodies["429"] = {**error, "description": "Too many requests", "headers": THROTTLED}
         if "201" in bodies:

@@ -190,7 +190,7 @@ class Deployments:
         broker = _broker_of(request, hosted)
         known = ("kill", *hosted.deployment.system.faults)
         if kind not in known or not isinstance(begins, bool):
-            raise Refusal("bad-request", f"kind must be one of {', '.join(known)}, not {shown(kind)}")
+            raise Refusal("bad-request", f"kind must be {' or '.join(known)}, not {shown(kind)}")
         if kind != "kill":
             try:
                 hosted.operate(broker, str(kind), begins)

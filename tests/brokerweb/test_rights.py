@@ -30,7 +30,7 @@ ONE = "one"
 
 FORMS = re.compile(
     r"/(new|import|edit|create|pick/.*|thresholds(/preview)?|labels|estimate|what-if|clone|restore|launch|cancel|rerun"
-    r"|retry-failed|delete|start|stop|restart|switch|now|test|keep|change|apply|send|bulk|pause|resume)/$"
+    r"|retry-failed|delete|start|stop|restart|switch|now|test|keep|change|apply|send|bulk|pause|resume|brokers/one/one)/$"
 )
 """Pages that make changes, or are the form for one; the others only show something."""
 LOOKS = re.compile(r"^/(wire/|radiator/wire/|runs/compare/|now/)")
@@ -38,7 +38,7 @@ LOOKS = re.compile(r"^/(wire/|radiator/wire/|runs/compare/|now/)")
 FORMS_BESIDE = ("/storage/preview/", "/topologies/preview/", "/experiments/topologies/", "/schedules/pick/")
 """Parts of forms."""
 OWN = re.compile(r"^/(account/|views/|api/tokens/|api/views/|api/accounts/me/|$)")
-READ_BY_POST = re.compile(r"(wire/(decode|compose)|/judge|/try|/query)/?$")
+READ_BY_POST = re.compile(r"(wire/(decode|compose)|/judge|/try|/query|dry-run)/?$")
 
 
 class Allowed(BaseException):
@@ -79,6 +79,7 @@ def _example(path: str, network: str) -> str:
     path = re.sub(numbers, "1", path)
     path = re.sub(r"\(\?P<trace>[^)]*\)", "0" * 16, path)
     path = re.sub(r"\(\?P<message>[^)]*\)", "0" * 16 + "-1", path)
+    path = re.sub(r"\(\?P<way>[^)]*\)", "s-c0-1", path)
     return "/" + re.sub(r"<\w+:\w+>|\(\?P<\w+>[^)]*\)", ONE, path)
 
 

@@ -51,6 +51,7 @@ from django.test import Client
 from brokerweb.experiments.models import Experiment
 from brokerweb.notices import services as notices
 from tests.browser.addresses import follow
+from tests.pages import routed
 from tests.pages.furniture import furnish
 from tests.pages.pushed import followed
 from tests.pages.recorded import furnish_recorded
@@ -71,6 +72,7 @@ first = {{
     **{{"run-" + name: f"/runs/{{run.id}}/" for name, run in house.runs.items()}},
     **{{"topology-" + topology.kind: f"/topologies/{{topology.id}}/" for topology in house.topologies.values()}},
     **followed(olga),
+    **routed.followed(olga),
     "query": house.queries[0],
     "queries": "/runs/" + house.queries[0].split("/")[2] + "/queries/",
     "experiment": f"/experiments/{{house.experiment.id}}/",

@@ -419,7 +419,7 @@ export const networksBrokerRetrieve = (id, index, options) => send("GET", `/api/
  * @param {string | number} index
  * @param {{ allow_split?: boolean, dry_run?: boolean, version?: number }} [query]
  * @param {Options} [options]
- * @returns {Promise<null>}
+ * @returns {Promise<Types.NetworkChange>}
  */
 export const networksBrokerDestroy = (id, index, query, options) => send("DELETE", `/api/networks/${part(id)}/brokers/${part(index)}/`, { query, ...options });
 
@@ -593,7 +593,7 @@ export const networksLinksCreate = (id, body, options) => send("POST", `/api/net
  * @param {string | number} id
  * @param {{ a?: number, allow_split?: boolean, b?: number, dry_run?: boolean, version?: number }} [query]
  * @param {Options} [options]
- * @returns {Promise<null>}
+ * @returns {Promise<Types.NetworkChange>}
  */
 export const networksLinksDestroy = (id, query, options) => send("DELETE", `/api/networks/${part(id)}/links/`, { query, ...options });
 
@@ -1173,13 +1173,13 @@ export const runsTableRetrieve = (id, table, query, options) => send("GET", `/ap
 export const runsTracesRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/traces/`, { query, ...options });
 
 /**
- * A notification or subscription in full: steps of each broker, messages between participants, deliveries.
+ * One message in full: its queues, the propagations that hold it, and their chains hop by hop.
  * @param {string | number} id
  * @param {string | number} message
  * @param {Options} [options]
- * @returns {Promise<Types.FederationMessage>}
+ * @returns {Promise<Types.MessageWay>}
  */
-export const runsFederationMessageRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
+export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
 
 /**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.
@@ -1189,6 +1189,15 @@ export const runsFederationMessageRetrieve = (id, message, options) => send("GET
  * @returns {Promise<Types.Trace>}
  */
 export const runsTraceRetrieve = (id, trace, options) => send("GET", `/api/runs/${part(id)}/traces/${part(trace)}/`, options);
+
+/**
+ * A notification or subscription in full: steps of each broker, messages between participants, deliveries.
+ * @param {string | number} id
+ * @param {string | number} way
+ * @param {Options} [options]
+ * @returns {Promise<Types.FederationMessage>}
+ */
+export const runsFederationMessageRetrieve = (id, way, options) => send("GET", `/api/runs/${part(id)}/traces/${part(way)}/`, options);
 
 /**
  * Repeat the run with one change, as a new run with the same seed and arrivals.

@@ -305,6 +305,22 @@
  */
 
 /**
+ * @typedef {Object} Chain
+ * @property {number} number
+ * @property {number} repairs Further injections and direct pushes
+ * @property {ChainHop[]} hops
+ */
+
+/**
+ * @typedef {Object} ChainHop
+ * @property {number} client
+ * @property {string} state
+ * @property {number | null} received_us
+ * @property {number | null} took_us From the push to the callback
+ * @property {MessageStep[]} steps
+ */
+
+/**
  * @typedef {Object} Change
  * @property {string} id
  * @property {string} [at]
@@ -1034,6 +1050,48 @@
  */
 
 /**
+ * @typedef {Object} MessageQueue
+ * @property {string} queue
+ * @property {number} recipients
+ * @property {number} delivered
+ * @property {number | null} propagation In which they left
+ * @property {string} state Why there is none
+ */
+
+/**
+ * @typedef {Object} MessageStep
+ * @property {number} at_us
+ * @property {string} step
+ * @property {number} attempt Number of the injection into the chain, from 0
+ */
+
+/**
+ * @typedef {Object} MessageWay
+ * @property {string} id
+ * @property {number | null} client The sender; null if it reported nothing
+ * @property {string} outcome
+ * @property {number} attempts
+ * @property {number} due_us
+ * @property {number} sent_us
+ * @property {number} ended_us
+ * @property {string | null} epoch Null with number and accepted_us if it was not accepted
+ * @property {number | null} number
+ * @property {number | null} accepted_us
+ * @property {number} due Recipients; the next four add up to it
+ * @property {number} delivered
+ * @property {number} retained
+ * @property {number} dropped
+ * @property {number} failed
+ * @property {number} late
+ * @property {number | null} p50_us Of the lag
+ * @property {number | null} p95_us
+ * @property {Propagation[]} propagations In the list of a run: their number
+ * @property {boolean} traced
+ * @property {MessageQueue[]} queues If it was traced
+ * @property {Undelivered[]} undelivered
+ */
+
+/**
  * @typedef {Object} MissingBroker
  * @property {string | null} broker host:port
  * @property {number} broker_index
@@ -1630,6 +1688,18 @@
  * @property {string} field
  * @property {string} code
  * @property {string} detail
+ */
+
+/**
+ * @typedef {Object} Propagation
+ * @property {number} number
+ * @property {number} emitted_us
+ * @property {number[]} messages Numbers of its originals
+ * @property {number} recipients
+ * @property {number} pushes
+ * @property {number} chain_count
+ * @property {number[]} direct Recipients of direct pushes, if traced
+ * @property {Chain[]} chains Those that were traced, with trouble first
  */
 
 /**
@@ -2701,6 +2771,12 @@
  * @property {(Record<string, any>)[]} messages {"at_s": 0, "from": "Bob", …}: time, sender, "people" and attributes
  * @property {(Record<string, any>)[]} recipients {"id": "Bob", …}: name and attributes
  * @property {boolean} [echo] Whether senders receive their own
+ */
+
+/**
+ * @typedef {Object} Undelivered
+ * @property {number} client
+ * @property {string} state
  */
 
 /**

@@ -73,6 +73,7 @@ def described(name: str, *, answers: int = 202, **more: Any) -> Callable[..., An
 
 
 class ContextMLView(OfNetwork):
+    error_media_types = (XML,)
     parser_classes = [ContextMLParser, TextXMLParser]
 
     def document(self, request: Request, *fields: str) -> Document:
