@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 from overlay.core.addresses import Address, parse_address
@@ -16,6 +17,21 @@ class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"{self.prog}: {message}\n")
         raise SystemExit(2)
+
+
+def seconds(most: int) -> Callable[[str], float]:
+    """The type of an argument: a duration above 0."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not 0 < value <= most:
+            raise argparse.ArgumentTypeError(f"{text[:40]!r} must be a number of seconds above 0, at most {most:,}")
+        return value
+
+    return read
 
 
 def address(text: str) -> Address:

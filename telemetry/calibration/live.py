@@ -59,6 +59,20 @@ class Standing:
         except OSError as error:
             raise TelemetryError(f"Calibrating needs Linux and its /proc/PID/schedstat: {error}.") from None
 
+    def each_us(self, act: Callable[[], object], times: int) -> float:
+        """Processor time while ``act`` is called so many times, for each of them. Raises as ``processor_ns``."""
+        before = self.processor_ns()
+        for _ in range(times):
+            act()
+        return (self.processor_ns() - before) / times / 1_000
+
+    def cheapest_us(self, act: Callable[[], object], times: int, *, warming: int, portions: int) -> float:
+        """As ``each_us``, after ``warming`` others, of the cheapest of ``portions``, because other load only adds."""
+        for _ in range(warming):
+            act()
+        each = max(1, times // portions)
+        return min(self.each_us(act, each) for _ in range(portions))
+
     def memory(self) -> tuple[int, int, int]:
         """RSS, PSS and USS in bytes."""
         return sizes_in(Path(f"/proc/{self.pid}/smaps_rollup").read_bytes())

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from overlay.core.settings import InvalidText, build
-from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.arguments import OneLineParser, address, seconds
 from overlay.programs.federation.client import at_broker, by_multicast, by_service
 from overlay.systems.federation.clients.terms import Terms
 from overlay.systems.federation.language.text import parse
@@ -19,6 +19,7 @@ from overlay.systems.federation.settings import Settings
 
 MULTICAST = "multicast"
 MOST_SECONDS = 86_400
+duration = seconds(MOST_SECONDS)
 
 
 def add_network(parser: OneLineParser) -> None:
@@ -37,10 +38,10 @@ def add_network(parser: OneLineParser) -> None:
     parser.add_argument(
         "--id", default=f"cli-{secrets.token_hex(4)}", help="the client's name (cli- and random digits)"
     )
-    parser.add_argument("--keepalive", type=seconds, metavar="S", help="keepalive_s of the network (20)")
+    parser.add_argument("--keepalive", type=duration, metavar="S", help="keepalive_s of the network (20)")
     parser.add_argument("--encoding", choices=("msgpack", "contextml"), help="encoding of the network (msgpack)")
     parser.add_argument(
-        "--deadline", type=seconds, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
+        "--deadline", type=duration, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
     )
 
 
@@ -70,16 +71,6 @@ def terms_of(given: Namespace) -> Terms:
 
 def add_scopes(parser: OneLineParser) -> None:
     parser.add_argument("scopes", nargs="+", metavar="SCOPE", help="such as climate")
-
-
-def seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= MOST_SECONDS:
-        raise ArgumentTypeError(f"{text[:40]!r} must be a number of seconds above 0, at most {MOST_SECONDS:,}")
-    return value
 
 
 def number(text: str) -> int:

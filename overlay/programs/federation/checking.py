@@ -12,8 +12,7 @@ from overlay.programs.federation.arguments import defaults, expression, now_ms
 from overlay.programs.federation.documents import notification_of
 from overlay.programs.federation.text import lines, say, tell
 from overlay.systems.federation.language.compiler import compiled
-from overlay.systems.federation.language.reasons import negated, reasons
-from overlay.systems.federation.language.text import formatted
+from overlay.systems.federation.language.explaining import of_each, overlooked
 
 
 def add_checking(parser: OneLineParser) -> None:
@@ -29,14 +28,14 @@ def add_checking(parser: OneLineParser) -> None:
 def check(given: Namespace) -> bool:
     """Whether any notification satisfies it."""
     test, satisfied = compiled(given.where), 0
-    for name in negated(given.where):
+    for name in dict.fromkeys(one.name for one in overlooked(given.where)):
         tell(f"{name} is compared inside not: this also holds where {name} is missing; add {name} exists")
     with sys.stdin.buffer if given.file == "-" else Path(given.file).open("rb") as file:
         for line in lines(file):
             one = notification_of(line, defaults(given), now_ms())
             is_satisfied = test(one)
             satisfied += is_satisfied
-            found = [(formatted(each.predicate), each.holds, each.is_missing) for each in reasons(given.where, one)]
+            found = [(each.predicate, each.holds, each.is_missing) for each in of_each(given.where, one)]
             if given.json:
                 predicates = [{"predicate": text, "holds": holds, "missing": missing} for text, holds, missing in found]
                 say(json.dumps({"satisfied": is_satisfied, "predicates": predicates}))

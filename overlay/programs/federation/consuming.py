@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation.arguments import add_scopes, expression, now_ms, number, options, seconds, terms_of
+from overlay.programs.federation.arguments import add_scopes, duration, expression, now_ms, number, options, terms_of
 from overlay.programs.federation.client import ConsumerClient, Inbox, Refused
 from overlay.programs.federation.text import say, show, tell
 from overlay.systems.federation.clients.events import Ended, Lost, Notified, Registered, Verdict
@@ -25,12 +25,12 @@ def add_subscribing(parser: OneLineParser) -> None:
         "--where", type=expression, default=parse("true"), metavar="TEXT", help="such as 'temperature > 25'"
     )
     parser.add_argument(
-        "--expires", type=seconds, default=3_600.0, metavar="S", help="of the subscription, from now (3600)"
+        "--expires", type=duration, default=3_600.0, metavar="S", help="of the subscription, from now (3600)"
     )
     parser.add_argument("--priority", choices=[one.name.lower() for one in Priority], default="normal")
     parser.add_argument("--once", action="store_true", help="end with the first notification")
     parser.add_argument("--count", type=number, metavar="N", help="stop after N notifications")
-    parser.add_argument("--seconds", type=seconds, metavar="S", help="stop after S seconds")
+    parser.add_argument("--seconds", type=duration, metavar="S", help="stop after S seconds")
 
 
 def add_asking(parser: OneLineParser) -> None:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import AsyncIterator
 
 from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation.arguments import defaults, now_ms, options, seconds, terms_of
+from overlay.programs.federation.arguments import defaults, duration, now_ms, options, terms_of
 from overlay.programs.federation.client import ProviderClient
 from overlay.programs.federation.documents import content_of
 from overlay.programs.federation.text import coming_lines, show, tell
@@ -22,7 +22,7 @@ def add_content(parser: OneLineParser) -> None:
     parser.add_argument("scope", metavar="SCOPE", help="such as climate")
     parser.add_argument("--type", default="thing", help="of the entity (thing)")
     parser.add_argument("--entity", default="", metavar="ID", help="of the entity; lines of input may name another one")
-    parser.add_argument("--valid", type=seconds, default=60.0, metavar="S", help="life of a notification (60)")
+    parser.add_argument("--valid", type=duration, default=60.0, metavar="S", help="life of a notification (60)")
 
 
 def add_publishing(parser: OneLineParser) -> None:

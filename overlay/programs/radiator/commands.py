@@ -15,7 +15,7 @@ from typing import Any
 
 from overlay.core.addresses import Address, format_address, parse_networks
 from overlay.core.errors import WaxwingError, WireError
-from overlay.programs.arguments import OneLineParser, address
+from overlay.programs.arguments import OneLineParser, address, seconds
 from overlay.programs.radiator import listing
 from overlay.programs.radiator.client import NoAnswer, RadiatorClient, Refused
 from overlay.programs.radiator.limits import Limits
@@ -33,7 +33,7 @@ def main(name: str, arguments: list[str]) -> int:
     parser = OneLineParser(prog=f"overlay radiator {name}", epilog=EPILOG)
     parser.add_argument("server", type=address, metavar="ADDRESS", help="the network's server, HOST:PORT")
     parser.add_argument(
-        "--deadline", type=_seconds, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
+        "--deadline", type=seconds(MOST_SECONDS), default=10.0, metavar="S", help="seconds to wait for an answer (10)"
     )
     add, run = {
         "propagate": (_add_call, _propagate),
@@ -109,18 +109,8 @@ def _add_receiving(parser: OneLineParser) -> None:
     _add_id(parser)
     parser.add_argument("--attributes", type=_object, default={}, metavar="JSON", help="of the registration")
     parser.add_argument("--count", type=listing.number(1, MOST_CONTEXTS), metavar="N", help="stop after N contexts")
-    parser.add_argument("--seconds", type=_seconds, metavar="S", help="stop after S seconds")
+    parser.add_argument("--seconds", type=seconds(MOST_SECONDS), metavar="S", help="stop after S seconds")
     parser.add_argument("--json", action="store_true", help="print errors as JSON, too; contexts are, one a line")
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= MOST_SECONDS:
-        raise ArgumentTypeError(f"{text[:40]!r} must be a number of seconds above 0, at most {MOST_SECONDS:,}")
-    return value
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -28,6 +28,8 @@ class Said:
     holds: bool
     why: str
     """The value that was tested."""
+    is_missing: bool
+    """Whether the notification has no such parameter, so that no predicate on it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,35 @@ def explained(expression: Expression, notification: Notified) -> Explained:
     return Explained(holds, tuple(_said(one, notification) for one in found))
 
 
+def of_each(expression: Expression, notification: Notified) -> list[Said]:
+    """What all predicates say, in their order in the text."""
+    return [_said(one, notification) for one in _predicates(expression)]
+
+
+def overlooked(expression: Expression) -> list[Predicate]:
+    """Negated predicates that also count where there is no such parameter, since logic is two-valued (seed 001,
+    section 5)."""
+    return list(dict.fromkeys(one for one in _negated(expression, False) if _may_be_missing(one)))
+
+
 def warnings(expression: Expression) -> list[str]:
     """What two-valued logic makes of negations, as sentences."""
-    found = dict.fromkeys(one for one in _negated(expression, False) if _may_be_missing(one))
     return [
         f"not {formatted(one)} also holds where there is no {one.name}. If that is not meant, write: "
         f"{formatted(Predicate(one.name, 'exists'))} and not {formatted(one)}"
-        for one in found
+        for one in overlooked(expression)
     ]
+
+
+def _predicates(expression: Expression) -> Iterator[Predicate]:
+    match expression:
+        case Predicate():
+            yield expression
+        case Not(part):
+            yield from _predicates(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _predicates(part)
 
 
 def _may_be_missing(one: Predicate) -> bool:
@@ -87,11 +110,16 @@ def _decisive(expression: Expression, notification: Notified, holds: bool) -> It
 
 def _said(one: Predicate, notification: Notified) -> Said:
     holds = compiled(one)(notification)
+    is_missing = not compiled(Predicate(one.name, "exists"))(notification)
+    return Said(formatted(one), holds, _why(one, notification, holds), is_missing)
+
+
+def _why(one: Predicate, notification: Notified, holds: bool) -> str:
     value = _value(one, notification)
     if value is _MISSING:
-        return Said(formatted(one), holds, f"{one.name} is missing")
+        return f"{one.name} is missing"
     text = f"{one.name} is {_shown(value)}"
-    return Said(formatted(one), holds, text if holds or not _is_other_type(one, value) else f"{text}, of another type")
+    return text if holds or not _is_other_type(one, value) else f"{text}, of another type"
 
 
 def _value(one: Predicate, notification: Notified) -> Any:

@@ -164,23 +164,12 @@ def _sizes(sizes: tuple[int, int, int]) -> Found:
 
 
 def _us(server: Standing, act: Callable[[], object], times: int = MESSAGES) -> float:
-    """Of one ``act``, after a few others, in the cheapest portion, because other load only adds."""
-    for _ in range(min(WARMING, times)):
-        act()
-    each = max(1, times // PORTIONS)
-    return min(_portion_us(server, act, each) for _ in range(PORTIONS))
-
-
-def _portion_us(server: Standing, act: Callable[[], object], times: int) -> float:
-    before = server.processor_ns()
-    for _ in range(times):
-        act()
-    return (server.processor_ns() - before) / times / 1_000
+    return server.cheapest_us(act, times, warming=min(WARMING, times), portions=PORTIONS)
 
 
 def _rested_us(server: Standing, act: Callable[[], object], rest_s: float) -> float:
     """Of one ``act`` after a sleep, without what the server does anyhow."""
-    upkeep = _portion_us(server, lambda: time.sleep(UPKEEP_S), 1) / UPKEEP_S
+    upkeep = server.each_us(lambda: time.sleep(UPKEEP_S), 1) / UPKEEP_S
     before, began = server.processor_ns(), time.monotonic()
     for _ in range(RESTED):
         time.sleep(rest_s)

@@ -119,18 +119,7 @@ def _measured(client: SupervisorClient, measure: Callable[[Prober], Found], sett
 
 
 def _us(server: Standing, act: Callable[[], object], times: int = MESSAGES) -> float:
-    """Of one ``act``, after a few others, in the cheapest portion, because other load only adds."""
-    for _ in range(WARMING):
-        act()
-    each = max(1, times // PORTIONS)
-    return min(_portion_us(server, act, each) for _ in range(PORTIONS))
-
-
-def _portion_us(server: Standing, act: Callable[[], object], times: int) -> float:
-    before = server.processor_ns()
-    for _ in range(times):
-        act()
-    return (server.processor_ns() - before) / times / 1_000
+    return server.cheapest_us(act, times, warming=WARMING, portions=PORTIONS)
 
 
 # ---- each in a server of its own
