@@ -81,7 +81,7 @@ def _interval(part: Tree) -> Interval | None:
         return None
     name, offset = found
     low, high = (offset, _INFINITE) if op == ">=" else (-_INFINITE, offset)
-    return Interval(left[1], name, low, high)  # type: ignore[index]
+    return Interval(left[1], name, low, high)
 
 
 def _offset(node: Node) -> tuple[str, float] | None:

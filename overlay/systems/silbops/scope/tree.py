@@ -163,14 +163,14 @@ class _Reader:
             if kind in (BOOL, TEXT):
                 refuse(f"{head} takes numbers, not a {kind}")
         nodes = [node for node, _ in found]
-        if head == "-" and len(nodes) == 1 and not isinstance(nodes[0], tuple):
+        if head == "-" and len(nodes) == 1 and isinstance(nodes[0], int | float):
             return constant(-nodes[0]), NUMBER
         return (head, *nodes), NUMBER
 
     def _head(self, value: Any, depth: int) -> tuple[str, Sequence[Any]]:
         self._count(depth)
         if not isinstance(value, list | tuple) or not value or type(value[0]) is not str:
-            refuse(f"{shown(value)} is no list that begins with an operator")
+            refuse(f"{shown(value)} is no list of a comparison, exists, and, or or not, and its operands")
         return value[0], value[1:]
 
     def _count(self, depth: int) -> None:
