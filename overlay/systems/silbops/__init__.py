@@ -1,4 +1,4 @@
-"""SilboPS beside SIENA: content-based publish/subscribe in which context may change without resubscribing (seed 002).
+"""SilboPS and SIENA: content-based publish/subscribe in which context may change without resubscribing (seed 002).
 
 Vavassori et al., Sensors 2013, 13, 2945-2966. Two arms of one code base: ``silbops`` keeps the context of clients
 apart from content and tests functions of it; ``siena`` writes the context into content and filters.

@@ -27,7 +27,7 @@ from overlay.systems.silbops.content.values import BOOL, Values, refuse
 Filter = tuple[Constraint, ...]
 EVERYTHING: Filter = ()
 MAX_CONSTRAINTS = 16
-"""Of a filter. Beside them, the siena arm adds what a scope function becomes."""
+"""Of a filter. The siena arm adds what a scope function becomes."""
 MAX_SIENA_CONSTRAINTS = 2 * MAX_CONSTRAINTS
 
 _name = attrgetter("name")

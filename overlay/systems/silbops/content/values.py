@@ -1,7 +1,7 @@
 """Values of attributes and of context: bool, int, float and str.
 
 An int and a float compare as numbers, a bool compares with a bool only, strings compare by code point. Nothing else is
-converted. Python calls ``True`` equal to 1, so what is compared or used as a key has its kind beside it.
+converted. Python calls ``True`` equal to 1, so what is compared or used as a key has its kind with it.
 """
 
 from __future__ import annotations
