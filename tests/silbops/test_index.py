@@ -74,12 +74,12 @@ def test_nothing_is_left_when_all_filters_are_gone(name: str, changes: Any) -> N
 
 
 def left(index: Any) -> list[str]:
-    """What an index still holds, but for the numbers that it would use again."""
+    """What an index still holds."""
     found = []
     for name, value in vars(index).items():
         if hasattr(value, "__dict__"):
             found += left(value)
-        elif name != "_free" and value:
+        elif value:
             found.append(f"{name}: {value}")
     return found
 

@@ -7,8 +7,8 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Generic
+from collections.abc import Sequence
+from typing import Generic
 
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
@@ -41,13 +41,19 @@ class Bucket(Generic[Key]):
         else:
             del self.whole[key]
 
+    def collect(self, sieve: Sieve, found: list[Key]) -> None:
+        """Add those that match."""
+        if self.whole:
+            found.extend(self.whole)
+        if self.tested:
+            sieve.collect(self.tested, found)
+
 
 class Access(Generic[Key]):
     def __init__(self) -> None:
-        self._terms = Terms()
+        self._terms: Terms = Terms()
         self._filters: dict[Key, Sequence[Term]] = {}
-        """The first term is the one that it is found by."""
-        self._equal: dict[Term, Bucket[Key]] = {}
+        """The last term is the one that it is found by."""
         self._named: dict[str, Bucket[Key]] = {}
         self._everything: dict[Key, None] = {}
 
@@ -55,65 +61,61 @@ class Access(Generic[Key]):
         return len(self._filters)
 
     def add(self, key: Key, one: Filter) -> None:
-        terms = self._terms.acquire(one)
-        if not terms:
+        found = self._terms.acquire(one)
+        if not found:
+            self._filters[key] = ()
             self._everything[key] = None
-        else:
-            _bring_first(terms, min(terms, key=self._crowd))
-            self._bucket(terms[0]).add(key, terms, found_by=terms[0] > 0)
-        self._filters[key] = tuple(terms)
+            return
+        equalities = [term for term in found if term.is_equality]
+        rarest = min(equalities, key=_crowd) if equalities else min(found, key=self._crowd)
+        others = [term for term in found if term is not rarest and not term.is_equality]
+        terms = (*(term for term in equalities if term is not rarest), *others, rarest)
+        self._filters[key] = terms
+        self._bucket(rarest).add(key, terms, found_by=rarest.is_equality)
 
     def remove(self, key: Key) -> None:
         terms = self._filters.pop(key)
         if not terms:
             del self._everything[key]
             return
-        bucket = self._bucket(terms[0])
+        bucket = self._bucket(terms[-1])
         bucket.remove(key)
         if not bucket:
-            places, place = self._place(terms[0])
-            del places[place]
+            self._drop_bucket(terms[-1])
         self._terms.release(terms)
 
     def match(self, values: Values) -> list[Key]:
         found = list(self._everything)
         known = self._terms.equalities(values)
-        sieve = known, set[Term]()
-        buckets = [self._equal.get(term) for term in known] + [self._named.get(name) for name in values]
-        collect(buckets, values, sieve, self._terms, found)
+        buckets = [term.place for term in known]
+        if self._named:
+            buckets += map(self._named.get, values)
+        sieve = Sieve(known, values)
+        for bucket in buckets:
+            if bucket is not None:
+                bucket.collect(sieve, found)
         return found
 
-    def _crowd(self, term: Term) -> tuple[bool, int]:
-        """Equalities first, then where fewest others are."""
-        places, place = self._place(term)
-        bucket = places.get(place)
-        return term < 0, len(bucket) if bucket else 0
-
     def _bucket(self, term: Term) -> Bucket[Key]:
-        places, place = self._place(term)
-        bucket = places.get(place)
-        if bucket is None:
-            bucket = places[place] = Bucket()
-        return bucket
+        if not term.is_equality:
+            return self._named.setdefault(term.constraint.name, Bucket())
+        if term.place is None:
+            term.place = Bucket()
+        place: Bucket[Key] = term.place
+        return place
 
-    def _place(self, term: Term) -> tuple[dict[Any, Bucket[Key]], Term | str]:
-        return (self._equal, term) if term > 0 else (self._named, self._terms[term].name)
+    def _drop_bucket(self, term: Term) -> None:
+        if term.is_equality:
+            term.place = None
+        else:
+            del self._named[term.constraint.name]
 
-
-def collect(
-    buckets: Iterable[Bucket[Key] | None], values: Values, sieve: Sieve, terms: Terms, found: list[Key]
-) -> None:
-    """Add the filters in these places that match."""
-    pass_all = terms.pass_all
-    for bucket in buckets:
-        if bucket is not None:
-            if bucket.whole:
-                found.extend(bucket.whole)
-            for key, left in bucket.tested.items():
-                if pass_all(left, values, sieve):
-                    found.append(key)
+    def _crowd(self, term: Term) -> int:
+        """How many filters without an equality are found by the name."""
+        bucket = self._named.get(term.constraint.name)
+        return len(bucket) if bucket else 0
 
 
-def _bring_first(terms: list[Term], term: Term) -> None:
-    at = terms.index(term)
-    terms[0], terms[at] = terms[at], terms[0]
+def _crowd(term: Term) -> int:
+    """How many filters are found by an equality."""
+    return len(term.place) if term.place else 0

@@ -15,15 +15,14 @@ from typing import Generic, NamedTuple
 from overlay.systems.silbops.content.constraints import ABOVE, BELOW
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import NUMBER, Values, as_number
-from overlay.systems.silbops.index.access import Access, Bucket, collect
+from overlay.systems.silbops.index.access import Access, Bucket
 from overlay.systems.silbops.index.contract import Key
-from overlay.systems.silbops.index.terms import Term, Terms
+from overlay.systems.silbops.index.terms import Sieve, Term, Terms
 
 SMALLEST_LEVEL = -20
 """Boxes narrower than 2 ** -20 stand in a grid of this width."""
 LARGEST = 1e200
 """Of bounds. A box beyond is found as if it were none."""
-_NO_EQUALITY: Term = 0
 
 
 class Grid(NamedTuple):
@@ -48,8 +47,8 @@ class _Box(NamedTuple):
         return product(range(left, right + 1), range(bottom, top + 1))
 
 
-Place = tuple[Grid, tuple[int, int], Term]
-"""The third is the equality, or ``_NO_EQUALITY``."""
+Place = tuple[Grid, tuple[int, int], Term | None]
+"""The third is the equality, if the filter has one."""
 
 
 class Cells(Generic[Key]):
@@ -71,7 +70,7 @@ class Cells(Generic[Key]):
             self._others.add(key, one)
             return
         terms = self._terms.acquire(one)
-        terms.sort(key=lambda term: (term < 0, self._terms.uses(term)))
+        terms.sort(key=lambda term: (not term.is_equality, term.uses))
         self._filters[key] = box, tuple(terms)
         self._grids[box.grid] = self._grids.get(box.grid, 0) + 1
         for place in _places(box, terms):
@@ -98,11 +97,13 @@ class Cells(Generic[Key]):
     def match(self, values: Values) -> list[Key]:
         found = self._others.match(values)
         known = self._terms.equalities(values)
-        sieve = known, set[Term]()
-        collect(list(self._buckets(values, [*known, _NO_EQUALITY])), values, sieve, self._terms, found)
+        buckets = list(self._buckets(values, [*known, None]))
+        sieve = Sieve(known, values)
+        for bucket in buckets:
+            bucket.collect(sieve, found)
         return found
 
-    def _buckets(self, values: Values, terms: Sequence[Term]) -> Iterator[Bucket[Key]]:
+    def _buckets(self, values: Values, terms: Sequence[Term | None]) -> Iterator[Bucket[Key]]:
         for grid in self._grids:
             x, y = (as_number(values[name]) if name in values else None for name in (grid.x, grid.y))
             if x is not None and y is not None and max(abs(x), abs(y)) <= LARGEST:
@@ -136,5 +137,5 @@ def _box(one: Filter) -> _Box | None:
 
 
 def _places(box: _Box, terms: Sequence[Term]) -> Iterator[Place]:
-    found_by = terms[0] if terms[0] > 0 else _NO_EQUALITY
+    found_by = terms[0] if terms[0].is_equality else None
     return ((box.grid, cell, found_by) for cell in box.cells())

@@ -11,7 +11,7 @@ from typing import Any, Generic
 
 from sortedcontainers import SortedDict
 
-from overlay.systems.silbops.content.constraints import ABOVE, BELOW, EQUAL, Constraint, satisfies
+from overlay.systems.silbops.content.constraints import ABOVE, BELOW
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import KINDS, Value, Values
 from overlay.systems.silbops.index.contract import Key
@@ -21,13 +21,14 @@ _ORDERS = (*ABOVE, *BELOW)
 
 
 class Counting(Generic[Key]):
+    """The ``place`` of a term: the keys of its filters."""
+
     def __init__(self) -> None:
         self._terms = Terms()
         self._filters: dict[Key, Sequence[Term]] = {}
-        self._keys: dict[Term, dict[Key, None]] = {}
         self._ordered: dict[tuple[str, str, str | None], SortedDict] = {}
         """By attribute, operator and kind: terms by the value of their constraint."""
-        self._others: dict[str, dict[Term, Constraint]] = {}
+        self._others: dict[str, dict[Term, None]] = {}
         self._everything: dict[Key, None] = {}
 
     def __len__(self) -> int:
@@ -37,26 +38,26 @@ class Counting(Generic[Key]):
         terms = self._filters[key] = tuple(self._terms.acquire(one))
         if not terms:
             self._everything[key] = None
-        for term, part in zip(terms, one, strict=True):
-            if self._terms.uses(term) == 1:
-                self._keys[term] = {}
-                self._enter(term, part)
-            self._keys[term][key] = None
+        for term in terms:
+            if term.place is None:
+                term.place = {}
+                self._enter(term)
+            term.place[key] = None
 
     def remove(self, key: Key) -> None:
         terms = self._filters.pop(key)
         self._everything.pop(key, None)
         for term in terms:
-            del self._keys[term][key]
-            if not self._keys[term]:
-                del self._keys[term]
-        for term, part in self._terms.release(terms).items():
-            self._leave(term, part)
+            del term.place[key]
+            if not term.place:
+                term.place = None
+                self._leave(term)
+        self._terms.release(terms)
 
     def match(self, values: Values) -> list[Key]:
         counts: dict[Key, int] = {}
         for term in self._satisfied(values):
-            for key in self._keys[term]:
+            for key in term.place:
                 counts[key] = counts.get(key, 0) + 1
         filters = self._filters
         return [*self._everything, *(key for key, count in counts.items() if count == len(filters[key]))]
@@ -65,9 +66,7 @@ class Counting(Generic[Key]):
         yield from self._terms.equalities(values)
         for name, value in values.items():
             yield from self._in_order(name, value)
-            for term, part in self._others.get(name, {}).items():
-                if satisfies(value, part):
-                    yield term
+            yield from (term for term in self._others.get(name, ()) if term.holds(value))
 
     def _in_order(self, name: str, value: Value) -> Iterator[Term]:
         kind = KINDS[type(value)]
@@ -79,20 +78,21 @@ class Counting(Generic[Key]):
                 for bound in ordered.irange(**ends, inclusive=(is_included, is_included)):
                     yield ordered[bound]
 
-    def _enter(self, term: Term, part: Constraint) -> None:
-        if part.op in _ORDERS:
-            self._ordered.setdefault((part.name, part.op, part.kind), SortedDict())[part.value] = term
-        elif part.op != EQUAL:
-            self._others.setdefault(part.name, {})[term] = part
+    def _enter(self, term: Term) -> None:
+        one = term.constraint
+        if one.op in _ORDERS:
+            self._ordered.setdefault((one.name, one.op, one.kind), SortedDict())[one.value] = term
+        elif not term.is_equality:
+            self._others.setdefault(one.name, {})[term] = None
 
-    def _leave(self, term: Term, part: Constraint) -> None:
-        if part.op in _ORDERS:
-            place = part.name, part.op, part.kind
-            del self._ordered[place][part.value]
+    def _leave(self, term: Term) -> None:
+        one = term.constraint
+        if one.op in _ORDERS:
+            place = one.name, one.op, one.kind
+            del self._ordered[place][one.value]
             if not self._ordered[place]:
                 del self._ordered[place]
-        elif part.op != EQUAL:
-            others = self._others[part.name]
-            del others[term]
-            if not others:
-                del self._others[part.name]
+        elif not term.is_equality:
+            del self._others[one.name][term]
+            if not self._others[one.name]:
+                del self._others[one.name]

@@ -1,64 +1,66 @@
-"""Constraints as numbers: equal ones of all filters have the same.
+"""Constraints as objects that filters share: equal ones of all filters are one term.
 
-Filters share their constraints, so each is kept once and tested once for a notification. Equalities, which most
-constraints are, have positive numbers: those that a notification satisfies are looked up by its attributes. All others
-have negative numbers and are tested when a filter needs them.
+So each is kept once, and tested once for a notification. The equalities that a notification satisfies, as most
+constraints are equalities, are looked up by its attributes; the others are tested when a filter needs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from overlay.systems.silbops.content.constraints import EQUAL, Constraint, satisfies
+from overlay.systems.silbops.content.constraints import ANY, COMPARISONS, EQUAL, Compare, Constraint
 from overlay.systems.silbops.content.filters import Filter
-from overlay.systems.silbops.content.values import KINDS, Values
+from overlay.systems.silbops.content.values import BOOL, KINDS, NUMBER, TEXT, Value, Values
 
-Term = int
-Sieve = tuple[set[Term], set[Term]]
-"""Terms that a notification is known to satisfy, among them all of its equalities, and not to satisfy."""
+_TYPES = {BOOL: (bool,), NUMBER: (int, float), TEXT: (str,), None: (bool, int, float, str)}
+"""Of values, by the kind of a constraint; ``any`` has none."""
+
+
+class Term:
+    __slots__ = ("compare", "constraint", "is_equality", "place", "types", "uses", "value")
+
+    def __init__(self, one: Constraint) -> None:
+        self.constraint = one
+        self.is_equality = one.op == EQUAL
+        self.uses = 0
+        """How many filters have it."""
+        self.place: Any = None
+        """What an index keeps of the filters that it finds by this term."""
+        self.types, self.value = _TYPES[one.kind], one.value
+        self.compare: Compare = _always if one.op == ANY else COMPARISONS[one.op]
+
+    def holds(self, value: Value | None) -> bool:
+        """``value``: of the attribute, None without it."""
+        return type(value) in self.types and self.compare(value, self.value)
+
+
+def _always(value: Value, wanted: None) -> bool:
+    return True
 
 
 class Terms:
     def __init__(self) -> None:
         self._terms: dict[tuple[Any, ...], Term] = {}
         """By constraint. A plain tuple of the same fields is the same key, and sooner made."""
-        self._constraints: dict[Term, Constraint] = {}
-        self._uses: dict[Term, int] = {}
-        self._free: list[Term] = []
-        """Numbers without a sign that may be used again."""
-
-    def __getitem__(self, term: Term) -> Constraint:
-        return self._constraints[term]
-
-    def uses(self, term: Term) -> int:
-        """How many filters have it."""
-        return self._uses[term]
 
     def acquire(self, one: Filter) -> list[Term]:
         """The terms of a filter that is new."""
-        return [self._acquire(part) for part in one]
+        known, found = self._terms, []
+        for part in one:
+            term = known.get(part)
+            if term is None:
+                term = known[part] = Term(part)
+            term.uses += 1
+            found.append(term)
+        return found
 
-    def _acquire(self, part: Constraint) -> Term:
-        term = self._terms.get(part)
-        if term is None:
-            number = self._free.pop() if self._free else len(self._terms) + 1
-            term = self._terms[part] = number if part.op == EQUAL else -number
-            self._constraints[term], self._uses[term] = part, 0
-        self._uses[term] += 1
-        return term
-
-    def release(self, terms: Sequence[Term]) -> dict[Term, Constraint]:
-        """Of a filter that goes. Returns those that no filter has any more."""
-        gone = {}
+    def release(self, terms: Iterable[Term]) -> None:
+        """Of a filter that goes."""
         for term in terms:
-            self._uses[term] -= 1
-            if not self._uses[term]:
-                del self._uses[term]
-                gone[term] = part = self._constraints.pop(term)
-                del self._terms[part]
-                self._free.append(abs(term))
-        return gone
+            term.uses -= 1
+            if not term.uses:
+                del self._terms[term.constraint]
 
     def equalities(self, values: Values) -> set[Term]:
         """Those that a notification satisfies."""
@@ -67,18 +69,32 @@ class Terms:
         found.discard(None)
         return found
 
-    def pass_all(self, terms: Sequence[Term], values: Values, sieve: Sieve) -> bool:
-        """Whether the notification satisfies all, of which ``sieve`` remembers what was found."""
-        known, refuted = sieve
-        for term in terms:
-            if term in known:
-                continue
-            if term > 0 or term in refuted:
-                return False
-            part = self._constraints[term]
-            value = values.get(part.name)
-            if value is None or not satisfies(value, part):
-                refuted.add(term)
-                return False
-            known.add(term)
-        return True
+
+class Sieve:
+    """What is known of the terms that one notification satisfies."""
+
+    __slots__ = ("_refuted", "_values", "known")
+
+    def __init__(self, known: set[Term], values: Values) -> None:
+        """``known`` has all equalities that it satisfies."""
+        self.known, self._refuted, self._values = known, set[Term](), values
+
+    def passes(self, term: Term) -> bool:
+        """Whether the notification satisfies a term that is not among ``known``."""
+        if term.is_equality or term in self._refuted:
+            return False
+        if term.holds(self._values.get(term.constraint.name)):
+            self.known.add(term)
+            return True
+        self._refuted.add(term)
+        return False
+
+    def collect(self, candidates: dict[Any, Sequence[Term]], found: list[Any]) -> None:
+        """Add the keys all terms of which it satisfies."""
+        known, passes = self.known, self.passes
+        for key, terms in candidates.items():
+            for term in terms:
+                if term not in known and not passes(term):
+                    break
+            else:
+                found.append(key)
