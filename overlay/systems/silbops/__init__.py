@@ -6,5 +6,7 @@ apart from content and tests functions of it; ``siena`` writes the context into 
 - ``content``  values, notifications, constraints, filters; covering
 - ``scope``    functions of the publisher's and the subscriber's context, a small language
 - ``index``    the filters of a broker that a notification matches, in five ways
-- ``wire``     the messages between clients and brokers, in MessagePack
+- ``tables``   what a broker knows, where notifications go, what neighbours are to be told
+
+Nothing runs it yet: nodes, messages and the entry in the registry are to come.
 """

@@ -1,4 +1,4 @@
-"""Every filter is tested. The others are held against it."""
+"""Every filter is tested. The others are compared with it."""
 
 from __future__ import annotations
 
