@@ -20,10 +20,20 @@ from overlay.systems.federation.rows import SATISFIED, Subscribed
 from telemetry.calibration.measuring import LAUNCH_S
 from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
 from telemetry.systems.federation.calibration import probes
-from telemetry.systems.federation.calibration.probes import CLIENTS, MORE, NOTIFIED, RESTS_S, TOGETHER, Found, rested
+from telemetry.systems.federation.calibration.probes import (
+    CLIENTS,
+    MORE,
+    NOTIFIED,
+    RESTS_S,
+    TOGETHER,
+    Fleet,
+    Found,
+    rested,
+)
 
-COSTS, SERVICE, MEMORY, FLEET, SLOW = "messages", "registrations", "memory", "datagrams", "datagrams, rested"
-COSTS_S, SERVICE_S, MEMORY_S = 25.0, 5.0, 5.0
+COSTS, SERVICE, MEMORY = "messages", "registrations", "memory"
+FLEET, BINARY, SLOW = "datagrams", "datagrams, binary", "datagrams, rested"
+COSTS_S, SERVICE_S, MEMORY_S = 50.0, 5.0, 5.0
 SECOND_US = 1_000_000
 DIGITS = 3
 """After the point, of microseconds."""
@@ -75,7 +85,7 @@ class FederationPlan(Plan):
         return found.first_us - found.intended_us if found.once and found.reason == SATISFIED else None
 
     def probes(self, scale: float) -> Sequence[Probe]:
-        fleets = {FLEET: probes.FLEET, SLOW: probes.SLOW}
+        fleets = {FLEET: (probes.FLEET, {}), BINARY: (probes.FLEET, probes.BINARY), SLOW: (probes.SLOW, {})}
         return (
             Probe(BROKER, COSTS, COSTS_S, probes.server_costs),
             Probe(BDRS, SERVICE, SERVICE_S, probes.service_costs),
@@ -85,21 +95,19 @@ class FederationPlan(Plan):
                     " and ".join(CLIENTS),
                     name,
                     LAUNCH_S + load["queries"] / load["rate_per_s"],
-                    partial(probes.fleet_costs, workload=load),
+                    partial(probes.fleet_costs, workload=load, settings=settings),
                 )
-                for name, load in fleets.items()
+                for name, (load, settings) in fleets.items()
             ),
         )
 
     def fit(self, results: Mapping[str, Sequence[Any]]) -> Fitted:
-        found = {
-            name: {what: min(one[what] for one in rounds) for what in rounds[0]} for name, rounds in results.items()
-        }
+        found = {name: _cheapest(results[name]) for name in (COSTS, SERVICE)}
         kept = {what: median(one[what] for one in results[MEMORY]) for what in results[MEMORY][0]}
         broker = _of_broker(found[COSTS], kept)
         roles = {BROKER: broker, BDRS: _of_service(found[SERVICE], broker)}
         for name in CLIENTS:
-            roles[name] = _of_clients(found[FLEET][name], found[SLOW][name])
+            roles[name] = _of_clients(*(_busy(results[load], name) for load in (FLEET, BINARY, SLOW)))
         times = {**_precision(results[COSTS]), **_precision(results[SERVICE])}
         return Fitted(roles, precision={"costs": times})
 
@@ -113,14 +121,23 @@ def _of_broker(known: Found, kept: Found) -> Costs:
     datagram = _at_least_nothing(exchange - sent)
     reply = batch + datagram + sent + out
     answered = _at_least_nothing((known["query"] - 2 * reply) / 2)
-    cold = {rest_s: _at_least_nothing(known[rested(rest_s)] - known["lookup"]) for rest_s in RESTS_S}
+    lookup, subscribe, publish, read, told = (
+        _after_rests(known, name)
+        for name in ("lookup", "subscribe", "publish", "contextml: publish", "contextml: publish, told")
+    )
+    colder = {
+        "in_subscribe": _more(subscribe, lookup),
+        "in_publish": _more(publish, lookup),
+        XML_IN: _more(read, publish),
+        XML_OUT: _more(told, read),
+    }
     written = (known["contextml: publish, notified"] - known["contextml: publish"]) - (
         known["publish, notified"] - known["publish"]
     )
     received = {
         **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subscribe", "publish")},
         **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subtable", "forward")},
-        "in_regtable": _at_least_nothing(known["regtable, rested"] - batch - datagram - cold[0.04]),
+        "in_regtable": _at_least_nothing(known["regtable, rested"] - batch - datagram - lookup[RESTS_S.index(0.04)]),
         "in_query": answered,
         "in_answer": answered,
         IN_OTHER: other,
@@ -132,8 +149,8 @@ def _of_broker(known: Found, kept: Found) -> Costs:
         batch_us=batch,
         other_us=datagram,
         sent_us=sent,
-        work_us={name: constant(received[name]) for name in UNITS},
-        cold_us=Curve((0.0, *RESTS_S), (0.0, *cold.values())),
+        work_us={name: _work(received[name], colder.get(name)) for name in UNITS},
+        cold_us=_work(0.0, _more(lookup)),
         memory=Memory(kept["idle_rss"], kept["idle_pss"], kept["idle_uss"], {"subscriptions": kept["subscriptions"]}),
     )
 
@@ -153,12 +170,41 @@ def _of_service(known: Found, broker: Costs) -> Costs:
     )
 
 
-def _of_clients(busy: float, rested_us: float) -> Costs:
-    """A datagram costs more after a sleep: the difference of a run at a tenth of the rate."""
+def _after_rests(known: Found, what: str) -> list[float]:
+    """How much longer it takes after each of ``RESTS_S``."""
+    return [known[rested(what, rest_s)] - known[what] for rest_s in RESTS_S]
+
+
+def _more(times: Sequence[float], others: Sequence[float] = (0.0,) * len(RESTS_S)) -> list[float]:
+    return [_at_least_nothing(one - other) for one, other in zip(times, others, strict=True)]
+
+
+def _work(warm: float, colder: Sequence[float] | None) -> Curve:
+    """``colder``: in addition, after each of ``RESTS_S``."""
+    if colder is None:
+        return constant(warm)
+    return Curve((0.0, *RESTS_S), (warm, *(round(warm + us, DIGITS) for us in colder)))
+
+
+def _of_clients(busy: Fleet, binary: Fleet, slow: Fleet) -> Costs:
+    """What a datagram and what 1,000 bytes cost, from two runs that differ in the form of messages; and what a datagram
+    costs after a sleep in addition, from a run at a tenth of the rate. Clients read and write before they send."""
+    spread = busy.datagrams * binary.kilobytes - binary.datagrams * busy.kilobytes
+    kilobyte = _at_least_nothing((busy.datagrams * binary.spent_us - binary.datagrams * busy.spent_us) / spread)
+    each = _at_least_nothing((busy.spent_us - kilobyte * busy.kilobytes) / busy.datagrams)
+    warm = each * slow.datagrams + kilobyte * slow.kilobytes
     times = (0.0, 1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"])
-    cold = Curve(times, (0.0, 0.0, _at_least_nothing(rested_us - busy)))
-    each = round(busy, DIGITS)
-    return Costs(batch_us=0.0, other_us=each, sent_us=each, cold_us=cold)
+    cold = Curve(times, (0.0, 0.0, _at_least_nothing((slow.spent_us - warm) / slow.datagrams)))
+    return Costs(batch_us=0.0, other_us=each, sent_us=each, kilobyte_us=kilobyte, cold_us=cold, sends_last=True)
+
+
+def _cheapest(rounds: Sequence[Found]) -> Found:
+    return {what: min(one[what] for one in rounds) for what in rounds[0]}
+
+
+def _busy(rounds: Sequence[Mapping[str, Fleet]], name: str) -> Fleet:
+    """Of the round in which a datagram of these clients was cheapest."""
+    return min((one[name] for one in rounds), key=lambda fleet: fleet.spent_us / fleet.datagrams)
 
 
 def borne_per_s(broker: Costs) -> float:
