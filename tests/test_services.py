@@ -177,6 +177,7 @@ def timed(timer: Any) -> dict[str, Any]:
         (changed(memory={"idle_rss": 1}), "toy.broker.memory.idle_pss: is missing"),
         (changed(cold_us={"idle_s": [1, 0.1], "values": [1, 1]}), "toy.broker.cold_us.idle_s: must be one or more"),
         (changed(cold_us={"idle_s": 1, "values": [1, 1]}), "toy.broker.cold_us: must be made of"),
+        (changed(sends_last="no"), "toy.broker.sends_last: must be true or false"),
         (timed({"idle_s": [1], "quantiles_us": [[3]]}), "timer.quantiles_us: must have"),
         (timed({"idle_s": [1], "quantiles_us": [list(reversed(even(1, 2)))]}), "timer.quantiles_us: must not fall"),
     ],
