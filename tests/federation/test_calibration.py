@@ -21,6 +21,7 @@ from telemetry.cli.study import orders_of
 from telemetry.lake.manifest import machine
 from telemetry.studies.study import PAPER
 from telemetry.systems.federation.calibration import plan, probes
+from telemetry.systems.federation.studies.bearing import borne_per_s
 from telemetry.systems.federation.studies.calibrated import CALIBRATED_STUDY
 from tests.thorough import thoroughly
 
@@ -151,10 +152,10 @@ def test_a_system_with_all_costs_is_measured():
 
 
 def test_the_rates_of_the_study_are_the_shares_of_its_preset_of_what_one_broker_bears():
-    borne = plan.borne_per_s(reference().systems[SYSTEM.name].roles["broker"])
+    borne = borne_per_s(reference().systems[SYSTEM.name].roles["broker"])
     rates = {order.configuration["workload"]["rate_per_s"] for order in orders_of(CALIBRATED_STUDY, PAPER)}
     shares = [rate / borne for rate in sorted(rates) if rate > 60]
-    assert shares == pytest.approx([0.14, 0.28, 0.42, 0.56, 0.70, 0.84], rel=0.1)
+    assert shares == pytest.approx([0.14, 0.28, 0.42, 0.56, 0.70, 0.84], rel=0.01)
 
 
 def test_a_calibration_says_whether_hot_paths_were_compiled():

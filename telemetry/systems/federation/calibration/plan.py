@@ -34,7 +34,6 @@ from telemetry.systems.federation.calibration.probes import (
 COSTS, SERVICE, MEMORY = "messages", "registrations", "memory"
 FLEET, BINARY, SLOW = "datagrams", "datagrams, binary", "datagrams, rested"
 COSTS_S, SERVICE_S, MEMORY_S = 50.0, 5.0, 5.0
-SECOND_US = 1_000_000
 DIGITS = 3
 """After the point, of microseconds."""
 _PUBLISHED = {"profile": "published", "cache_cap": 0.15}
@@ -215,18 +214,6 @@ def _cheapest(rounds: Sequence[Found]) -> Found:
 def _busy(rounds: Sequence[Mapping[str, Fleet]], name: str) -> Fleet:
     """Of the round in which a datagram of these clients was cheapest."""
     return min((one[name] for one in rounds), key=lambda fleet: fleet.spent_us / fleet.datagrams)
-
-
-def borne_per_s(broker: Costs) -> float:
-    """Queries a second with which a broker without neighbours is busy all the time, in the published profile.
-
-    A query is a SUBSCRIBE, answered by ACK and OFFER, and a PUBLISH, answered by ACK and NOTIFY, each of which is
-    received alone; OFFER, NOTIFY and the ACK of the provider are acknowledged by a datagram each.
-    """
-    work = {name: curve.at(0) for name, curve in broker.work_us.items()}
-    woken = broker.batch_us + broker.other_us
-    visit = woken + 2 * broker.sent_us + work[XML_IN] + work[XML_OUT] + 2 * work[OUT]
-    return SECOND_US / (2 * visit + work["in_subscribe"] + work["in_publish"] + 3 * woken)
 
 
 def _at_least_nothing(us: float) -> float:
