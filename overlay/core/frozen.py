@@ -16,6 +16,6 @@ import dataclasses
 from collections.abc import Callable
 
 
-def dataclass(*, frozen: bool, slots: bool) -> Callable[[type], type]:
+def dataclass(*, frozen: bool, slots: bool, weakref_slot: bool = False) -> Callable[[type], type]:
     """As ``dataclasses.dataclass``; objects are equal and hashed alike."""
-    return dataclasses.dataclass(unsafe_hash=frozen, slots=slots)
+    return dataclasses.dataclass(unsafe_hash=frozen, slots=slots, weakref_slot=weakref_slot)

@@ -27,7 +27,7 @@ No figure is fitted to the results of runs or to published values.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 from overlay.core.curves import MICROSECOND, Curve, Delays, check_numbers, constant
@@ -95,8 +95,13 @@ class Costs:
     """Additional service time after a sleep."""
     memory: Memory | None = None
     """``None`` if it is not modelled; memory is then 0."""
+    sends_last: bool = False
+    """Of clients: whether datagrams leave at the end of a service, as those of servers do. Otherwise they leave at its
+    start, and ``Deliveries.to_server`` contains their sending."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sends_last, bool):
+            raise InvalidSetting("sends_last", "must be true or false")
         for name in ("batch_us", "other_us", "sent_us", "kilobyte_us"):
             check_numbers(name, (getattr(self, name),))
         for name in ("received_us", "extra_us"):
@@ -136,7 +141,7 @@ class Deliveries:
     to_server: Delays
     """From the start of a client's work on a request to the server's reading it, the sending included."""
     between: Delays
-    """From one server to another."""
+    """From one server to another; also from clients to servers where all clients send last (``Costs.sends_last``)."""
     to_client: Delays
     timer: Delays
     """The delay of a process behind its schedule, after a sleep."""
@@ -159,6 +164,12 @@ class ServiceModel:
 
     def client(self, role: str) -> Costs:
         return self.roles.get(role, DEFAULT_CLIENT)
+
+    def deliveries_from(self, clients: Collection[str]) -> Deliveries:
+        """Where the clients of a system have these roles."""
+        found = self.deliveries
+        is_last = all(self.client(role).sends_last for role in clients)
+        return replace(found, to_server=found.between) if is_last else found
 
     def to_json(self) -> dict[str, Any]:
         """What determines service times, and where it is from, for the manifest of a run."""

@@ -9,8 +9,9 @@ senders are served round robin, as there (``overlay.core.admission``)::
        arrives while it wakes ──^      arrives while it is busy ──^ begins again at once
 
 All clients of one fleet are one process and share its core (``processors``); each broker has its own. A client sends at
-the start of its service and does its bookkeeping afterwards, so it does not delay its own request. Contention for the
-cores of a machine is not modelled.
+the end of its service, as a broker does, if its costs say so (``Costs.sends_last``): reading a document and writing the
+answer delays the answer. Other clients send at the start of their service, and do their bookkeeping afterwards.
+Contention for the cores of a machine is not modelled.
 """
 
 from __future__ import annotations
@@ -189,7 +190,6 @@ class ServedClient(Served, ClientActor):
     """A client of a fleet, on the core of this fleet."""
 
     heeds_wakes = False
-    sends_last = False
 
     def __init__(
         self,
@@ -202,6 +202,7 @@ class ServedClient(Served, ClientActor):
         chance: Chance,
     ) -> None:
         Served.__init__(self, timing, machine, core, chance, client.next_timer)
+        self.sends_last = timing.costs.sends_last
         ClientActor.__init__(self, simulator, client, host)
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
@@ -229,6 +230,7 @@ class Services:
         self._model = model
         self._seed = seed
         self._servers = servers
+        self._deliveries = model.deliveries_from([role.processes for role in system.client_roles.values()])
         self._machine = Machine()
         self._fleets: dict[str, Core] = {}
 
@@ -247,4 +249,4 @@ class Services:
         return ServedClient(simulator, client, host, timing, self._machine, core, chance)
 
     def _timing(self, actor: Any, role: str, costs: Costs) -> Timing:
-        return Timing(costs, self._system.make_meter(actor, role), self._model.deliveries, self._servers)
+        return Timing(costs, self._system.make_meter(actor, role), self._deliveries, self._servers)

@@ -30,7 +30,7 @@ def verdict(judge: criteria.Judge, figures: dict[str, Interval]) -> str:
 
 
 def rises(one: Interval, three: Interval, *between: Interval) -> bool:
-    steps = {f"one broker, {place} − 0": step for place, step in enumerate(between)}
+    steps = {f"one broker, {20 + place} − {10 + place}": step for place, step in enumerate(between)}
     figures = {"one broker, 60 − 10": one, "three brokers, 60 − 10": three, **steps}
     return criteria.rises_with_rate(figures)
 
@@ -41,6 +41,7 @@ def test_a_needs_both_arms_to_rise_significantly_and_no_significant_fall() -> No
     assert not rises(up, flat) and not rises(flat, up) and not rises(down, up)
     assert rises(up, up, about(-1, 30)), "a fall that is not significant is none"
     assert not rises(up, up, down)
+    assert not criteria.rises_with_rate({"one broker, 990 − 165": flat, "three brokers, 990 − 165": up}), "other rates"
 
 
 @pytest.mark.parametrize(

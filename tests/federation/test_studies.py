@@ -73,7 +73,7 @@ def test_each_says_what_it_asks_by_what_it_is_judged_and_where_it_is_from(study:
 def test_its_definition_is_accepted_and_the_quick_scale_has_enough_replicates(name: str) -> None:
     quick = orders(name)
     assert {order.configuration["system"] for order in quick} == {"federation"}
-    least = {"E1.3": 5, "E1.5": 6}.get(name, 10)
+    least = {"E1.3": 5}.get(name, 10)
     assert len({order.replicate for order in quick}) == least
     assert {order.configuration["settings"]["profile"] for order in quick} == {"published"}
 

@@ -261,6 +261,13 @@ def test_a_response_time_is_the_sum_of_waking_delivery_and_service(tmp_path: Pat
     assert {us for _, us in response_times(SLOW_CLIENTS, tmp_path, 1)} == {7 + 100 + answered + 60}
 
 
+def test_where_clients_send_last_a_request_waits_for_its_writing(tmp_path: Path) -> None:
+    last = replace(SLOW_CLIENT, sends_last=True)
+    model = replace(SLOW_CLIENTS, roles={"broker": BROKER_COSTS, "providers": last, "consumers": last})
+    written, answered = 50, 10 + 5 + 3 * 5
+    assert {us for _, us in response_times(model, tmp_path, 1)} == {7 + written + 40 + answered + 60}
+
+
 def test_an_answer_from_further_on_costs_a_service_and_a_delivery_at_each_broker(tmp_path: Path) -> None:
     here, passed_on, there, relayed = 10 + 5 + 3 * 5, 10 + 5 + 2 * 5, 10 + 5 + 5, 10 + 5 + 2 * 5
     own, further = 7 + 100 + here + 60, 7 + 100 + passed_on + 40 + there + 40 + relayed + 60

@@ -138,15 +138,18 @@ class Exchange:
         self._send_rows(edge, SUBSCRIPTIONS, removed, lambda rows, _: message((), rows))
 
     def _tell_registrations(self, edge: Edge) -> None:
-        """Also of no change: the neighbour compares the sum. Many changes go as a whole table, which has one sum."""
-        change = self._tables.registration_change(edge.broker)
-        summary, _ = self._tables.registrations.sums(edge.broker)
-        version = edge.told[REGISTRATIONS] + 1
-        if len(change.added) + len(change.removed) <= MOST_AT_ONCE:
+        """Also of no change: the neighbour compares the sum. Many changes go in several messages, each with the sum
+        after it. Those that are too large for one go as a whole table."""
+        registrations, is_settled = self._tables.registrations, False
+        while not is_settled:
+            change = self._tables.registration_change(edge.broker, MOST_AT_ONCE)
+            is_settled = registrations.is_settled(edge.broker)
+            summary, _ = registrations.sums(edge.broker)
+            version = edge.told[REGISTRATIONS] + 1
             message = m.RegTable(version, Whole.CHANGES, change.added, change.removed, summary)
-            if self._send(edge, REGISTRATIONS, message):
+            if not self._send(edge, REGISTRATIONS, message):
+                self._send_registrations(edge)
                 return
-        self._send_registrations(edge)
 
     def _pay(self, edge: Edge) -> None:
         owes, edge.owes = edge.owes, set()

@@ -98,7 +98,7 @@ class RegistrationTable:
             _replace(self._held_sums[source], before, entry)
         elif self.keeps_changes:
             self._changed_here[client] = None
-        self._mark(client)
+        self._mark(client, source)
         return self._served(Served(client, source, _scopes(before), _scopes(entry)))
 
     def remove(self, client: str, source: str = LOCAL) -> Served | None:
@@ -113,7 +113,7 @@ class RegistrationTable:
             _replace(self._held_sums[source], before, None)
         elif self.keeps_changes:
             self._changed_here[client] = None
-        self._mark(client)
+        self._mark(client, source)
         return self._served(Served(client, source, _scopes(before), ()))
 
     def take_changed_here(self) -> list[str]:
@@ -150,7 +150,16 @@ class RegistrationTable:
         return exported is None or scope in exported
 
     def is_settled(self, neighbour: str) -> bool:
-        return not any(self._differs(neighbour, client) for client in self._changed[neighbour])
+        """Clients of which it knows all are not looked at again, as there may be many: those of other brokers."""
+        changed, known = self._changed[neighbour], list[str]()
+        for client in changed:
+            if self._differs(neighbour, client):
+                for one in known:
+                    del changed[one]
+                return False
+            known.append(client)
+        changed.clear()
+        return True
 
     def sent(self, neighbour: str) -> Iterable[Entry]:
         return self._sent[neighbour].values()
@@ -159,28 +168,34 @@ class RegistrationTable:
         """Of what it was told, and of what came from it."""
         return self._sent_sums[neighbour].summary, self._held_sums[neighbour].summary
 
-    def difference(self, neighbour: str) -> EntryChange:
-        """To be told now; empty if it is settled."""
-        sent, total = self._sent[neighbour], self._sent_sums[neighbour]
-        added, removed = [], []
-        for client in self._changed[neighbour]:
-            if not self._differs(neighbour, client):
+    def difference(self, neighbour: str, most: int | None = None) -> EntryChange:
+        """To be told now; empty if it is settled. With ``most`` perhaps not all: the next call has what is left."""
+        sent, total, changed = self._sent[neighbour], self._sent_sums[neighbour], self._changed[neighbour]
+        added, removed, seen = list[Entry](), list[str](), list[str]()
+        for client in changed:
+            if len(added) + len(removed) == most:
+                break
+            seen.append(client)
+            wanted, known = self.desired(neighbour, client), sent.get(client)
+            if wanted is known or wanted == known:
                 continue
-            wanted = self.desired(neighbour, client)
-            _replace(total, sent.get(client), wanted)
+            _replace(total, known, wanted)
             if wanted is None:
                 del sent[client]
                 removed.append(client)
             else:
                 sent[client] = wanted
                 added.append(wanted)
-        self._changed[neighbour] = {}
+        for client in seen:
+            del changed[client]
         return EntryChange(neighbour, tuple(added), tuple(removed))
 
     def desired(self, neighbour: str, client: str) -> Entry | None:
         """Providers go on from every other source; consumers one hop, from their home (details, section 2)."""
-        entries = self._rows.get(client, {})
-        found = _best(entry for source, entry in entries.items() if source != neighbour)
+        entries = self._rows.get(client)
+        if entries is None:
+            return None
+        found = _best([entry for source, entry in entries.items() if source != neighbour])
         if found is not None and neighbour in self._exported:
             return _exported(found, self._exported[neighbour])
         if found is None or found.advertisement.role is Role.PROVIDER:
@@ -213,18 +228,21 @@ class RegistrationTable:
         return change
 
     def _differs(self, neighbour: str, client: str) -> bool:
-        return self.desired(neighbour, client) != self._sent[neighbour].get(client)
+        wanted, known = self.desired(neighbour, client), self._sent[neighbour].get(client)
+        return wanted is not known and wanted != known
 
     def _all_scopes(self, client: str) -> Iterator[str]:
         return (scope for entry in self._rows[client].values() for scope in _scopes(entry))
 
-    def _mark(self, client: str) -> None:
-        for changed in self._changed.values():
-            changed[client] = None
+    def _mark(self, client: str, source: str) -> None:
+        """What comes from a neighbour changes nothing that it is told."""
+        for neighbour, changed in self._changed.items():
+            if neighbour != source:
+                changed[client] = None
 
 
 def _best(entries: Iterable[Entry]) -> Entry | None:
-    best = None
+    best: Entry | None = None
     for entry in entries:
         if best is None or _rank(entry) < _rank(best):
             best = entry

@@ -228,9 +228,9 @@ class Tables:
         """For SUBTABLE and OFFER, with the step that made them."""
         return self.subscriptions.changes()
 
-    def registration_change(self, broker: str) -> EntryChange:
-        """For REGTABLE, when it is due."""
-        return self.registrations.difference(broker)
+    def registration_change(self, broker: str, most: int | None = None) -> EntryChange:
+        """For REGTABLE, when it is due; with ``most`` perhaps a part of it."""
+        return self.registrations.difference(broker, most)
 
     def whole_subscriptions(self, broker: str) -> list[Subscription]:
         """For a SUBTABLE of all that a neighbour was told, which is told again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from overlay.core.errors import shown
@@ -27,6 +28,7 @@ from overlay.systems.federation.wire.kinds import (
     unsigned,
 )
 from overlay.systems.federation.wire.notes import NOTIFICATION
+from overlay.systems.federation.wire.sharing import shared
 
 MAX_SCOPES = 16
 """Of a subscription."""
@@ -87,12 +89,16 @@ FOUND = record("[id, endpoint, url]", v.Found, (SHORT_TEXT, ADDRESS, URL), ("id"
 EDGE = pair("[id, id]", SHORT_TEXT)
 
 
+@lru_cache(maxsize=8)
 def entry(advertisement: Kind) -> Kind:
-    return record(
-        "*entry*",
-        v.Entry,
-        (advertisement, ADDRESS, SHORT_TEXT, U),
-        ("advertisement", "endpoint", "home", "version"),
+    """One for all that read and check the same kind, so that they share entries."""
+    return shared(
+        record(
+            "*entry*",
+            v.Entry,
+            (advertisement, ADDRESS, SHORT_TEXT, U),
+            ("advertisement", "endpoint", "home", "version"),
+        )
     )
 
 

@@ -85,7 +85,7 @@ class Advertisement:
     """By scope, the scopes whose data a provider needs first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Entry:
     """*entry* of a registration table."""
 

@@ -20,10 +20,20 @@ from overlay.systems.federation.rows import SATISFIED, Subscribed
 from telemetry.calibration.measuring import LAUNCH_S
 from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
 from telemetry.systems.federation.calibration import probes
-from telemetry.systems.federation.calibration.probes import CLIENTS, MORE, NOTIFIED, RESTS_S, TOGETHER, Found, rested
+from telemetry.systems.federation.calibration.probes import (
+    CLIENTS,
+    MORE,
+    NOTIFIED,
+    RESTS_S,
+    TOGETHER,
+    Fleet,
+    Found,
+    rested,
+)
 
-COSTS, SERVICE, MEMORY, FLEET, SLOW = "messages", "registrations", "memory", "datagrams", "datagrams, rested"
-COSTS_S, SERVICE_S, MEMORY_S = 25.0, 5.0, 5.0
+COSTS, SERVICE, MEMORY = "messages", "registrations", "memory"
+FLEET, BINARY, SLOW = "datagrams", "datagrams, binary", "datagrams, rested"
+COSTS_S, SERVICE_S, MEMORY_S = 50.0, 5.0, 5.0
 SECOND_US = 1_000_000
 DIGITS = 3
 """After the point, of microseconds."""
@@ -35,19 +45,28 @@ def _chain(rate_per_s: float) -> Anchor:
     return Anchor(f"chain of 3, {rate_per_s:g} queries/s", "line", 3, {**_LOAD, "rate_per_s": rate_per_s}, _PUBLISHED)
 
 
+def _alone(rate_per_s: float) -> Anchor:
+    workload = {**_LOAD, "rate_per_s": rate_per_s}
+    return Anchor(f"one broker, {rate_per_s:g} queries/s", "central", 1, workload, {**_PUBLISHED, "cache_cap": 0})
+
+
+def _gone(name: str, **fault: Any) -> Anchor:
+    """As E1.4, with queries meanwhile."""
+    settings = {**_PUBLISHED, "keepalive_s": 2, "broker_keepalive_s": 2}
+    faults = ({"what": "vanish", "at_s": 1, **fault},)
+    return Anchor(f"chain of 3, {name}", "line", 3, {**_LOAD, "rate_per_s": 20.0}, settings, faults=faults)
+
+
 ANCHORS = (
     _chain(10.0),
     _chain(40.0),
     _chain(60.0),
-    Anchor("one broker, 60 queries/s", "central", 1, {**_LOAD, "rate_per_s": 60.0}, {**_PUBLISHED, "cache_cap": 0}),
-    Anchor(
-        "chain of 3, a provider disappears",
-        "line",
-        3,
-        {**_LOAD, "rate_per_s": 20.0},
-        {**_PUBLISHED, "keepalive_s": 2},
-        faults=({"what": "vanish", "clients": ["p0"], "way": "improper", "at_s": 1},),
-    ),
+    _alone(10.0),
+    _alone(60.0),
+    _gone("a provider leaves", clients=["p0"], way="proper"),
+    _gone("a provider disappears", clients=["p0"], way="improper"),
+    _gone("a broker leaves", brokers=[2], way="proper"),
+    _gone("a broker disappears", brokers=[2], way="improper"),
     Anchor(
         "chain of 3, subscriptions flooded",
         "line",
@@ -75,7 +94,7 @@ class FederationPlan(Plan):
         return found.first_us - found.intended_us if found.once and found.reason == SATISFIED else None
 
     def probes(self, scale: float) -> Sequence[Probe]:
-        fleets = {FLEET: probes.FLEET, SLOW: probes.SLOW}
+        fleets = {FLEET: (probes.FLEET, {}), BINARY: (probes.FLEET, probes.BINARY), SLOW: (probes.SLOW, {})}
         return (
             Probe(BROKER, COSTS, COSTS_S, probes.server_costs),
             Probe(BDRS, SERVICE, SERVICE_S, probes.service_costs),
@@ -85,21 +104,19 @@ class FederationPlan(Plan):
                     " and ".join(CLIENTS),
                     name,
                     LAUNCH_S + load["queries"] / load["rate_per_s"],
-                    partial(probes.fleet_costs, workload=load),
+                    partial(probes.fleet_costs, workload=load, settings=settings),
                 )
-                for name, load in fleets.items()
+                for name, (load, settings) in fleets.items()
             ),
         )
 
     def fit(self, results: Mapping[str, Sequence[Any]]) -> Fitted:
-        found = {
-            name: {what: min(one[what] for one in rounds) for what in rounds[0]} for name, rounds in results.items()
-        }
+        found = {name: _cheapest(results[name]) for name in (COSTS, SERVICE)}
         kept = {what: median(one[what] for one in results[MEMORY]) for what in results[MEMORY][0]}
         broker = _of_broker(found[COSTS], kept)
         roles = {BROKER: broker, BDRS: _of_service(found[SERVICE], broker)}
         for name in CLIENTS:
-            roles[name] = _of_clients(found[FLEET][name], found[SLOW][name])
+            roles[name] = _of_clients(*(_busy(results[load], name) for load in (FLEET, BINARY, SLOW)))
         times = {**_precision(results[COSTS]), **_precision(results[SERVICE])}
         return Fitted(roles, precision={"costs": times})
 
@@ -113,14 +130,24 @@ def _of_broker(known: Found, kept: Found) -> Costs:
     datagram = _at_least_nothing(exchange - sent)
     reply = batch + datagram + sent + out
     answered = _at_least_nothing((known["query"] - 2 * reply) / 2)
-    cold = {rest_s: _at_least_nothing(known[rested(rest_s)] - known["lookup"]) for rest_s in RESTS_S}
+    lookup, publish, read, told = (
+        _after_rests(known, name) for name in ("lookup", "publish", "contextml: publish", "contextml: publish, told")
+    )
+    colder = {
+        **{
+            f"in_{name}": _more(_after_rests(known, name), lookup)
+            for name in ("subscribe", "publish", "subtable", "forward")
+        },
+        XML_IN: _more(read, publish),
+        XML_OUT: _more(told, read),
+    }
     written = (known["contextml: publish, notified"] - known["contextml: publish"]) - (
         known["publish, notified"] - known["publish"]
     )
     received = {
         **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subscribe", "publish")},
         **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subtable", "forward")},
-        "in_regtable": _at_least_nothing(known["regtable, rested"] - batch - datagram - cold[0.04]),
+        "in_regtable": _at_least_nothing(known["regtable, rested"] - batch - datagram - lookup[RESTS_S.index(0.04)]),
         "in_query": answered,
         "in_answer": answered,
         IN_OTHER: other,
@@ -132,8 +159,8 @@ def _of_broker(known: Found, kept: Found) -> Costs:
         batch_us=batch,
         other_us=datagram,
         sent_us=sent,
-        work_us={name: constant(received[name]) for name in UNITS},
-        cold_us=Curve((0.0, *RESTS_S), (0.0, *cold.values())),
+        work_us={name: _work(received[name], colder.get(name)) for name in UNITS},
+        cold_us=_work(0.0, _more(lookup)),
         memory=Memory(kept["idle_rss"], kept["idle_pss"], kept["idle_uss"], {"subscriptions": kept["subscriptions"]}),
     )
 
@@ -153,12 +180,41 @@ def _of_service(known: Found, broker: Costs) -> Costs:
     )
 
 
-def _of_clients(busy: float, rested_us: float) -> Costs:
-    """A datagram costs more after a sleep: the difference of a run at a tenth of the rate."""
+def _after_rests(known: Found, what: str) -> list[float]:
+    """How much longer it takes after each of ``RESTS_S``."""
+    return [known[rested(what, rest_s)] - known[what] for rest_s in RESTS_S]
+
+
+def _more(times: Sequence[float], others: Sequence[float] = (0.0,) * len(RESTS_S)) -> list[float]:
+    return [_at_least_nothing(one - other) for one, other in zip(times, others, strict=True)]
+
+
+def _work(warm: float, colder: Sequence[float] | None) -> Curve:
+    """``colder``: in addition, after each of ``RESTS_S``."""
+    if colder is None:
+        return constant(warm)
+    return Curve((0.0, *RESTS_S), (warm, *(round(warm + us, DIGITS) for us in colder)))
+
+
+def _of_clients(busy: Fleet, binary: Fleet, slow: Fleet) -> Costs:
+    """What a datagram and what 1,000 bytes cost, from two runs that differ in the form of messages; and what a datagram
+    costs after a sleep in addition, from a run at a tenth of the rate. Clients read and write before they send."""
+    spread = busy.datagrams * binary.kilobytes - binary.datagrams * busy.kilobytes
+    kilobyte = _at_least_nothing((busy.datagrams * binary.spent_us - binary.datagrams * busy.spent_us) / spread)
+    each = _at_least_nothing((busy.spent_us - kilobyte * busy.kilobytes) / busy.datagrams)
+    warm = each * slow.datagrams + kilobyte * slow.kilobytes
     times = (0.0, 1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"])
-    cold = Curve(times, (0.0, 0.0, _at_least_nothing(rested_us - busy)))
-    each = round(busy, DIGITS)
-    return Costs(batch_us=0.0, other_us=each, sent_us=each, cold_us=cold)
+    cold = Curve(times, (0.0, 0.0, _at_least_nothing((slow.spent_us - warm) / slow.datagrams)))
+    return Costs(batch_us=0.0, other_us=each, sent_us=each, kilobyte_us=kilobyte, cold_us=cold, sends_last=True)
+
+
+def _cheapest(rounds: Sequence[Found]) -> Found:
+    return {what: min(one[what] for one in rounds) for what in rounds[0]}
+
+
+def _busy(rounds: Sequence[Mapping[str, Fleet]], name: str) -> Fleet:
+    """Of the round in which a datagram of these clients was cheapest."""
+    return min((one[name] for one in rounds), key=lambda fleet: fleet.spent_us / fleet.datagrams)
 
 
 def borne_per_s(broker: Costs) -> float:

@@ -3,8 +3,9 @@
 discover                 DISCOVER and HERE, outside sessions          discover, together: in one batch
 lookup                   LOOKUP and FOUND, a datagram each way        lookup, kept alive: KEEPALIVEs in the same one
 lookup, more             several LOOKUPs in one datagram, and their answers in one
-lookup, rested           after a sleep, with cold caches
+lookup, rested           after a sleep, with cold caches; the same of others
 subscribe, publish       accepted; nobody else is told
+publish, told            the same, and one consumer is told
 publish, notified        the same, and ``NOTIFIED`` consumers are told
 subtable, forward, query, regtable    at one end of a link, for what a client at the other end did
 """
@@ -12,10 +13,11 @@ subtable, forward, query, regtable    at one end of a link, for what a client at
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 from overlay.core.engines import SIMULATED
 from overlay.core.processes import role_of
@@ -41,13 +43,14 @@ ROUNDS = 20
 """Of messages that lead to many."""
 TOGETHER, MORE, NOTIFIED = 32, 20, 20
 RESTS_S = (0.001, 0.004, 0.012, 0.04, 0.12)
-RESTED = 20
+RESTED = 12
 """Messages after each of these sleeps."""
-UPKEEP_S = 2.0
+SETTLED_S = 0.002
+"""After an answer was heard, until the server sleeps again."""
 OUT_OF_TURN_S = 0.06
 """Between changed registrations, so that each is told alone."""
 ACKNOWLEDGED_S = 0.05
-"""Longer than a client waits with an acknowledgement."""
+"""Twice as long as a client waits with an acknowledgement, or longer."""
 FINDS = 100
 """The registration service takes 200 messages of one peer at once, those to warm up included."""
 KEPT = 2_000
@@ -56,8 +59,10 @@ CONTEXTML: Mapping[str, Any] = {"encoding": "contextml"}
 PATIENT: Mapping[str, Any] = {"keepalive_s": 3_600, "broker_keepalive_s": 3_600, "cache_cap": 0, "covering": "off"}
 """Nothing but what a probe causes; without covering, as in the published profile, each subscription is told."""
 QUIET = {"providers": 1, "consumers": 1, "scopes": 1, "queries": 100, "rate_per_s": 0.01, "stagger_ms": 0}
+PUBLISHED: Mapping[str, Any] = {"profile": "published", "cache_cap": 0}
+BINARY: Mapping[str, Any] = {"encoding": "msgpack"}
 FLEET = {"queries": 1_000, "rate_per_s": 200.0, "stagger_ms": 10, "expiry_s": 5}
-"""Of the run that measures clients, with the settings of E1.1."""
+"""Of runs that measure clients, with the settings of E1.1, but that providers answer every query."""
 SLOW = {"queries": 100, "rate_per_s": 20.0, "stagger_ms": 10, "expiry_s": 5}
 """The same with sleep before each datagram."""
 SCOPE = "measured"
@@ -66,8 +71,19 @@ Found = dict[str, float]
 """Microseconds of processor time by what was done; bytes in ``memory``."""
 
 
-def rested(seconds: float) -> str:
-    return f"lookup, rested {1_000 * seconds:g} ms"
+class Fleet(NamedTuple):
+    """What a group of clients did in a run."""
+
+    spent_us: float
+    """Processor time."""
+    datagrams: float
+    """Sent and received."""
+    kilobytes: float
+    """In them; 1,000 bytes."""
+
+
+def rested(what: str, seconds: float) -> str:
+    return f"{what}, rested {1_000 * seconds:g} ms"
 
 
 def server_costs(client: SupervisorClient, _: Path) -> Found:
@@ -104,33 +120,38 @@ def memory(client: SupervisorClient, _directory: Path) -> Found:
         return {**_sizes(idle), "subscriptions": max(0.0, (broker.memory()[2] - idle[2]) / KEPT)}
 
 
-def fleet_costs(client: SupervisorClient, directory: Path, workload: Mapping[str, Any]) -> Found:
-    """Processor time of a datagram sent or received, by group of clients, µs, in a run like E1.1 with one broker.
+def fleet_costs(
+    client: SupervisorClient, directory: Path, workload: Mapping[str, Any], settings: Mapping[str, Any]
+) -> dict[str, Fleet]:
+    """By group of clients, in a run with one broker.
 
-    The datagrams are counted in virtual time, where each takes the clients 1 µs.
+    Datagrams and bytes are counted in virtual time, where each takes the clients 1 µs and the others none.
     """
-    document = {
-        **document_of(
-            directory.name,
-            directory,
-            brokers=1,
-            links=(),
-            settings={"profile": "published"},
-            workload=workload,
-            seed=1,
-            system=SYSTEM.name,
-        )
-    }
+    document = document_of(
+        directory.name,
+        directory,
+        brokers=1,
+        links=(),
+        settings={**PUBLISHED, **settings},
+        workload=workload,
+        seed=1,
+        system=SYSTEM.name,
+    )
     spent = _spent_us(run(client, document).journals())
-    counted = {**document, "directory": str(directory.with_name(f"{directory.name}-counted"))}
+    datagrams = _counted(document, "datagrams", Costs(0, 1, 1))
+    kilobytes = _counted(document, "kilobytes", Costs(0, 0, 0, kilobyte_us=1))
+    return {name: Fleet(spent[name], max(1.0, datagrams[name]), kilobytes[name]) for name in CLIENTS}
+
+
+def _counted(document: Mapping[str, Any], what: str, each: Costs) -> Found:
+    """The processor time of clients, µs, with these costs."""
+    counted = {**document, "directory": f"{document['directory']}-{what}"}
     files = files_of(counted, SIMULATED)
-    free, one = Costs(0, 0, 0), Costs(0, 1, 1)
     deliveries = reference().deliveries
     assert deliveries is not None, "the reference has deliveries"
-    costs = {**dict.fromkeys(SYSTEM.role_names, free), **dict.fromkeys(CLIENTS, one)}
+    costs = {**dict.fromkeys(SYSTEM.role_names, Costs(0, 0, 0)), **dict.fromkeys(CLIENTS, each)}
     simulate(Deployment.from_json(counted, SIMULATED), ServiceModel(costs, deliveries))
-    datagrams = _spent_us(files.journals())
-    return {name: spent[name] / max(1.0, datagrams[name]) for name in CLIENTS}
+    return _spent_us(files.journals())
 
 
 def _spent_us(journals: Any) -> Found:
@@ -167,15 +188,23 @@ def _us(server: Standing, act: Callable[[], object], times: int = MESSAGES) -> f
     return server.cheapest_us(act, times, warming=min(WARMING, times), portions=PORTIONS)
 
 
-def _rested_us(server: Standing, act: Callable[[], object], rest_s: float) -> float:
-    """Of one ``act`` after a sleep, without what the server does anyhow."""
-    upkeep = server.each_us(lambda: time.sleep(UPKEEP_S), 1) / UPKEEP_S
-    before, began = server.processor_ns(), time.monotonic()
+def _rested_us(server: Standing, act: Callable[[], object], rest_s: float, speakers: Sequence[Speaker] = ()) -> float:
+    """Of one ``act`` after a sleep: the median, so that what the server does once a second does not count. Between
+    two, ``speakers`` acknowledge what they heard, so that nothing is sent again."""
+    spent = []
     for _ in range(RESTED):
+        for one in speakers:
+            one.pump(ACKNOWLEDGED_S / len(speakers))
         time.sleep(rest_s)
+        before = server.processor_ns()
         act()
-    spent, took = (server.processor_ns() - before) / 1_000, time.monotonic() - began
-    return max(0.0, spent - upkeep * took) / RESTED
+        time.sleep(SETTLED_S)
+        spent.append(server.processor_ns() - before)
+    return median(spent) / 1_000
+
+
+def _after_rests(server: Standing, what: str, act: Callable[[], object], *speakers: Speaker) -> Found:
+    return {rested(what, rest_s): _rested_us(server, act, rest_s, speakers) for rest_s in RESTS_S}
 
 
 def _discoveries(one: Speaker, server: Standing) -> Found:
@@ -197,17 +226,41 @@ def _of_clients(broker: Standing, settings: Settings, is_short: bool) -> Found:
     found: Found = {}
     with speaking(broker_name(0), broker, settings, ["c900"]) as (asking,):
         asking.register()
-        found["subscribe"] = _us(broker, lambda: asking.subscribe(asking.subscription("nowhere")))
+
+        def subscribe() -> None:
+            asking.subscribe(asking.subscription("nowhere"))
+
+        found |= {"subscribe": _us(broker, subscribe), **_after_rests(broker, "subscribe", subscribe, asking)}
         if not is_short:
             found |= _discoveries(asking, broker)
             found["lookup"] = _us(broker, asking.lookup)
             found["lookup, kept alive"] = _us(broker, lambda: asking.lookup(keepalives=MORE))
             found["lookup, more"] = _us(broker, lambda: asking.lookup(times=MORE), 5 * ROUNDS)
-            found |= {rested(rest_s): _rested_us(broker, asking.lookup, rest_s) for rest_s in RESTS_S}
+            found |= _after_rests(broker, "lookup", asking.lookup, asking)
     with speaking(broker_name(0), broker, settings, ["p900"]) as (provider,):
         provider.register("unwanted")
-        found["publish"] = _us(broker, lambda: provider.publish("unwanted"))
-    return found | _notified(broker, settings)
+
+        def publish() -> None:
+            provider.publish("unwanted")
+
+        found |= {"publish": _us(broker, publish), **_after_rests(broker, "publish", publish, provider)}
+    return found | _told(broker, settings) | _notified(broker, settings)
+
+
+def _told(broker: Standing, settings: Settings) -> Found:
+    with speaking(broker_name(0), broker, settings, ["p902", "c902"]) as (provider, consumer):
+        provider.register("told")
+        consumer.register()
+        consumer.subscribe(consumer.subscription("told"))
+
+        def publish() -> None:
+            provider.publish("told")
+            consumer.hear(m.Notify)
+
+        return {
+            "publish, told": _us(broker, publish),
+            **_after_rests(broker, "publish, told", publish, provider, consumer),
+        }
 
 
 def _notified(broker: Standing, settings: Settings) -> Found:
@@ -260,10 +313,12 @@ def _of_links(near: Standing, far: Standing) -> Found:
 
         def change() -> None:
             provider.register(SCOPE)
+            time.sleep(OUT_OF_TURN_S)
 
-        forward = _us(near, publish)
-        found = {"forward": forward, "query": _us(near, query), "subtable": _us(far, subscribe)}
-        return {**found, "regtable, rested": _rested_us(near, change, OUT_OF_TURN_S)}
+        found = {"forward": _us(near, publish), **_after_rests(near, "forward", publish, consumer, provider)}
+        found |= {"query": _us(near, query), "subtable": _us(far, subscribe)}
+        found |= _after_rests(far, "subtable", subscribe, consumer, provider)
+        return {**found, "regtable, rested": _rested_us(near, change, 0)}
 
 
 def _until_found(consumer: Speaker) -> None:

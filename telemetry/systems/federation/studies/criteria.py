@@ -79,11 +79,24 @@ def falls(figure: Interval) -> bool:
 # ---- E1.1
 
 
+def rise_name(arm: str, low: float, high: float) -> str:
+    """Of the difference of means of an arm at two rates."""
+    return f"{arm}, {high:g} − {low:g}"
+
+
+def _rates(name: str) -> tuple[float, float]:
+    """The lower and the higher rate of ``rise_name``."""
+    high, low = name.rpartition(", ")[2].split(" − ")
+    return float(low), float(high)
+
+
 def rises_with_rate(figures: Intervals) -> bool:
-    """A: both means rise from 10 to 60, and none falls between neighbouring rates. Names end in ``60 − 10``, or other
-    rates."""
+    """A: both means rise from the lowest to the highest rate (the paper's are 10 and 60), and none falls between
+    neighbouring rates. Values have the names of ``rise_name``."""
     found = judged(figures)
-    return all(rises(one) if name.endswith("60 − 10") else not falls(one) for name, one in found.items())
+    lows, highs = zip(*map(_rates, found), strict=True)
+    ends = min(lows), max(highs)
+    return all(rises(one) if _rates(name) == ends else not falls(one) for name, one in found.items())
 
 
 def rises_less(figures: Intervals) -> bool:
@@ -92,12 +105,16 @@ def rises_less(figures: Intervals) -> bool:
     return bool(ratio["value"] <= 0.5 + ROUNDING and ratio["high"] < 1)
 
 
-SD_RATIO, SD_DIFFERENCE = "SD with one at 60 / at 10", "SD at 60, three − one"
+SD_RATIO, SD_DIFFERENCE = "SD with one", "SD of three − of one"
 
 
 def spreads_less(figures: Intervals) -> bool:
-    """C: the deviation with one broker grows markedly, and three have a smaller one."""
-    return bool(figures[SD_RATIO]["value"] >= 1.5 - ROUNDING) and falls(figures[SD_DIFFERENCE])
+    """C: the deviation with one broker grows markedly, and three have a smaller one. The names of both values begin
+    with those above, and go on with the rates."""
+    ratio, difference = (
+        next(one for name, one in figures.items() if name.startswith(start)) for start in (SD_RATIO, SD_DIFFERENCE)
+    )
+    return bool(ratio["value"] >= 1.5 - ROUNDING) and falls(difference)
 
 
 def is_faster(figures: Intervals) -> bool:

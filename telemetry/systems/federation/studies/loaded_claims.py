@@ -78,7 +78,7 @@ def rise(rows: Rows) -> Quantities:
     for arm in (ONE, THREE):
         own = of_arm(rows, arm)
         for low, high in dict.fromkeys([_ends(own), *pairwise(rates(own))]):
-            found[f"{arm}, {high:g} − {low:g}"] = mean_ms(own, arm, high) - mean_ms(own, arm, low)
+            found[criteria.rise_name(arm, low, high)] = mean_ms(own, arm, high) - mean_ms(own, arm, low)
     return found
 
 
@@ -91,7 +91,10 @@ def relative_rise(rows: Rows) -> Quantities:
 def deviation(rows: Rows) -> Quantities:
     low, high = _ends(rows)
     one, three = (mean_ms(rows, arm, high, DEVIATION) for arm in (ONE, THREE))
-    return {criteria.SD_RATIO: one / mean_ms(rows, ONE, low, DEVIATION), criteria.SD_DIFFERENCE: three - one}
+    return {
+        f"{criteria.SD_RATIO} at {high:g} / at {low:g}": one / mean_ms(rows, ONE, low, DEVIATION),
+        f"{criteria.SD_DIFFERENCE} at {high:g}": three - one,
+    }
 
 
 def difference(rows: Rows) -> Quantities:
