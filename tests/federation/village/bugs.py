@@ -216,7 +216,7 @@ def unions_lack_a_value(real):
     return joined
 
 
-@plant(Merged, "_take_out", seed=0)
+@plant(Merged, "_take_out", seed=37)
 def parts_go_with_their_union(real):
     """When one part of a union goes, neighbours are not told of the others again."""
 

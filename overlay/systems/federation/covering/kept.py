@@ -16,7 +16,7 @@ from overlay.systems.federation.wire.values import Subscription, SubscriptionId
 
 Changed = dict[SubscriptionId, None]
 """An ordered set."""
-MOST_COMPARED = 64
+MOST_COMPARED = 32
 """Others that one is compared with to find what covers it, and to find what it covers; the oldest first."""
 
 
