@@ -325,6 +325,19 @@ async def test_each_account_has_its_own_and_names_are_taken_once(site: Site, vie
     assert operator.pk not in {hosted.row.owner_id for hosted, _ in HOST._hosted.values()}
 
 
+async def test_a_provider_is_found_and_deleted_at_its_address_whatever_its_name(site: Site) -> None:
+    for name in ("a/b", "ü/?#", "a%2Fb", "<script>alert(1)</script>"):
+        made = await site.client.post("providers/", json={"name": name, "scopes": ["climate"]})
+        assert made.status_code == 201, made.text
+        address = made.headers["Location"]
+        assert (await site.client.get(address)).json()["name"] == name
+        assert (await site.client.delete(address)).status_code == 204
+    for name in ("..", "x\ny", "\x1b[31m"):
+        refused = await site.client.post("providers/", json={"name": name, "scopes": ["climate"]})
+        assert (refused.status_code, refused.json()["field"]) == (400, "name")
+    assert (await site.client.get("providers/")).json()["count"] == 0
+
+
 def advertisement(name: str, role: str, url: str = "", scopes: str = "", flag: str = "register") -> str:
     adv = f'<ctxAdv id="{name}" role="{role}" url="{url}" flag="{flag}">{scopes}</ctxAdv>'
     return f"<contextML><ctxAdvs>{adv}</ctxAdvs></contextML>"

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from overlay.programs.federation.client import (
     at_broker,
     by_service,
 )
+from overlay.programs.federation.text import show
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.systems.federation.clients.events import Notified, Registered
 from overlay.systems.federation.clients.live import Wanted
@@ -32,6 +34,7 @@ from overlay.systems.federation.clients.terms import MULTICAST
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.messages import Code
+from overlay.systems.federation.wire.values import Notification, NotificationId
 from overlay.systems.roles import Place
 from telemetry.calibration.live import standing
 from tests.waiting import BOUND_S
@@ -247,3 +250,9 @@ def test_brokers_of_a_run_answer_no_multicast():
         config = SYSTEM.config_of(SYSTEM.setup({"discovery": "multicast"}, workload, chain))
         assert SYSTEM.group(config, place) == group
     assert SYSTEM.group(SYSTEM.config_of(SYSTEM.setup({}, None, chain)), place) is None
+
+
+def test_a_notification_of_the_last_instant_that_a_message_can_say_is_shown(capsys):
+    note = Notification(NotificationId("p0", 1), "room", "r1", "climate", 2**64 - 1, 2**64 - 1, {"x": 1})
+    show(Namespace(json=False), note)
+    assert 'climate  room/r1  {"x": 1}' in capsys.readouterr().out

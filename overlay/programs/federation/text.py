@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from overlay.programs.federation.documents import MOST_TEXT, InvalidDocument, of_notification
+from overlay.systems.federation.contextml.scalars import LAST_MS
 from overlay.systems.federation.wire.values import Notification
 
 READ_BYTES = 65_536
@@ -33,7 +34,7 @@ def show(given: Namespace, one: Notification, before: str = "", after: str = "")
     if given.json:
         say(json.dumps(of_notification(one)))
         return
-    at = time.strftime("%H:%M:%S", time.localtime(one.timestamp / 1_000)) + f".{one.timestamp % 1_000:03}"
+    at = time.strftime("%H:%M:%S", time.localtime(min(one.timestamp, LAST_MS) / 1_000)) + f".{one.timestamp % 1_000:03}"
     data = json.dumps(one.data, ensure_ascii=False)
     words = [before + at, one.scope, f"{one.entity_type}/{one.entity_id}", data, after]
     say("  ".join(word for word in words if word))

@@ -57,6 +57,8 @@ def advertise(caller: Caller, me: Advertisement, broker: int | None = None) -> H
     """Register a client, or change what it advertises. Returns once a broker has acknowledged."""
     if _SERVER.fullmatch(me.id):
         raise InvalidSetting("name", f"{me.id} is the name of a server")
+    if me.id in (".", "..") or not me.id.isprintable():
+        raise InvalidSetting("name", "must be printable and neither . nor .., as it is part of an address")
     _check_url(me.url)
     if broker is not None:
         broker_index.below(caller.snapshot.servers - 1, broker)

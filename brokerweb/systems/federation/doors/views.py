@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, cast
+from urllib.parse import quote
 
 from django.contrib.auth.models import User
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -209,4 +210,4 @@ def _page(request: Request, found: Any, shape: type[BaseSerializer]) -> dict[str
 
 
 def _address(request: Request, row: HostedClient) -> str:
-    return f"{request.build_absolute_uri(request.path)}{row.name}/"
+    return f"{request.build_absolute_uri(request.path)}{quote(row.name, safe='')}/"
