@@ -62,6 +62,13 @@ class Timers:
             yield key
 
 
+def sooner(one: int | None, other: int | None) -> int | None:
+    """As ``earliest`` of two, which is asked after each datagram."""
+    if one is None or other is None:
+        return one if other is None else other
+    return one if one < other else other
+
+
 def earliest(*timers: int | None) -> int | None:
     first = None
     for timer in timers:

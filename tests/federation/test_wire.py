@@ -13,11 +13,11 @@ from overlay.core.hashes import blake2b
 from overlay.systems.federation.language.tree import And, Not, Predicate
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
-from overlay.systems.federation.wire.codec import CODEC, encode, notifications_of, parse
+from overlay.systems.federation.wire.codec import CODEC, _read_usual, encode, notifications_of, parse
 from overlay.systems.federation.wire.errors import BadMessage, Reason
 from overlay.systems.federation.wire.notes import encoded
 from overlay.systems.federation.wire.sums import RunningSum, sum_of
-from tests.federation.drawn import MESSAGES, SUBS, messages
+from tests.federation.drawn import MESSAGES, NOTES, SUBS, U, messages
 from tests.thorough import examples
 
 SID = v.SubscriptionId("c3", 17)
@@ -286,6 +286,23 @@ def test_bytes_that_are_longer_than_needed_are_read_and_written_shortest():
     long = b"\x95\x0f" + msgpack.packb(NOTE_ARRAY) + b"\xcf\0\0\0\0\0\0\0\2" + b"\xdc\0\0" + b"\x90"
     assert parse(long) == m.Forward(NOTE, 2)
     assert encode(parse(long)) == encode(m.Forward(NOTE, 2))
+
+
+@settings(max_examples=examples(200))
+@given(NOTES, U, st.booleans(), st.none() | st.tuples(st.integers(0, 2), HOSTILE))
+def test_usual_messages_are_read_and_written_as_the_layouts_do(note, number, is_forward, change):
+    message = m.Forward(note, number) if is_forward else m.Publish(number, (v.Publication(note),))
+    array = msgpack.unpackb(encode(message))
+    assert encode(message) == msgpack.packb(array)
+    assert parse(encode(message)) == message
+    if change is not None:
+        array[1 + change[0] % (len(array) - 1)] = change[1]
+    try:
+        wanted = CODEC._coders[array[0]].read(array)
+    except BadMessage:
+        wanted = None
+    found = _read_usual(array)
+    assert found == wanted if change is None else found in (None, wanted)
 
 
 def test_receivers_in_one_process_share_what_is_told_to_all():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from overlay.channel import Back, Channel, ChannelSettings, Down, Loose, Moved, Quiet, Up
 from overlay.channel import Message as Carried
@@ -39,13 +39,18 @@ _WORDS = 200
 """Bytes of the reason in a refusal."""
 
 
-class Heard(NamedTuple):
-    """A message of a peer, in order."""
+@final
+class Heard:
+    """A message of a peer, in order. A plain class: compiled, it is made with far less work than a tuple with names."""
 
-    peer: str
-    message: m.Message
-    size: int
-    """Bytes of the message."""
+    __slots__ = ("message", "peer", "size")
+    __match_args__ = ("peer", "message", "size")
+
+    def __init__(self, peer: str, message: m.Message, size: int) -> None:
+        self.peer = peer
+        self.message = message
+        self.size = size
+        """Bytes of the message."""
 
 
 class HeardLoose(NamedTuple):
@@ -139,7 +144,17 @@ class Peers:
     def send(self, peer: str, message: m.Message, drop: int | None = None) -> bool:
         """``drop`` is the priority with which a full outbox may drop it; ``None``: never. Returns ``False`` without a
         session, and for a message that is too large, which is counted."""
-        return bool(self.send_each((peer,), message, drop))
+        data = self.encoded(message)
+        if data is None:
+            self.counters["too_large"] += 1
+            return False
+        kind, now = type(message), self.now
+        is_sent = self.channel.send(peer.encode(), data, now, drop)
+        self.counters[_OUT[kind]] += 1 if is_sent else 0
+        self.counters[_OUT_BYTES[kind]] += len(data) if is_sent else 0
+        if is_sent and self.meter is not None:
+            self.meter.count(peer, kind, len(data), now, is_sent=True)
+        return is_sent
 
     def encoded(self, message: m.Message) -> bytes | None:
         """``None`` if it is too large."""

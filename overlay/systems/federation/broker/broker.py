@@ -18,7 +18,7 @@ from typing import Any
 from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.node import NodeEvent
-from overlay.core.timers import earliest
+from overlay.core.timers import sooner
 from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.bulk import Bulk
 from overlay.systems.federation.broker.carrying import Carrying
@@ -144,10 +144,11 @@ class Broker:
         self._take_events()
 
     def next_timer(self) -> int | None:
-        station, expiry = self.station, self.station.tables.subscriptions.next_expiry()
-        expires = None if expiry is None else self.peers.at_wall_ms(expiry)
-        others = station.timers.next_timer(), self.processor.next_timer(), self.peers.channel.next_timer()
-        return earliest(expires, *others)
+        first = sooner(self.station.timers.next_timer(), self.processor.next_timer())
+        expiry = self.station.tables.subscriptions.next_expiry()
+        if expiry is not None:
+            first = sooner(first, self.peers.at_wall_ms(expiry))
+        return sooner(first, self.peers.channel.next_timer())
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
         return self.peers.channel.datagrams_to_send()
@@ -250,13 +251,15 @@ class Broker:
     def _take_events(self) -> None:
         is_instant = self.processor.is_instant
         for event in self.peers.events():
-            match event:
-                case Heard(peer, message) if is_instant:
-                    self.processor.count(message)
+            if isinstance(event, Heard):
+                if is_instant:
+                    self.processor.count(event.message)
                     self.station.arrived = self.peers.now
-                    self._handle(peer, message)
-                case Heard(peer, message):
-                    self._queue(peer, message)
+                    self._handle(event.peer, event.message)
+                else:
+                    self._queue(event.peer, event.message)
+                continue
+            match event:
                 case HeardLoose(_, m.Discover(nonce), source) if not self._is_leaving:
                     self.peers.send_loose(source, m.Here(nonce, self.neighbours.own_without_candidates))
                 case HeardLoose():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from overlay.systems.federation.language.compiler import Test, compiled
 from overlay.systems.federation.language.conjunctions import fixed_entity, terms
@@ -16,10 +15,8 @@ MOST_TESTED = 10_000
 """Notifications that are compared with the subscriptions of one message."""
 
 
-class Key(NamedTuple):
-    scope: str
-    entity_id: str
-    entity_type: str
+Key = tuple[str, str, str]
+"""Scope, id and type of the entity."""
 
 
 class Cache:
@@ -44,7 +41,7 @@ class Cache:
         """Keep it, unless a newer one is valid or it has expired."""
         if not self._cap:
             return
-        key = Key(notification.scope, notification.entity_id, notification.entity_type)
+        key = _key(notification)
         known = self._rows.get(key)
         if known is not None and known.timestamp > notification.timestamp and known.expires > wall_ms:
             return
@@ -54,13 +51,13 @@ class Cache:
             return
         self._rows[key] = notification
         self._rows.move_to_end(key)
-        of_scope = self._of_scope.setdefault(key.scope, {})
+        of_scope = self._of_scope.setdefault(key[0], {})
         if known is not None:
             del of_scope[key]
             of_scope[key] = None
             return
         of_scope[key] = None
-        self._types.setdefault((key.scope, key.entity_id), {})[key.entity_type] = None
+        self._types.setdefault(key[:2], {})[key[2]] = None
         self._shrink(wall_ms)
 
     def newest_first(self) -> Iterator[Notification]:
@@ -90,7 +87,7 @@ class Cache:
         assert self.hits <= self._cap * self.received + 1, "(I6) more hits than the cap allows"
         assert len(self._rows) <= MOST_CACHED
         keys = {key for keys in self._of_scope.values() for key in keys}
-        assert keys == set(self._rows) == {Key(*place, one) for place, types in self._types.items() for one in types}
+        assert keys == set(self._rows) == {(*place, one) for place, types in self._types.items() for one in types}
         assert all(self._of_scope.values()) and all(self._types.values())
 
     # ---- inner
@@ -109,7 +106,7 @@ class Cache:
     def _keys(self, scope: str, entity: str | None) -> Iterable[Key]:
         if entity is None:
             return reversed(self._of_scope.get(scope, {}))
-        return (Key(scope, entity, one) for one in self._types.get((scope, entity), ()))
+        return ((scope, entity, one) for one in self._types.get((scope, entity), ()))
 
     def _first(self, keys: Iterable[Key], test: Test, client: str, wall_ms: int) -> Notification | None:
         expired = []
@@ -143,12 +140,12 @@ class Cache:
 
     def _remove(self, key: Key) -> None:
         del self._rows[key]
-        _take(self._of_scope, key.scope, key)
-        _take(self._types, (key.scope, key.entity_id), key.entity_type)
+        _take(self._of_scope, key[0], key)
+        _take(self._types, key[:2], key[2])
 
 
 def _key(notification: Notification) -> Key:
-    return Key(notification.scope, notification.entity_id, notification.entity_type)
+    return notification.scope, notification.entity_id, notification.entity_type
 
 
 def _take(places: dict, place: object, one: object) -> None:  # type: ignore[type-arg]

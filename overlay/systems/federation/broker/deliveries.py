@@ -38,7 +38,7 @@ class Deliveries:
         for several in shares(subscriptions, notification):
             self._due += 1
             message = Notify(notification, tuple([one.id for one in several]), is_cached, hops)
-            priority = max([one.priority for one in several])
+            priority = several[0].priority if len(several) == 1 else max([one.priority for one in several])
             if not (client.is_ready and self._send(name, client, message, priority)):
                 self._hold(name, client, Waiting(message, priority, tuple([one.expires for one in several])))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from overlay.core.addresses import Address
-from overlay.core.node import NEVER
 
 Datagram = tuple[bytes, Address]
 
@@ -43,7 +42,7 @@ class Outages:
 
     def silences(self, now: int) -> bool:
         """Whether nothing passes."""
-        return min(self._silent_from, default=NEVER) <= now
+        return bool(self._silent_from) and min(self._silent_from) <= now
 
     def keep(self, datagrams: Sequence[Datagram]) -> None:
         """Output of one input, without what was dropped. What is dropped must not depend on when a driver takes the

@@ -46,6 +46,9 @@ class Index(Generic[D]):
         self._places: dict[str, dict[str | None, Bucket[Row[D]]]] = {}
         """By scope, and by entity, which is None where a subscription fixes none."""
         self._deadlines: list[tuple[int, SubscriptionId]] = []
+        self._is_first_current = True
+        """Whether the first deadline is known to be that of a row, or there is none. It is asked more often than rows
+        change."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -94,8 +97,10 @@ class Index(Generic[D]):
 
     def next_expiry(self) -> int | None:
         """ms since 1970; None if it is empty."""
-        while self._deadlines and not self._is_current(*self._deadlines[0]):
-            heappop(self._deadlines)
+        if not self._is_first_current:
+            while self._deadlines and not self._is_current(*self._deadlines[0]):
+                heappop(self._deadlines)
+            self._is_first_current = True
         return self._deadlines[0][0] if self._deadlines else None
 
     def match(self, notification: Notification) -> list[Row[D]]:
@@ -132,11 +137,13 @@ class Index(Generic[D]):
             bucket = self._places.setdefault(scope, {}).setdefault(row.entity, Bucket())
             bucket.add(subscription.id, row.parts, row)
         heappush(self._deadlines, (subscription.expires, subscription.id))
+        self._is_first_current = False
         return row
 
     def _unlink(self, row: Row[D]) -> None:
         sid = row.subscription.id
         del self._rows[sid]
+        self._is_first_current = False
         for scope in dict.fromkeys(row.subscription.scopes):
             places = self._places[scope]
             places[row.entity].remove(sid, row.parts, row)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
+
+_REMEMBERED = 4_096
+"""Names of each kind. A destination is needed several times for each message."""
 
 
 class Destination(NamedTuple):
@@ -12,9 +16,11 @@ class Destination(NamedTuple):
     id: str
 
 
+@lru_cache(_REMEMBERED)
 def client(name: str) -> Destination:
     return Destination(False, name)
 
 
+@lru_cache(_REMEMBERED)
 def neighbour(name: str) -> Destination:
     return Destination(True, name)

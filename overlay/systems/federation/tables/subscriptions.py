@@ -73,6 +73,8 @@ class SubscriptionTable:
 
     def next_expiry(self) -> int | None:
         """When to call ``expire``, ms since 1970; None if never."""
+        if not self._merging:
+            return self._index.next_expiry()
         unions = [one.merged.next_expiry() for one in self._merging.values() if one.merged is not None]
         return earliest(self._index.next_expiry(), *unions)
 

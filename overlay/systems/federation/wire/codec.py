@@ -1,7 +1,7 @@
 """Reads and writes messages as ``table`` says. ``parse`` is total: any bytes give a message or ``BadMessage``.
 
 A message is a MessagePack array of its code and its fields. NOTIFY and FORWARD, which every notification needs several
-times, have a path of their own; it gives the same results.
+times, are written on a path of their own, and FORWARD and PUBLISH mostly read on one; they give the same results.
 """
 
 from __future__ import annotations
@@ -9,23 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 import msgpack
 
 from overlay.core.errors import shown
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.errors import BadMessage, Reason, refuse
-from overlay.systems.federation.wire.kinds import MOST, Read, elements
+from overlay.systems.federation.wire.kinds import MOST, Read, elements, unsigned
 from overlay.systems.federation.wire.layouts import REQ, Layout, Values
-from overlay.systems.federation.wire.notes import MAX_BYTES, NOTIFICATION, encoded, pack
+from overlay.systems.federation.wire.notes import MAX_BYTES, NOTIFICATION, encoded, pack, read_notification
 from overlay.systems.federation.wire.table import layouts
-from overlay.systems.federation.wire.values import Notification
+from overlay.systems.federation.wire.values import Notification, Publication
 
 _UNREADABLE = (ValueError, TypeError, msgpack.UnpackException)
 """What MessagePack raises for bytes that are none, for text that is no UTF-8, and for keys that are no text."""
 _ROUTED = {m.Notify: b"\x95\x06", m.Forward: b"\x95\x0f"}
 """The beginnings of messages that consist of a notification and three other fields."""
+_TAILS = [bytes((hops, 0x90, 0x90)) for hops in range(128)]
+"""What follows the notification in a FORWARD without path and ended queries, as most are: hops and two empty arrays."""
+_FORWARD: Final = 15
+_SIZE_OF_FORWARD: Final = 5
+_PUBLISH: Final = 5
+_SIZE_OF_PUBLISH: Final = 3
+"""Codes, and elements with the code."""
 _BROKERS = b"\x96\x12"
 """The beginning of BROKERS, which goes to all brokers alike: those of one process, in simulations, share what it says.
 1,000 brokers would need 1 GB for it, and 16 s to read it."""
@@ -64,7 +71,9 @@ class Codec:
         coder = self._coders.get(code) if type(code) is int else None
         if coder is None:
             refuse(Reason.KIND, f"{shown(code)} is not the kind of a message")
-        message = coder.read(array)
+        message = _read_usual(array) if self._has_notifications else None
+        if message is None:
+            message = coder.read(array)
         if len(data) > MAX_BYTES and self._has_notifications:
             self._check_sizes(message, coder)
         return message
@@ -85,6 +94,22 @@ class Codec:
                 encoded(notification)
         except BadMessage as error:
             raise coder.located(error, message) from None
+
+
+def _read_usual(array: Sequence[Any]) -> m.Message | None:
+    """FORWARD and PUBLISH of one notification without ids of subscriptions, as most are. ``None`` for all else, which
+    the layouts read; they say what is wrong."""
+    code, size = array[0], len(array)
+    try:
+        if code == _FORWARD and size == _SIZE_OF_FORWARD and array[3] == [] and array[4] == []:
+            return m.Forward(read_notification(array[1]), unsigned(array[2]), (), ())
+        if code == _PUBLISH and size == _SIZE_OF_PUBLISH and type(array[2]) is list and len(array[2]) == 1:
+            one = array[2][0]
+            if type(one) is list and one[1:] == [[]]:
+                return m.Publish(unsigned(array[1]), (Publication(read_notification(one[0]), ()),))
+    except BadMessage:
+        pass
+    return None
 
 
 def notifications_of(message: m.Message) -> Sequence[Notification]:
@@ -151,9 +176,13 @@ class _Coder:
 
     def routed(self, head: bytes, message: Any) -> bytes:
         """A notification and three other fields, after ``head``."""
-        _, *fields = self._attributes(message)
         try:
             notification = encoded(message.notification)
+            if type(message) is m.Forward and message.path == () and message.ended == ():
+                hops: Any = message.hops
+                if type(hops) is int and 0 <= hops < len(_TAILS):
+                    return head + notification + _TAILS[hops]
+            _, *fields = self._attributes(message)
             for read, field in zip(self._others, fields):  # noqa: B905 (a hot path)
                 read(field)
         except BadMessage as error:

@@ -77,7 +77,7 @@ def encoded(notification: Notification) -> bytes:
 
 def _remember(notification: Notification, data: bytes) -> None:
     """Changes nothing that can be compared."""
-    object.__setattr__(notification, "encoded", data)
+    notification.encoded = data  # type: ignore[misc]  # frozen for type checkers only
 
 
 def check_data(data: Any) -> None:
