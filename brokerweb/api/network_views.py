@@ -175,7 +175,8 @@ class NetworkViewSet(NetworkDiscovery, NetworkChanges):
         """Time series of probes, load and memory: 15 minutes in steps of 1 s, 3 hours in steps of 10 s, one day in
         steps of 1 min, or 14 days in steps of 10 min.
 
-        A step in which nothing was measured is null: the network was down, or the live feed of its host.
+        A step in which nothing was measured is null: the network was down, or the live feed of its host. Systems with
+        gauges of their own, as federated brokers, add a column for each.
         """
         network = self.get_object()
         broker, tier = _broker(network, request), _tier(request)

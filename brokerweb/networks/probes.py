@@ -6,12 +6,14 @@ Counterparts: ``probing`` measures and writes each second, ``thinning`` merges s
 ::
 
    var/networks/<id>/series    for all brokers together and for each one, for each tier: a ring of records
+
+The file of a system with gauges of its own has their names in its own name, since its records have other fields.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,14 +70,26 @@ LOOKS = ("answers_per_s", "hops", "load_per_s", "cores", "private_bytes")
 """Figures that are polled less often than probes."""
 FIGURES = ("asked", "answered", "answered_share", "mean_us", "p50_us", "p95_us", *LOOKS)
 """As in REST, in the units of their names; shares are 0 to 1, hops and cores plain numbers."""
-_UNKNOWN = {name: 0 if name in COUNTS or name == "pad" else np.nan for name in RECORD.names or ()}
+
+
+def record_with(gauges: Sequence[str]) -> np.dtype[np.void]:
+    """``RECORD`` with gauges of a system behind it."""
+    return np.dtype([*RECORD.descr, *((name, "<f4") for name in gauges)])
+
+
+def gauges_of(found: Records) -> tuple[str, ...]:
+    """Those that these records have."""
+    return (found.dtype.names or ())[len(RECORD.names or ()) :]
 
 
 class Probes:
     """The ring file of a network. It grows with the brokers that are added."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, gauges: Sequence[str] = ()) -> None:
+        """``gauges``: further columns, of its system. Names of figures are not among them."""
+        self._path = path.with_name("-".join((path.name, *gauges)))
+        self._gauges = tuple(gauges)
+        self._record = record_with(gauges)
 
     def write(self, tier: Tier, at_s: int, found: Mapping[int | None, Mapping[str, float]]) -> None:
         """Write the figures of the step starting at ``at_s``, by broker, and under ``None`` of all of them.
@@ -85,30 +99,31 @@ class Probes:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with _opened(self._path, os.O_RDWR | os.O_CREAT) as file:
             slot = at_s // tier.step_s % tier.slots
-            for broker, record in zip(found, records_of(at_s, found.values()), strict=True):
-                os.pwrite(file, record.tobytes(), _place(tier, broker, slot))
+            for broker, record in zip(found, records_of(at_s, found.values(), self._gauges), strict=True):
+                os.pwrite(file, record.tobytes(), _place(tier, broker, slot) * self._record.itemsize)
 
     def records(self, tier: Tier, brokers: Iterable[int | None], begin_s: int, end_s: int) -> dict[int | None, Records]:
         """What is known of the steps from ``begin_s`` to before ``end_s``, by broker, oldest first."""
         try:
             with _opened(self._path, os.O_RDONLY) as file:
-                rings = {broker: _ring(file, tier, broker, begin_s, end_s) for broker in brokers}
+                rings = {broker: _ring(file, self._record, tier, broker, begin_s, end_s) for broker in brokers}
         except FileNotFoundError:
-            return {broker: np.empty(0, RECORD) for broker in brokers}
+            return {broker: np.empty(0, self._record) for broker in brokers}
         return {broker: _between(ring, begin_s, end_s) for broker, ring in rings.items()}
 
     def read(self, tier: Tier, broker: int | None, now_s: float) -> dict[str, list[Any]]:
-        """``{t, asked, ...}``: Unix seconds and ``FIGURES`` of each step since the first known one, ``None`` in
-        gaps.
+        """``{t, asked, ...}``: Unix seconds, ``FIGURES`` and gauges of each step since the first known one,
+        ``None`` in gaps.
         """
+        names = (*FIGURES, *self._gauges)
         end_s = int(now_s) // tier.step_s * tier.step_s + tier.step_s
         found = self.records(tier, (broker,), end_s - tier.covers_s, end_s)[broker]
         if not found.size:
-            return {"t": [], **{name: [] for name in FIGURES}}
+            return {"t": [], **{name: [] for name in names}}
         first, last = int(found["at_s"][0]), int(found["at_s"][-1])
         times = range(first, last + 1, tier.step_s)
         places = (found["at_s"].astype(np.int64) - first) // tier.step_s
-        return {"t": list(times), **{name: _column(values_of(name, found), places, len(times)) for name in FIGURES}}
+        return {"t": list(times), **{name: _column(values_of(name, found), places, len(times)) for name in names}}
 
     def newest(self, tier: Tier, brokers: Iterable[int], now_s: float) -> dict[int, tuple[int, int]]:
         """Probes asked and answered in the newest complete step of each broker that was asked in it.
@@ -130,15 +145,16 @@ class Probes:
         return {broker: rows[-1] for broker, rows in asked.items() if rows.size}
 
 
-def records_of(at_s: int, found: Iterable[Mapping[str, float]]) -> Records:
+def records_of(at_s: int, found: Iterable[Mapping[str, float]], gauges: Sequence[str] = ()) -> Records:
     """Records of one step; figures that are missing are unknown."""
-    names = RECORD.names or ()
-    rows = [{**_UNKNOWN, **figures, "at_s": at_s} for figures in found]
-    return np.array([tuple([row[name] for name in names]) for row in rows], RECORD)
+    record = record_with(gauges)
+    unknown = {name: 0 if name in COUNTS or name == "pad" else np.nan for name in record.names or ()}
+    rows = [{**unknown, **figures, "at_s": at_s} for figures in found]
+    return np.array([tuple([row[name] for name in unknown]) for row in rows], record)
 
 
 def values_of(name: str, found: Records) -> NDArray[Any]:
-    """One of ``FIGURES`` of each record; NaN where it is unknown."""
+    """One of ``FIGURES`` or a gauge of each record; NaN where it is unknown."""
     if name in ("mean_us", "answered_share"):
         above, below = ("sum_us", "answered") if name == "mean_us" else ("answered", "asked")
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -159,24 +175,23 @@ def _between(found: Records, begin_s: int, end_s: int) -> Records:
     return kept[np.argsort(kept["at_s"], kind="stable")]
 
 
-def _ring(file: int, tier: Tier, broker: int | None, begin_s: int, end_s: int) -> Records:
+def _ring(file: int, record: np.dtype[np.void], tier: Tier, broker: int | None, begin_s: int, end_s: int) -> Records:
     """The slots of this time, which may begin near the end of the ring."""
     first, count = begin_s // tier.step_s, min(tier.slots, -(-(end_s - begin_s) // tier.step_s))
     at = first % tier.slots
     parts = [(at, min(count, tier.slots - at))]
     if count > parts[0][1]:
         parts.append((0, count - parts[0][1]))
-    read = [os.pread(file, size * RECORD.itemsize, _place(tier, broker, slot)) for slot, size in parts]
-    return np.concatenate(
-        [np.frombuffer(data[: len(data) // RECORD.itemsize * RECORD.itemsize], RECORD) for data in read]
-    )
+    width = record.itemsize
+    read = [os.pread(file, size * width, _place(tier, broker, slot) * width) for slot, size in parts]
+    return np.concatenate([np.frombuffer(data[: len(data) // width * width], record) for data in read])
 
 
 def _place(tier: Tier, broker: int | None, slot: int) -> int:
-    """Those of all brokers come first, so that brokers can be added behind."""
+    """In records. Those of all brokers come first, so that brokers can be added behind."""
     before = sum(one.slots for one in TIERS[: TIERS.index(tier)])
     row = 0 if broker is None else broker + 1
-    return (row * sum(one.slots for one in TIERS) + before + slot) * RECORD.itemsize
+    return row * sum(one.slots for one in TIERS) + before + slot
 
 
 @contextmanager

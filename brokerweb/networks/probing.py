@@ -29,6 +29,7 @@ from overlay.core.addresses import Address, parse_address
 from overlay.deployment.rollout import RUNNING
 from overlay.systems.contract import System
 from overlay.systems.registry import SYSTEMS
+from telemetry.systems.registry import telemetry_of
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,13 @@ K = TypeVar("K", bound=Hashable)
 
 def probe_file(network: Network) -> Probes:
     """The file of the time series of ``network``."""
-    return Probes(Path(settings.VAR) / "networks" / network.pk / "series")
+    return Probes(Path(settings.VAR) / "networks" / network.pk / "series", gauges_of(network))
+
+
+def gauges_of(network: Network) -> tuple[str, ...]:
+    """Gauges of its system that its time series have."""
+    charts = telemetry_of({"system": network.system}).network_series
+    return tuple(line.column for chart in charts for view in chart.views for line in view.lines)
 
 
 def pinged(system: System, brokers: Mapping[K, Address], deadline_s: float = DEADLINE_S) -> dict[K, float | None]:
@@ -63,7 +70,8 @@ class _Followed:
         self.file = probe_file(network)
         self._thinning = Thinning(self.file)
         self._glance = LoadSampler()
-        self._second = Second()
+        self._gauges = gauges_of(network)
+        self._second = Second(self._gauges)
         self._at_s = 0
 
     def take(self, probes: Mapping[int, float | None]) -> None:
@@ -74,7 +82,10 @@ class _Followed:
         seen = self._glance.look(network)
         memories = {row["index"]: row["uss_bytes"] for row in seen["memory"]["brokers"]}
         for row in seen["load"]["brokers"]:
-            own = {**{name: row.get(name) for name in LOOKS}, "private_bytes": memories.get(row["index"])}
+            own = {
+                **{name: row.get(name) for name in (*LOOKS, *self._gauges)},
+                "private_bytes": memories.get(row["index"]),
+            }
             self._second.take_look(row["index"], own)
 
     def close_second(self, now_s: int, brokers: Sequence[int]) -> dict[Tier, list[int]]:

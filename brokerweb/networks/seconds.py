@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,7 +17,9 @@ LASTS = 10
 class Second:
     """Collects one second after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, gauges: Sequence[str] = ()) -> None:
+        """``gauges``: those of its system that looks have, too."""
+        self._gauges = tuple(gauges)
         self._took_us: dict[int, list[float | None]] = defaultdict(list)
         self._looks: dict[int, tuple[int, dict[str, float]]] = {}
         """For how many more seconds it counts, and the figures."""
@@ -27,8 +29,9 @@ class Second:
         self._took_us[broker].append(took_us)
 
     def take_look(self, broker: int, figures: Mapping[str, float | None]) -> None:
-        """Add polled values of ``LOOKS``, which count until the next ones."""
-        known = {name: value for name in LOOKS if (value := figures.get(name)) is not None}
+        """Add polled values of ``LOOKS`` and gauges, which count until the next ones."""
+        names = (*LOOKS, *self._gauges)
+        known = {name: value for name in names if (value := figures.get(name)) is not None}
         self._looks[broker] = LASTS, known
 
     def closed(self) -> dict[int | None, Figures]:
@@ -41,7 +44,7 @@ class Second:
         self._looks = {broker: (left - 1, one) for broker, (left, one) in self._looks.items() if left > 1}
         if not found:
             return {}
-        records = records_of(0, found.values())
+        records = records_of(0, found.values(), self._gauges)
         return {**found, None: together(records, np.arange(len(found)))}
 
     def _of(self, broker: int) -> Figures:

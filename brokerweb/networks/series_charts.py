@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from telemetry.charts.live import Line, LiveChart, View
+from telemetry.systems.contract import Telemetry
 
 RANGES = {"15m": "15 min", "3h": "3 h", "1d": "1 d", "14d": "14 d"}
 """Labels of the ranges."""
@@ -64,9 +66,19 @@ CHARTS = (
 )
 
 
-def charts(*, has_answers: bool) -> Sequence[LiveChart]:
-    """Those of a system that reports answers and hops, or of one that does not."""
-    return CHARTS if has_answers else [chart for chart in CHARTS if chart.name != "hops"]
+OF_ANSWERS = ("answers", "hops")
+"""Views that only systems have whose servers count answers."""
+
+
+def charts(telemetry: Telemetry) -> Sequence[LiveChart]:
+    """Those of every network, and those of its system."""
+    common = CHARTS if telemetry.counters.answers else [chart for one in CHARTS if (chart := _without_answers(one))]
+    return (*common, *telemetry.network_series)
+
+
+def _without_answers(chart: LiveChart) -> LiveChart | None:
+    views = tuple(view for view in chart.views if view.name not in OF_ANSWERS)
+    return replace(chart, views=views) if views else None
 
 
 def for_script(shown: Sequence[LiveChart]) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from brokerweb.networks.probes import COUNTS, LOOKS, SECONDS, TIERS, Probes, Records, Tier
+from brokerweb.networks.probes import COUNTS, LOOKS, SECONDS, TIERS, Probes, Records, Tier, gauges_of
 
 COARSER = TIERS[1:]
 QUANTILES = {"p50_us": 0.50, "p95_us": 0.95}
 SUMMED = ("answers_per_s", "load_per_s", "cores", "private_bytes")
-"""What all brokers together have is the sum of what each has."""
+"""What all brokers together have is the sum of what each has; so it is with gauges of a system."""
 
 Figures = dict[str, float]
 
@@ -26,7 +26,7 @@ def merged(found: Records) -> Figures:
     """The figures of one broker in a step, from its records within it."""
     figures: Figures = {name: found[name].sum().item() for name in COUNTS}
     figures |= _quantiles(found["p50_us"], found["answered"])
-    for name in LOOKS:
+    for name in (*LOOKS, *gauges_of(found)):
         weights = found["looks_s"] * (found["answers_per_s"] if name == "hops" else 1)
         if (mean := _mean(found[name], weights)) is not None:
             figures[name] = mean
@@ -40,7 +40,7 @@ def together(found: Records, brokers: NDArray[np.integer]) -> Figures:
     figures: Figures = {name: found[name].sum().item() for name in ("asked", "answered", "sum_us")}
     figures["looks_s"] = max(np.bincount(brokers, found["looks_s"]), default=0.0)
     figures |= _quantiles(found["p50_us"], found["answered"])
-    for name in SUMMED:
+    for name in (*SUMMED, *gauges_of(found)):
         known = ~np.isnan(found[name]) & (found["looks_s"] > 0)
         weights = np.bincount(brokers[known], found["looks_s"][known])
         sums = np.bincount(brokers[known], found[name][known] * found["looks_s"][known])

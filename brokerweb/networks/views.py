@@ -110,14 +110,15 @@ def detail(request: HttpRequest, network_id: str) -> HttpResponse:
     graph = overlay.picture(network.deployed, broker_index.servers_of(network))
     web = web_of(network.system)
     parts = web.parts_of_network(network)
+    has_context = web.context is not None and "get" in web.context.operations
     context = {**_shown(network), **opened, "graph": graph, **_course(network, request.GET.get("range", ""))}
-    context |= {"parts": parts, "events": history.newest(network), "has_context": web.context is not None}
+    context |= {"parts": parts, "events": history.newest(network), "has_context": has_context}
     return render(request, "networks/detail.html", context)
 
 
 def _course(network: Network, said: str) -> dict[str, Any]:
     """Of the charts over time."""
-    shown = charts(has_answers=bool(telemetry_of({"system": network.system}).counters.answers))
+    shown = charts(telemetry_of({"system": network.system}))
     return {
         "charts": shown,
         "chart_scripts": for_script(shown),

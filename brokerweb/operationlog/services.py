@@ -85,9 +85,9 @@ def lost(network: Network) -> int:
 
 
 def names_of(network: Network) -> Sequence[str]:
-    """What the parts of a key are called in its system."""
+    """What the parts of a key are called in its system; none if its networks are not asked by key."""
     context = web_of(network.system).context
-    return context.names if context else ()
+    return context.names if context and "get" in context.operations else ()
 
 
 def about(row: Done, names: Sequence[str]) -> dict[str, str]:

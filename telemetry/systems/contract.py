@@ -153,6 +153,9 @@ class Telemetry:
     with the columns ``process`` and ``at_us`` first."""
     series: ClassVar[tuple[LiveChart, ...]] = SERIES
     """The charts of a run's page, while it runs and afterwards."""
+    network_series: ClassVar[tuple[LiveChart, ...]] = ()
+    """Charts over time of a network's page, behind those of every network. Their columns are of ``counters.gauges``;
+    of all servers together, their sum is drawn."""
     key_figures: ClassVar[tuple[KeyFigure, ...]] = KEY_FIGURES
     """The measures at the head of a run's page, in order."""
     list_figures: ClassVar[tuple[str, ...]] = ()

@@ -262,3 +262,20 @@ def test_what_was_known_for_longer_weighs_more() -> None:
     found: Records = records_of(0, [{"load_per_s": 9.0, "looks_s": 1}, {"load_per_s": 3.0, "looks_s": 2}, {"asked": 4}])
     assert merged(found) == {"asked": 4, "answered": 0, "sum_us": 0.0, "looks_s": 3.0, "load_per_s": 5.0}
     assert set(merged(found)) <= {*(RECORD.names or ()), *FIGURES}
+
+
+def test_gauges_of_a_system_are_kept_with_the_figures(tmp_path: Path) -> None:
+    second = Second(("stored",))
+    for broker, stored in enumerate((3, 4)):
+        second.take_probe(broker, 100.0)
+        second.take_look(broker, {"load_per_s": 1, "stored": stored, "of no chart": 9})
+    ring = Probes(tmp_path / "series", ("stored",))
+    found = second.closed()
+    for at_s in range(NOW, NOW + 10):
+        ring.write(SECONDS, at_s, found)
+    Thinning(ring).go_on(NOW + 10, (0, 1))
+    assert ring.read(SECONDS, 1, NOW)["stored"] == [4]
+    assert ring.read(TIERS[1], None, NOW)["stored"] == [7], "of all brokers, the sum"
+    assert ring.read(TIERS[1], None, NOW)["load_per_s"] == [2]
+    plain = Probes(tmp_path / "series")
+    assert plain.read(SECONDS, 1, NOW)["t"] == [], "records with other fields are in another file"

@@ -43,6 +43,7 @@ def test_a_radio_is_cut_and_a_subscription_is_tried_and_made(page: Page, stack: 
     phone = page.locator("#mobile-2")
     expect(phone).to_contain_text("connected")
     expect(page.locator("#tree")).to_contain_text("Every link is an edge")
+    expect(page.get_by_role("heading", name="Notifications stored for neighbours")).to_be_visible()
     before = phone.locator("code").first.inner_text()
 
     phone.get_by_role("button", name="Cut its radio").click()
@@ -78,3 +79,7 @@ def test_a_radio_is_cut_and_a_subscription_is_tried_and_made(page: Page, stack: 
     expect(page.locator("#result")).to_have_text(re.compile("^1 of 2"))
     page.get_by_role("button", name="Subscribe", exact=True).click()
     expect(page.locator("#subscribed")).to_contain_text("Subscribed as")
+    page.get_by_label("The same as text").fill("temperature > 25")
+    expect(page.locator("#covered")).to_contain_text("temperature > 20")
+    page.get_by_label("Kind").select_option("once")
+    expect(page.locator("#covered")).to_contain_text("None of your subscriptions here covers it")

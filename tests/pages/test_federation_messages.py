@@ -29,7 +29,9 @@ def data_in(page: str, id: str) -> dict[str, object]:
 def test_the_messages_of_a_run(olga: Client, operator: User) -> None:
     run = make_run(operator)
     address = f"/runs/{run.pk}/federation/messages/"
-    assert f'hx-get="{address}"' in page_of(olga, f"/runs/{run.pk}/")
+    shown = page_of(olga, f"/runs/{run.pk}/")
+    assert f'hx-get="{address}"' in shown
+    assert f'href="/runs/{run.pk}/what-if/?change=record_mb"' in shown, "no datagrams: how to get them"
     the_list(olga, run, address)
     row = max(rows_of(run, kind="subscription"), key=lambda row: row["hops"] or 0)
     the_way_of_a_subscription(olga, row, f"{address}{row['id']}/")

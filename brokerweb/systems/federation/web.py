@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerweb.experiments.models import Run
-from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks.models import Network
 from brokerweb.systems.contract import Entry, Part, Rows, ServerDetail, Web
 from brokerweb.systems.federation.doors.context import Doors
 from brokerweb.systems.federation.messages import of_runs
 from brokerweb.systems.federation.watching import lists, panel
 from brokerweb.systems.federation.watching.mobile import indices
-from brokerweb.systems.federation.watching.tree import tree_of
+from brokerweb.systems.federation.watching.tree import resting_links
+from brokerweb.wirelab import recorded
 
 
 class FederationWeb(Web):
@@ -44,7 +44,7 @@ class FederationWeb(Web):
     )
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
-        return (Part("messages", "Messages", "federation/messages_part.html"),)
+        return (Part("messages", "Messages", "federation/messages_part.html", {"is_recorded": recorded.is_there(run)}),)
 
     def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
         return of_runs.listed(run, chosen, offset, limit)
@@ -56,11 +56,8 @@ class FederationWeb(Web):
         return (mobile, tree, subscribe) if indices(network) else (tree, subscribe)
 
     def resting_links(self, network: Network) -> Sequence[tuple[int, int]]:
-        """None while the registration service does not answer."""
-        try:
-            return tree_of(network).resting(network.deployed["links"])
-        except (NotAnswered, NotPossible):
-            return ()
+        """None while no server answers."""
+        return resting_links(network)
 
     def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
         return lists.clients(network, offset, limit, reachable)

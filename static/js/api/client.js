@@ -765,7 +765,7 @@ export const networksStopCreate = (id, options) => send("POST", `/api/networks/$
 export const networksStream = (id, query, options) => send("GET", `/api/networks/${part(id)}/stream/`, { query, ...options });
 
 /**
- * Which notifications in the caches of a federation's brokers satisfy a subscription, and which predicates decide that.
+ * Which notifications in the caches of a federation's brokers satisfy a subscription, and which predicates decide that; and which subscriptions of this account would cover it.
  * @param {string | number} id
  * @param {Types.SubscriptionDryRunBodyRequest} body
  * @param {Options} [options]

@@ -468,6 +468,15 @@
  */
 
 /**
+ * @typedef {Object} Covering
+ * @property {string} id
+ * @property {string} client Its consumer
+ * @property {string[]} scopes
+ * @property {string} text Its expression
+ * @property {string} expires
+ */
+
+/**
  * @typedef {Object} DecodeBodyRequest
  * @property {string} text The message, hexadecimal digits, a dump, or Base64
  * @property {FormEnum} [form] Default: detected * `text` - text * `hex` - hex * `hex dump` - hex dump * `base64` - base64
@@ -2417,6 +2426,8 @@
  * @property {number} satisfied
  * @property {number} brokers_asked
  * @property {string[]} known_scopes
+ * @property {string} covering The network's setting; off: no subscription is left out
+ * @property {Covering[]} covered_by Active subscriptions of this account that make it needless on links between brokers
  * @property {TriedNotification[]} rows The newest 200 notifications
  */
 
@@ -2424,6 +2435,9 @@
  * @typedef {Object} SubscriptionDryRunBodyRequest
  * @property {string[]} [scopes] None: all
  * @property {string | any[]} [expression] temperature > 25, or ["temperature", ">", 25]; default: all
+ * @property {string} [expires] Decides what covers it.
+ * @property {PriorityEnum} [priority]
+ * @property {SubscriptionKind} [kind] once: a query * `once` - once * `stream` - stream
  */
 
 /**

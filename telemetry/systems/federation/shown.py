@@ -76,6 +76,19 @@ SERIES_OF_RUNS = (
     ),
     *MEMORY_AND_CPU,
 )
+
+
+def _gauge(column: str, title: str, colour: str) -> LiveChart:
+    view = View(column, "", (Line(column, title.lower(), column, "total", colour=colour),))
+    return LiveChart(title, "", (view,), f"{title} over time")
+
+
+SERIES_OF_NETWORKS = (
+    _gauge("subscriptions", "Subscriptions in tables", "state-violet"),
+    _gauge("stored_now", "Notifications stored for neighbours", "state-amber"),
+    _gauge("bulk_waiting", "Subscriptions in bulk queues", "state-blue"),
+    _gauge("cached", "Notifications in caches", "state-green"),
+)
 KEY_FIGURES = (
     KeyFigure("ts_mean"),
     KeyFigure("ts_sd"),

@@ -2,5 +2,6 @@
 
 - ``recent``   notifications in the caches of a network's brokers
 - ``trying``   the dry run
+- ``covered``  subscriptions that cover the composed one
 - ``views``, ``rest``
 """

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, cast
 
+from django.contrib.auth.models import User
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,11 +15,27 @@ from rest_framework.views import APIView
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.shapes.fields import Body
-from brokerweb.systems.federation.doors.shapes import ExpressionField, NotificationSerializer, ScopesField
+from brokerweb.networks.models import Network
+from brokerweb.systems.federation.doors import rows
+from brokerweb.systems.federation.doors.documents import subscription_of
+from brokerweb.systems.federation.doors.shapes import (
+    KINDS,
+    PRIORITIES,
+    ExpressionField,
+    NotificationSerializer,
+    ScopesField,
+)
+from brokerweb.systems.federation.models import SubscriptionState
+from brokerweb.systems.federation.subscribing.covered import covering
 from brokerweb.systems.federation.subscribing.recent import MOST, recent
 from brokerweb.systems.federation.subscribing.trying import DryRun, Tried, dry_run
 from brokerweb.systems.federation.watching.rest import network_or_refusal
 from overlay.systems.federation import notification_json
+from overlay.systems.federation.language.text import formatted
+from overlay.systems.federation.language.tree import read
+from overlay.systems.federation.system import SYSTEM
+
+DEFAULT_LIFE = timedelta(hours=1)
 
 
 class SubscriptionDryRunBody(Body):
@@ -24,6 +43,9 @@ class SubscriptionDryRunBody(Body):
     expression = ExpressionField(
         required=False, help_text='temperature > 25, or ["temperature", ">", 25]; default: all'
     )
+    expires = serializers.DateTimeField(required=False, help_text="Decides what covers it. Default: in an hour")
+    priority = serializers.ChoiceField(choices=PRIORITIES, required=False, default="normal")
+    kind = serializers.ChoiceField(choices=KINDS, required=False, default="stream", help_text="once: a query")
 
 
 class SaidSerializer(serializers.Serializer):
@@ -39,6 +61,14 @@ class TriedNotificationSerializer(NotificationSerializer):
     said = SaidSerializer(many=True, help_text="The predicates that decide it")
 
 
+class CoveringSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    client = serializers.CharField(help_text="Its consumer")
+    scopes = serializers.ListField(child=serializers.CharField())
+    text = serializers.CharField(help_text="Its expression")
+    expires = serializers.DateTimeField()
+
+
 class SubscriptionDryRunSerializer(serializers.Serializer):
     text = serializers.CharField(help_text="The expression in its text form")
     expression = serializers.ListField(child=serializers.JSONField(), help_text="As nested lists")
@@ -46,6 +76,10 @@ class SubscriptionDryRunSerializer(serializers.Serializer):
     satisfied = serializers.IntegerField()
     brokers_asked = serializers.IntegerField()
     known_scopes = serializers.ListField(child=serializers.CharField())
+    covering = serializers.CharField(help_text="The network's setting; off: no subscription is left out")
+    covered_by = CoveringSerializer(
+        many=True, help_text="Active subscriptions of this account that make it needless on links between brokers"
+    )
     rows = TriedNotificationSerializer(many=True, help_text=f"The newest {MOST} notifications")
 
 
@@ -60,27 +94,57 @@ class DryRunView(APIView):
     )
     def post(self, request: Request, pk: str) -> Response:
         """Which notifications in the caches of a federation's brokers satisfy a subscription, and which predicates
-        decide that. Nothing is stored or sent to consumers.
+        decide that; and which subscriptions of this account would cover it. Nothing is stored or sent to consumers.
 
         409 if the network does not run or is of another system, 504 if no broker answers.
         """
         body = SubscriptionDryRunBody(data=request.data)
         body.is_valid(raise_exception=True)
         sent = body.validated_data
-        found = recent(network_or_refusal(request, pk))
+        network = network_or_refusal(request, pk)
+        found = recent(network)
         tried = dry_run(sent["scopes"], sent.get("expression", ""), found.notifications)
-        shown = {"brokers_asked": found.asked, "known_scopes": found.scopes}
+        shown = {
+            "brokers_asked": found.asked,
+            "known_scopes": found.scopes,
+            "covering": str(SYSTEM.read_settings(network.settings).covering),
+            "covered_by": _covered_by(network, cast(User, request.user), sent) if sent["scopes"] else [],
+        }
         return Response(SubscriptionDryRunSerializer({**_told(tried), **shown}).data)
 
 
+def _covered_by(network: Network, user: User, sent: dict[str, Any]) -> list[dict[str, Any]]:
+    """Raises ``InvalidSetting``."""
+    now = timezone.now()
+    fields = {"expires": now + DEFAULT_LIFE, **sent, "expression": _expression(sent)}
+    composed = subscription_of(fields, round(now.timestamp() * 1_000))
+    active = rows.of_account(network.pk, user).filter(state=SubscriptionState.ACTIVE)
+    return [
+        {
+            "id": row.pk,
+            "client": row.client.name,
+            "scopes": row.scopes,
+            "text": formatted(read(row.expression)),
+            "expires": row.expires,
+        }
+        for row in covering(composed, ((row, rows.wanted(row)) for row in active))
+    ]
+
+
+def _expression(sent: dict[str, Any]) -> Any:
+    """Empty text is no expression."""
+    said = sent.get("expression", "")
+    return None if isinstance(said, str) and not said.strip() else said
+
+
 def _told(tried: DryRun) -> dict[str, Any]:
-    rows = list(map(_row, tried.rows))
+    shown = list(map(_row, tried.rows))
     return {
         "text": tried.text,
         "expression": tried.expression,
         "warnings": tried.warnings,
         "satisfied": tried.satisfied,
-        "rows": rows,
+        "rows": shown,
     }
 
 

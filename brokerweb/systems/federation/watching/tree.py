@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brokerweb.kit.errors import NotAnswered, NotPossible
+from brokerweb.kit.follower_cache import Following
 from brokerweb.networks.models import Network
 from brokerweb.systems.federation.watching.inspecting import asked, brokers, index_of, service_index
 from overlay.systems.federation.wire.inspection import Subject
 
 MOST = 100_000
 """Edges and brokers that are read."""
+KEPT = 8
+"""Maximum number of networks whose resting links are remembered."""
+AGE_S = 1.0
+"""For how long they are, for any number of viewers."""
 Ends = tuple[int, int]
 
 
@@ -45,6 +51,35 @@ def tree_of(network: Network) -> Tree:
         if first is None:
             raise
         return _asked(network, first, is_service=False)
+
+
+class _Resting:
+    """The resting links of one network."""
+
+    def __init__(self) -> None:
+        self._asked_s = -AGE_S
+        self._found: Sequence[Ends] = ()
+
+    def look(self, network: Network) -> Sequence[Ends]:
+        if time.monotonic() - self._asked_s >= AGE_S:
+            self._found = _resting(network)
+            self._asked_s = time.monotonic()
+        return self._found
+
+
+_known: Following[tuple[str, int, int], _Resting] = Following(KEPT)
+
+
+def resting_links(network: Network) -> Sequence[Ends]:
+    """The resting links up to a second ago; none while no server answers, which is remembered as well."""
+    return _known.look((network.pk, network.epoch, network.version), _Resting, lambda known: known.look(network))
+
+
+def _resting(network: Network) -> Sequence[Ends]:
+    try:
+        return tree_of(network).resting(network.deployed["links"])
+    except (NotAnswered, NotPossible):
+        return ()
 
 
 def _asked(network: Network, index: int, *, is_service: bool) -> Tree:

@@ -18,19 +18,27 @@ function later(from) {
 
 const scopes = () => byId("scopes").value.split(",").map((one) => one.trim()).filter(Boolean);
 
+// What decides, with scopes and expression, which subscriptions cover it. Readers, who cannot subscribe, have no form for it.
+function terms() {
+  if (!byId("kind")) return {};
+  const expires = new Date(Date.now() + 60_000 * Number(byId("minutes").value || 60)).toISOString();
+  return { kind: byId("kind").value, priority: byId("priority").value, expires };
+}
+
 async function run(from) {
   if (from === "form" && !conditions.isComplete) { wrong("expression", ""); byId("result").textContent = "Complete the condition to try it"; return; }
   running?.abort();
   const mine = running = new AbortController();
   const expression = from === "form" ? conditions.read() : byId("expression").value;
   try {
-    show(await networksSubscriptionDryRun(network, { scopes: scopes(), expression }, { signal: mine.signal }), from);
+    show(await networksSubscriptionDryRun(network, { scopes: scopes(), expression, ...terms() }, { signal: mine.signal }), from);
   } catch (error) {
     if (mine !== running || error.name === "AbortError") return;
     const field = error.field?.startsWith("scopes") ? "scopes" : error.field?.startsWith("expression") ? "expression" : "";
     for (const name of ["scopes", "expression"]) wrong(name, name === field ? error.message : "");
     byId("result").textContent = field ? "Correct the marked field" : error.message;
     byId("rows").replaceChildren();
+    byId("covered").replaceChildren();
   }
 }
 
@@ -52,8 +60,11 @@ function show(found, from) {
   history.replaceState(null, "", `?${new URLSearchParams({ scopes: byId("scopes").value, expression: text })}`);
   const inScope = found.rows.filter((row) => row.is_in_scope).length;
   byId("result").textContent = found.rows.length ? `${found.satisfied} of ${inScope} recent notifications in these scopes satisfy it` : "No recent notifications";
+  byId("covered").replaceChildren(...(scopes().length ? covered(found) : [said("Choose a scope to see which of your subscriptions cover it.")]));
   byId("rows").replaceChildren(found.rows.length ? table(found.rows) : empty(found.brokers_asked));
 }
+
+function said(text) { return Object.assign(document.createElement("p"), { className: "soft", textContent: text }); }
 
 function item(text, className = "") { return Object.assign(document.createElement("li"), { textContent: text, className }); }
 
@@ -106,6 +117,15 @@ function because(row) {
   return list;
 }
 
+// Which subscriptions of this account cover the composed one.
+function covered({ covered_by: by, covering }) {
+  if (!by.length) return [said("None of your subscriptions here covers it: brokers send it on.")];
+  const off = covering === "off" ? " Covering is off in this network, so brokers send it on nevertheless." : "";
+  const list = Object.assign(document.createElement("ul"), { className: "plain" });
+  list.append(...by.map((one) => item(`${one.scopes.join(", ")}: ${one.text === "true" ? "all notifications" : one.text}`, "text-break")));
+  return [said(`${by.length === 1 ? "One of your subscriptions covers it" : `${by.length} of your subscriptions cover it`}: on links between brokers that have ${by.length === 1 ? "it" : "one of them"}, it needs no message of its own.${off}`), list];
+}
+
 function empty(brokers) {
   const box = Object.assign(document.createElement("div"), { className: "empty" });
   box.append(Object.assign(document.createElement("p"), { textContent: `The caches of ${brokers} broker${brokers === 1 ? "" : "s"} are empty. Notifications appear here once a provider has published some; they stay until they expire.` }));
@@ -118,13 +138,13 @@ async function subscribe(event) {
   if (!scopes().length) { wrong("scopes", "Choose at least one scope."); byId("scopes").focus(); return; }
   button.disabled = true;
   const url = byId("url").value.trim();
-  const expires = new Date(Date.now() + 60_000 * Number(byId("minutes").value || 60)).toISOString();
   const expression = byId("expression").value.trim() || ["and"];
-  const body = { scopes: scopes(), expression, expires, kind: byId("kind").value, priority: byId("priority").value, ...(url ? { url } : {}) };
+  const body = { scopes: scopes(), expression, ...terms(), ...(url ? { url } : {}) };
   try {
     const made = await networksSubscriptionsCreate(network, body);
     const link = Object.assign(document.createElement("a"), { href: made.stream, textContent: "its notifications as server-sent events" });
     byId("subscribed").replaceChildren(`Subscribed as ${made.client}: `, link, ".");
+    later("text");
   } catch (error) {
     byId("subscribed").replaceChildren(Object.assign(document.createElement("p"), { className: "wrong", textContent: error.message }));
   }
@@ -136,5 +156,6 @@ byId("scopes").value = begin.scopes;
 byId("expression").value = begin.expression;
 byId("scopes").addEventListener("input", () => later("text"));
 byId("expression").addEventListener("input", () => later("text"));
+for (const name of ["kind", "priority", "minutes"]) byId(name)?.addEventListener("input", () => later("text"));
 byId("compose").querySelector("form").addEventListener("submit", subscribe);
 run("text");
