@@ -58,6 +58,9 @@ async def test_a_notification_comes_by_stream_and_by_webhook_over_three_brokers(
     assert json.loads(body) == {"subscription": made["id"], "notifications": [notification]}
     shown = await site.until(lambda one: one["delivered"] == 1, f"subscriptions/{made['id']}/")
     assert (shown["notified"], shown["given_up"], shown["state"]) == (1, 0, "active")
+    tried = await site.json("subscription-dry-run/", {"expression": "temperature > 25"}, 200)
+    (row,) = (one for one in tried["rows"] if one["holds"])
+    assert row.items() >= notification.items(), "what brokers remember has the same form"
     assert (await site.client.delete(f"subscriptions/{made['id']}/")).status_code == 204
     assert (await site.client.get("subscriptions/")).json()["count"] == 0
     assert HOST._rows == {}

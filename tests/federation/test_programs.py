@@ -160,7 +160,8 @@ def test_the_commands_publish_print_and_answer(broker, capsys):
         out, _ = subscriber.communicate(timeout=BOUND_S)
     assert capsys.readouterr().out.count("accepted") == 2
     found = json.loads(out)
-    assert (found["scope"], found["entity"], found["data"]) == ("light", {"type": "thing", "id": "lamp"}, {"lux": 50})
+    assert (found["scope"], found["entity_type"], found["entity_id"]) == ("light", "thing", "lamp")
+    assert found["data"] == {"lux": 50}
     assert subscriber.returncode == commands.DONE
 
 
@@ -174,9 +175,8 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
         stderr=subprocess.PIPE,
         text=True,
     ) as provider:
-        for line in ('{"dB": 40}', '{"entity": {"type": "room", "id": "r2"}, "data": {"dB": 60}}', '{"dB": 50}'):
-            given = line if "entity" in line else json.dumps({"entity": {"id": "r1"}, "data": json.loads(line)})
-            provider.stdin.write(given + "\n")
+        for entity, level in [("r1", 40), ("r2", 60), ("r1", 50)]:
+            provider.stdin.write(json.dumps({"entity_id": entity, "data": {"dB": level}}) + "\n")
             provider.stdin.flush()
             assert provider.stdout.readline().startswith("accepted")
         assert commands.main("lookup", [at, "noise"]) == commands.DONE
@@ -204,7 +204,7 @@ def test_the_registration_service_names_its_brokers(servers, capsys):
 
 def test_an_expression_is_tried_without_a_network(tmp_path, capsys):
     file = tmp_path / "rooms.jsonl"
-    file.write_text('{"temperature": 26}\n{"data": {"floor": 3}, "entity": {"id": "r7"}}\n')
+    file.write_text('{"temperature": 26}\n{"data": {"floor": 3}, "entity_id": "r7"}\n')
     assert commands.main("check", ["temperature > 25", str(file)]) == commands.DONE
     assert capsys.readouterr().out == "yes  temperature > 25: true\nno   temperature > 25: missing\n"
     assert commands.main("check", ["not temperature > 30", str(file), "--json"]) == commands.DONE
@@ -241,7 +241,7 @@ def test_input_that_is_no_notification_is_refused(broker, capsys):
         assert sentence in capsys.readouterr().err
     with pytest.raises(SystemExit):
         commands.main("publish", [at, "light", "{}"])
-    assert "entity.id must be a text" in capsys.readouterr().err
+    assert "entity_id must be a text" in capsys.readouterr().err
 
 
 def test_brokers_of_a_run_answer_no_multicast():

@@ -2,7 +2,7 @@
 
 - ``client``    consumers and providers of a network, in an event loop
 - ``inspection``  what servers tell the operators of their host
-- ``documents`` what they say and hear as JSON
+- ``documents`` what they are given as JSON
 - ``commands``  these as commands
 """
 

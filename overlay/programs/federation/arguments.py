@@ -93,7 +93,7 @@ def expression(text: str) -> Expression:
 def defaults(given: Namespace) -> Mapping[str, Any]:
     """What lines of input need not say."""
     valid_ms = round(1_000 * getattr(given, "valid", 60.0))
-    return {"type": given.type, "id": given.entity, "scope": given.scope, "valid_ms": valid_ms}
+    return {"entity_type": given.type, "entity_id": given.entity, "scope": given.scope, "valid_ms": valid_ms}
 
 
 def now_ms() -> int:

@@ -1,4 +1,4 @@
-"""Notifications and what is published, as JSON for people and programs. Times are Unix milliseconds."""
+"""Lines of JSON that people and programs give: what is published, in the form of ``notification_json``."""
 
 from __future__ import annotations
 
@@ -8,49 +8,34 @@ from typing import Any
 
 from overlay.core.errors import WaxwingError, shown
 from overlay.systems.federation.clients.provider import Content
+from overlay.systems.federation.notification_json import NAMES, read_time
 from overlay.systems.federation.wire.notes import check_data
 from overlay.systems.federation.wire.values import Notification, NotificationId
 
 MOST_TEXT = 131_072
 """Bytes of a line of JSON: a notification has at most 60,000 of MessagePack."""
-_FIELDS = frozenset({"id", "entity", "scope", "timestamp", "expires", "data"})
 
 
 class InvalidDocument(WaxwingError):
     """A line that is no such JSON."""
 
 
-def of_notification(one: Notification) -> dict[str, Any]:
-    return {
-        "id": f"{one.id.provider}-{one.id.number}",
-        "entity": {"type": one.entity_type, "id": one.entity_id},
-        "scope": one.scope,
-        "timestamp": one.timestamp,
-        "expires": one.expires,
-        "data": dict(one.data),
-    }
-
-
 def content_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Content:
-    """What to publish, from a line with ``data``, or with fields that differ from ``defaults``: ``entity`` (type, id),
-    ``scope``, ``expires``, ``valid_ms``. Raises ``InvalidDocument``."""
+    """What to publish, from a line with the data alone, or with ``data`` and the fields that differ from ``defaults``:
+    ``entity_type``, ``entity_id``, ``scope``, ``expires``. Raises ``InvalidDocument``."""
     given = _object(line)
     document = given if "data" in given else {"data": given}
-    unknown = sorted(document.keys() - _FIELDS)
+    unknown = sorted(document.keys() - set(NAMES))
     if unknown:
-        raise InvalidDocument(f"unknown field {shown(unknown[0])}; known are {', '.join(sorted(_FIELDS))}")
-    entity = document.get("entity", {})
-    if not isinstance(entity, dict):
-        raise InvalidDocument("entity must be an object with type and id")
-    kind, id = entity.get("type", defaults.get("type")), entity.get("id", defaults.get("id"))
-    scope = document.get("scope", defaults.get("scope"))
-    for name, value in {"entity.type": kind, "entity.id": id, "scope": scope}.items():
+        raise InvalidDocument(f"unknown field {shown(unknown[0])}; known are {', '.join(NAMES)}")
+    about: dict[str, Any] = {
+        name: document.get(name, defaults.get(name)) for name in ("entity_type", "entity_id", "scope")
+    }
+    for name, value in about.items():
         if not isinstance(value, str) or not value:
             raise InvalidDocument(f"{name} must be a text, not {shown(value)}")
-    expires = document.get("expires", now_ms + defaults["valid_ms"])
-    if isinstance(expires, bool) or not isinstance(expires, int) or expires < 0:
-        raise InvalidDocument(f"expires must be Unix milliseconds, not {shown(expires)}")
-    return Content(str(kind), str(id), str(scope), expires, _data(document["data"]))
+    expires = _time(document["expires"]) if "expires" in document else now_ms + defaults["valid_ms"]
+    return Content(**about, expires=expires, data=_data(document["data"]))
 
 
 def notification_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Notification:
@@ -69,6 +54,13 @@ def _object(line: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidDocument(f"{shown(line)} is no JSON object")
     return found
+
+
+def _time(value: Any) -> int:
+    try:
+        return read_time(value)
+    except (TypeError, ValueError):
+        raise InvalidDocument(f"expires must be a time such as 2026-11-29T12:00:00Z, not {shown(value)}") from None
 
 
 def _data(value: Any) -> dict[str, Any]:

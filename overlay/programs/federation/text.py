@@ -12,7 +12,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from typing import BinaryIO
 
-from overlay.programs.federation.documents import MOST_TEXT, InvalidDocument, of_notification
+from overlay.programs.federation.documents import MOST_TEXT, InvalidDocument
+from overlay.systems.federation import notification_json
 from overlay.systems.federation.contextml.scalars import LAST_MS
 from overlay.systems.federation.wire.values import Notification
 
@@ -32,7 +33,7 @@ def tell(line: str) -> None:
 
 def show(given: Namespace, one: Notification, before: str = "", after: str = "") -> None:
     if given.json:
-        say(json.dumps(of_notification(one)))
+        say(json.dumps(notification_json.written(one)))
         return
     at = time.strftime("%H:%M:%S", time.localtime(min(one.timestamp, LAST_MS) / 1_000)) + f".{one.timestamp % 1_000:03}"
     data = json.dumps(one.data, ensure_ascii=False)

@@ -2767,11 +2767,12 @@
 /**
  * @typedef {Object} TriedNotification
  * @property {string} provider
- * @property {number} number
+ * @property {number} number Rises with each notification of its provider
  * @property {string} entity_type
  * @property {string} entity_id
  * @property {string} scope
- * @property {number} timestamp_unix_ms
+ * @property {string} timestamp
+ * @property {string} expires
  * @property {Record<string, any>} data
  * @property {number[]} brokers In whose caches it is
  * @property {boolean} holds Whether it satisfies the subscription

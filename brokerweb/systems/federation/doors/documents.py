@@ -1,4 +1,4 @@
-"""Subscriptions, notifications and publications as JSON. Pure. Everything raises ``InvalidSetting``."""
+"""Subscriptions and publications as JSON. Pure; raises ``InvalidSetting``. Notifications: ``notification_json``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
-from brokerweb.kit.moments import moment
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import InvalidText
 from overlay.systems.federation.clients.live import Wanted
@@ -97,23 +96,6 @@ def content_in(one: Notification, now_ms: int) -> Content:
     """Of a notification in ContextML; its number is given by the client that publishes it."""
     content = Content(one.entity_type, one.entity_id, one.scope, one.expires, one.data, one.timestamp)
     return check_content(content, now_ms)
-
-
-def notification_body(one: Notification) -> dict[str, Any]:
-    return {
-        "provider": one.id.provider,
-        "number": one.id.number,
-        "entity_type": one.entity_type,
-        "entity_id": one.entity_id,
-        "scope": one.scope,
-        "timestamp": time_text(one.timestamp),
-        "expires": time_text(one.expires),
-        "data": one.data,
-    }
-
-
-def time_text(unix_ms: int) -> str:
-    return moment(unix_ms).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _unix_ms(at: datetime) -> int:

@@ -20,7 +20,6 @@ from brokerweb.front.replies import ENCODER
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.snapshot import NetworkSnapshot, read_snapshot
 from brokerweb.systems.federation.doors import lease, questions, rows
-from brokerweb.systems.federation.doors.documents import notification_body
 from brokerweb.systems.federation.doors.feed import ENDED, NOTIFICATION, Feed, Happened
 from brokerweb.systems.federation.doors.hosted import Hosted, HostedConsumer, HostedProvider, hosted_of
 from brokerweb.systems.federation.doors.problems import ERRORS, HostedElsewhere
@@ -28,6 +27,7 @@ from brokerweb.systems.federation.doors.rows import Due, Tally, in_thread
 from brokerweb.systems.federation.doors.sending import Sender
 from brokerweb.systems.federation.doors.sites import Place, place_of
 from brokerweb.systems.federation.models import HostedSubscription, SubscriptionState
+from overlay.systems.federation import notification_json
 from overlay.systems.federation.clients.events import End, Offered, Queried
 from overlay.systems.federation.wire.values import Notification
 
@@ -261,7 +261,7 @@ class Host:
         row = self._rows.get(subscription)
         if row is None:
             return
-        told = notification_body(notification)
+        told = notification_json.written(notification)
         body = {"subscription": subscription, "notification": told, "cached": is_cached, "hops": hops}
         self._feeds.setdefault(row.client.network_id, Feed()).add(
             Happened(NOTIFICATION, subscription, body), len(ENCODER.encode(told))

@@ -23,6 +23,7 @@ from brokerweb.systems.federation.doors import documents, rows, service, shapes
 from brokerweb.systems.federation.doors.service import Caller
 from brokerweb.systems.federation.models import ClientRole, HostedClient
 from overlay.core.errors import InvalidSetting
+from overlay.systems.federation import notification_json
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.values import Role
 
@@ -164,7 +165,7 @@ class PublishView(OfNetwork):
         """Publish context as a provider that this account has registered. 202 once its broker has accepted it."""
         caller, body = self.caller(request, pk), self.parsed(shapes.PublishBody)
         made = service.publish(caller, body.pop("provider"), documents.content_of(body, now_ms()))
-        return Response(documents.notification_body(made), status=202)
+        return Response(notification_json.written(made), status=202)
 
 
 class QueryView(OfNetwork):
@@ -179,7 +180,7 @@ class QueryView(OfNetwork):
         caller, body = self.caller(request, pk), self.parsed(shapes.QueryBody)
         entity = body.get("entity_type"), body.get("entity_id")
         found = service.query(caller, body["scopes"], *entity, body["deadline_ms"] / 1_000)
-        return Response({"notifications": list(map(documents.notification_body, found))})
+        return Response({"notifications": list(map(notification_json.written, found))})
 
 
 class LookupView(OfNetwork):

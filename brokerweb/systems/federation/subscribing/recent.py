@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks.models import Network
 from brokerweb.systems.federation.watching.inspecting import asked_at, brokers
+from overlay.systems.federation import notification_json
 from overlay.systems.federation.wire.inspection import Subject
+from overlay.systems.federation.wire.values import Notification, NotificationId
 
 MOST = 200
 """Notifications that are tried."""
@@ -19,16 +20,7 @@ MOST_BROKERS = 64
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """One notification, as an expression sees it."""
-
-    provider: str
-    number: int
-    entity_type: str
-    entity_id: str
-    scope: str
-    timestamp: int
-    expires: int
-    data: Mapping[str, Any]
+    notification: Notification
     brokers: list[int] = field(default_factory=list, compare=False)
     """Those in whose caches it is."""
 
@@ -44,7 +36,7 @@ class Found:
 
 def recent(network: Network) -> Found:
     """Raises ``NotPossible`` and ``NotAnswered`` if no broker answers."""
-    found: dict[tuple[str, int], Recent] = {}
+    found: dict[NotificationId, Recent] = {}
     scopes: set[str] = set()
     answered, trouble = 0, None
     for index, address in list(brokers(network).items())[:MOST_BROKERS]:
@@ -58,8 +50,9 @@ def recent(network: Network) -> Found:
         answered += 1
         scopes.update(scope for client in clients for scope in client["scopes"])
         for row in rows:
-            found.setdefault((row["provider"], row["number"]), Recent(**row)).brokers.append(index)
+            one = notification_json.read(row)
+            found.setdefault(one.id, Recent(one)).brokers.append(index)
     if not answered:
         raise trouble or NotPossible(f"This network is {network.state} and has no running broker.")
-    newest = sorted(found.values(), key=lambda one: (-one.timestamp, one.provider, one.number))[:MOST]
-    return Found(newest, answered, sorted({*scopes, *(one.scope for one in newest)}))
+    newest = sorted(found.values(), key=lambda one: (-one.notification.timestamp, one.notification.id))[:MOST]
+    return Found(newest, answered, sorted({*scopes, *(one.notification.scope for one in newest)}))

@@ -14,16 +14,23 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from brokerweb.accounts.rights import Operation
-from brokerweb.api.shapes.fields import Body, ObjectField
+from brokerweb.api.shapes.fields import Body
 from brokerweb.networks.models import Network
 from brokerweb.systems.federation.doors import rows
 from brokerweb.systems.federation.doors.documents import subscription_of
-from brokerweb.systems.federation.doors.shapes import KINDS, PRIORITIES, ExpressionField, ScopesField
+from brokerweb.systems.federation.doors.shapes import (
+    KINDS,
+    PRIORITIES,
+    ExpressionField,
+    NotificationSerializer,
+    ScopesField,
+)
 from brokerweb.systems.federation.models import SubscriptionState
 from brokerweb.systems.federation.subscribing.covered import covering
-from brokerweb.systems.federation.subscribing.recent import MOST, Recent, recent
+from brokerweb.systems.federation.subscribing.recent import MOST, recent
 from brokerweb.systems.federation.subscribing.trying import DryRun, Tried, dry_run
 from brokerweb.systems.federation.watching.rest import network_or_refusal
+from overlay.systems.federation import notification_json
 from overlay.systems.federation.language.text import formatted
 from overlay.systems.federation.language.tree import read
 from overlay.systems.federation.system import SYSTEM
@@ -47,14 +54,7 @@ class SaidSerializer(serializers.Serializer):
     why = serializers.CharField(help_text="The value that was tested")
 
 
-class TriedNotificationSerializer(serializers.Serializer):
-    provider = serializers.CharField()
-    number = serializers.IntegerField()
-    entity_type = serializers.CharField()
-    entity_id = serializers.CharField()
-    scope = serializers.CharField()
-    timestamp_unix_ms = serializers.IntegerField()
-    data = ObjectField()  # type: ignore[assignment]  # a field, which hides the property
+class TriedNotificationSerializer(NotificationSerializer):
     brokers = serializers.ListField(child=serializers.IntegerField(), help_text="In whose caches it is")
     holds = serializers.BooleanField(help_text="Whether it satisfies the subscription")
     is_in_scope = serializers.BooleanField()
@@ -138,7 +138,7 @@ def _expression(sent: dict[str, Any]) -> Any:
 
 
 def _told(tried: DryRun) -> dict[str, Any]:
-    shown = [_row(row, row.notification) for row in tried.rows]
+    shown = list(map(_row, tried.rows))
     return {
         "text": tried.text,
         "expression": tried.expression,
@@ -148,8 +148,12 @@ def _told(tried: DryRun) -> dict[str, Any]:
     }
 
 
-def _row(row: Tried, one: Recent) -> dict[str, Any]:
-    names = ("provider", "number", "entity_type", "entity_id", "scope", "data", "brokers")
-    shown = {name: getattr(one, name) for name in names}
-    told = {"holds": row.holds, "is_in_scope": row.is_in_scope, "said": row.said}
-    return {**shown, "timestamp_unix_ms": one.timestamp, **told}
+def _row(row: Tried) -> dict[str, Any]:
+    shown = notification_json.written(row.recent.notification)
+    return {
+        **shown,
+        "brokers": row.recent.brokers,
+        "holds": row.holds,
+        "is_in_scope": row.is_in_scope,
+        "said": row.said,
+    }

@@ -15,7 +15,7 @@ from overlay.systems.federation.language.tree import And, Expression, Or, writte
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    notification: Recent
+    recent: Recent
     holds: bool
     is_in_scope: bool
     said: Sequence[Said]
@@ -39,7 +39,7 @@ def dry_run(scopes: Sequence[str], said: str | list[Any], notifications: Sequenc
     """Without scopes, those of all notifications. Raises ``InvalidSetting``."""
     is_empty = isinstance(said, str) and not said.strip()
     expression, chosen = expression_of(None if is_empty else said), set(scopes)
-    rows = [_tried(expression, one, not chosen or one.scope in chosen) for one in notifications]
+    rows = [_tried(expression, one, not chosen or one.notification.scope in chosen) for one in notifications]
     group = expression if isinstance(expression, And | Or) else And((expression,))
     return DryRun(formatted(expression), written(group), warnings(expression), rows)
 
@@ -47,5 +47,5 @@ def dry_run(scopes: Sequence[str], said: str | list[Any], notifications: Sequenc
 def _tried(expression: Expression, one: Recent, is_in_scope: bool) -> Tried:
     if not is_in_scope:
         return Tried(one, False, False, ())
-    found = explained(expression, one)
+    found = explained(expression, one.notification)
     return Tried(one, found.holds, True, found.decisive)

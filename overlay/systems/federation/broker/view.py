@@ -11,6 +11,7 @@ from typing import Any
 
 from overlay.core.addresses import format_address
 from overlay.core.node import MILLISECOND
+from overlay.systems.federation import notification_json
 from overlay.systems.federation.broker.bulk import Bulk
 from overlay.systems.federation.broker.cache import Cache
 from overlay.systems.federation.broker.clients import Clients
@@ -127,7 +128,7 @@ class View:
 
     def _cached(self, message: Inspect) -> Mapping[str, Any]:
         rows: Iterable[Notification] = self._cache.newest_first()
-        return page(message, map(_notification, rows), len(self._cache))
+        return page(message, map(notification_json.written, rows), len(self._cache))
 
     def _until(self, at: int | None) -> int | None:
         return None if at is None else max(0, at - self._station.now) // MILLISECOND
@@ -139,16 +140,3 @@ def _state_of(edge: Edge) -> str:
     if edge.is_quiet:
         return "away"
     return "connected" if edge.is_ready else "connecting"
-
-
-def _notification(one: Notification) -> Mapping[str, Any]:
-    return {
-        "provider": one.id.provider,
-        "number": one.id.number,
-        "entity_type": one.entity_type,
-        "entity_id": one.entity_id,
-        "scope": one.scope,
-        "timestamp": one.timestamp,
-        "expires": one.expires,
-        "data": one.data,
-    }
