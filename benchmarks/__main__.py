@@ -29,6 +29,7 @@ SECTIONS = (
     "overlay",
     "radiator",
     "federation",
+    "federation_clients",
     "chains",
     "generator",
     "simulator",

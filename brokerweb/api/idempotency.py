@@ -2,14 +2,16 @@
 
 ``Idempotency-Key`` of draft-ietf-httpapi-idempotency-key-header-07, by account, on the operations whose OpenAPI
 description has the header. The answer is stored in the transaction that carries the request out, so that after a crash
-there are both or neither. Refused requests (400 and above) change nothing and leave their key free.
+there are both or neither. Views with ``commits_itself`` wait for others meanwhile: their answer is stored behind what
+they did, and after a crash between both it is done again. Refused requests (400 and above) change nothing and leave
+their key free.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -53,7 +55,8 @@ def idempotent(answer: View) -> View:
     """Middleware. Inside the throttle, so that repeated requests count; outside everything that reads the body."""
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if HEADER not in request.headers or not _takes_key(request):
+        view = _view_with_key(request) if HEADER in request.headers else None
+        if view is None:
             return answer(request)
         owner, token = _account(request)
         fingerprint = _fingerprint(request, token)
@@ -68,7 +71,7 @@ def idempotent(answer: View) -> View:
         if kept is None or _is_free(kept, fingerprint, now):
             kept, claim = _claimed(owner, key, fingerprint, now)
         if claim:
-            return _carried_out(request, answer, kept, claim)
+            return _carried_out(request, answer, kept, claim, is_whole=not getattr(view, "commits_itself", False))
         if kept.fingerprint != fingerprint:
             return _refused(KeyReused())
         return _replayed(kept) if kept.status else _refused(InProgress())
@@ -76,16 +79,17 @@ def idempotent(answer: View) -> View:
     return middleware
 
 
-def _takes_key(request: HttpRequest) -> bool:
+def _view_with_key(request: HttpRequest) -> Any:
+    """The class of the view; ``None`` if the operation takes no key."""
     if request.method != "POST" or not request.path_info.startswith("/api/"):
-        return False
+        return None
     with suppress(Resolver404):
-        view = resolve(request.path_info).func
-        if getattr(getattr(view, "cls", None), "keeps_answers", False):
-            return False
-        operation = operation_of(view, "post")
-        return operation is not None and HEADER in operation.headers
-    return False
+        view: Any = resolve(request.path_info).func
+        kind = getattr(view, "cls", None)
+        if not getattr(kind, "keeps_answers", False):
+            operation = operation_of(view, "post")
+            return kind if operation is not None and HEADER in operation.headers else None
+    return None
 
 
 def _account(request: HttpRequest) -> tuple[User | None, Token | None]:
@@ -126,18 +130,20 @@ def _claimed(owner: User, key: str, fingerprint: str, now: datetime) -> tuple[Ke
     return kept, str(row["claim"]) if is_new else ""
 
 
-def _carried_out(request: HttpRequest, answer: View, kept: KeptAnswer, claim: str) -> HttpResponse:
+def _carried_out(request: HttpRequest, answer: View, kept: KeptAnswer, claim: str, *, is_whole: bool) -> HttpResponse:
+    """``is_whole``: request and answer are one transaction."""
     mine = KeptAnswer.objects.filter(pk=kept.pk, claim=claim)
     is_kept = False
     try:
-        with transaction.atomic():
+        with transaction.atomic() if is_whole else nullcontext():
             response = answer(request)
-            if response.status_code >= 400:
-                transaction.set_rollback(True)
-            else:
-                _keep(mine, response)
-                _thin(KeptAnswer.objects.filter(owner=kept.owner_id).exclude(pk=kept.pk), kept.owner_id)
+            if response.status_code < 400:
+                with transaction.atomic():
+                    _keep(mine, response)
+                    _thin(KeptAnswer.objects.filter(owner=kept.owner_id).exclude(pk=kept.pk), kept.owner_id)
                 is_kept = True
+            elif is_whole:
+                transaction.set_rollback(True)
     except _TakenOver:
         return _refused(InProgress())
     finally:

@@ -22,7 +22,6 @@ WORDS = {
     "contextlib.aclosing": "contextlib.closing",
     "Callable[[], Awaitable[T]]": "Callable[[], T]",
     "import Awaitable, Callable": "import Callable",
-    "AsyncGenerator[Change, None]": "Generator[Change, None, None]",
     "AsyncGenerator": "Generator",
     "AsyncIterator": "Iterator",
     "AsyncBaseTransport": "BaseTransport",
@@ -40,6 +39,7 @@ def written(name: str, source: str) -> str:
     text = source
     for word, instead in WORDS.items():
         text = text.replace(word, instead)
+    text = re.sub(r"\bGenerator\[(\w+), None\]", r"Generator[\1, None, None]", text)
     text = re.sub(r"\bAsync([A-Z]\w*)", r"\1", text)
     text = text.replace("import time\nimport time\n", "import time\n")
     return NOTE.format(name=name) + text

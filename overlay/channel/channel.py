@@ -126,6 +126,10 @@ class Channel:
         session = self._sessions.get(peer)
         return None if session is None else session.address
 
+    def addresses(self) -> frozenset[Address]:
+        """Where the peers of all sessions are."""
+        return frozenset([session.address for session in self._sessions.values()])
+
     def queued(self, peer: bytes) -> int:
         """Messages for this peer that are not acknowledged."""
         session = self._sessions.get(peer)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +24,7 @@ from overlay.core.node import MILLISECOND, NEVER, SECOND, TimedEvent
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
-from overlay.runtime.udp import NodeDriver, bound_address, move_socket, open_group, open_socket
+from overlay.runtime.udp import CannotBind, NodeDriver, bound_address, move_socket, open_group, open_socket
 from overlay.runtime.usage import kernel_drops
 from overlay.systems.contract import System
 from overlay.systems.cores import Server
@@ -129,8 +130,7 @@ class ServerProcess:
             self._server = RecordedServer(self._server, self._recorder, time.monotonic_ns, system.queries)
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
-        group = system.group(config, place)
-        self._group = open_group(group, bound_address(self._sock)[0]) if group and ":" not in known_as[0] else None
+        self._group = self._joined(system.group(config, place))
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
             for neighbour, shape in (links or {}).items()
@@ -149,6 +149,17 @@ class ServerProcess:
         self.stop = self._driver.stop
         """Let ``run`` leave gracefully and return. Safe to call from a signal handler, and before ``run``."""
         self._is_draining = False
+
+    def _joined(self, group: Address | None) -> socket.socket | None:
+        """Raises ``CannotBind``."""
+        interface = bound_address(self._sock)[0]
+        if group is None or ":" in interface:
+            return None
+        try:
+            return open_group(group, interface)
+        except CannotBind:
+            self._sock.close()
+            raise
 
     def drain(self) -> None:
         """``stop``, but hand over its entries to other servers before, and say on standard error how many."""

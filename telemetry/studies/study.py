@@ -145,6 +145,10 @@ def nothing_told(result: Any) -> Sequence[str]:
     return ()
 
 
+def as_written(body: dict[str, Any]) -> dict[str, Any]:
+    return body
+
+
 @dataclass(frozen=True)
 class Study:
     """One question, and all that is needed to answer it again."""
@@ -168,10 +172,12 @@ class Study:
     """Makes sentences of a ``judging.Result``."""
     system: str = ""
     """Set by the registry."""
+    fill: Callable[[dict[str, Any]], dict[str, Any]] = as_written
+    """Fills in what its definition leaves open, such as rates by what a broker bears. Equal on every machine."""
 
     def at(self, scale: str) -> dict[str, Any]:
         """Its definition at that scale, as an experiment's body with its topologies inline."""
-        return _at(self.definition, scale)
+        return self.fill(_at(self.definition, scale))
 
     @property
     def quick_differs(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 from asyncio.subprocess import PIPE
@@ -23,6 +24,7 @@ from brokerweb.systems.federation.models import HostedSubscription, HostLease
 from overlay.systems.federation.contextml.documents import read_document
 from overlay.systems.federation.wire.messages import Code
 from tests.brokerweb.hosted_site import Site, Stranger, content, hosted_site, subscription
+from waxwing import AsyncClient, InvalidMessage, NotFound
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -183,17 +185,85 @@ async def test_a_consumer_in_contextml_is_notified_in_contextml(site: Site, stra
     assert read_document(await site.xml("advertise", advertisement("c3", "consumer", flag="keepalive"), 404)).responses
 
 
+async def test_what_is_sent_again_with_its_key_is_done_once(site: Site) -> None:
+    wanted = subscription()
+
+    async def send(path: str, body: Any, key: str) -> httpx.Response:
+        return await site.client.post(path, json=body, headers={"Idempotency-Key": key})
+
+    first, again = [await send("subscriptions/", wanted, "1") for _ in range(2)]
+    assert (first.status_code, again.status_code, again.headers["Idempotent-Replayed"]) == (201, 201, "true")
+    assert first.content == again.content
+    assert (await site.client.get("subscriptions/")).json()["count"] == 1
+    other = await send("subscriptions/", {**wanted, "kind": "once"}, "1")
+    assert (other.status_code, other.json()["code"]) == (422, "key_reused")
+    assert (await send("providers/", {"name": "b1", "scopes": ["climate"]}, "2")).status_code == 400
+    made = [(await send("providers/", {"name": "p", "scopes": ["climate"]}, "2")) for _ in range(2)]
+    assert ["Idempotent-Replayed" in one.headers for one in made] == [False, True], (
+        "what was refused leaves its key free"
+    )
+
+
+async def test_the_python_client_subscribes_provides_and_watches(site: Site, stranger: Stranger) -> None:
+    stranger.answer = json.dumps({"entity_type": "room", "data": {"lux": 300}, "valid_ms": 60_000})
+    token, expires = site.client.headers["Authorization"].split()[1], timezone.now() + timedelta(hours=1)
+    async with AsyncClient(site.url, token) as waxwing:
+        rooms = waxwing.federation(site.network)
+        await rooms.register("cxp-7", ["climate"], broker=0)
+        warm = await rooms.subscribe(["climate"], "temperature > 25", expires=expires)
+        once = await rooms.subscribe(["climate"], ["entity.id", "=", "r16"], expires=expires, kind="once")
+        await rooms.publish("room", "r16", "climate", {"temperature": 20}, provider="cxp-7")
+        told = await rooms.publish("room", "r17", "climate", {"temperature": 26.5}, provider="cxp-7")
+        async with contextlib.aclosing(rooms.watch([warm, once])) as events:
+            found = [await anext(events) for _ in range(3)]
+        assert [(one.kind, one.subscription) for one in found] == [
+            ("notification", once.id),
+            ("ended", once.id),
+            ("notification", warm.id),
+        ]
+        assert (found[2].notification, found[1].end) == (told, "satisfied")
+        resumed = [one async for one in rooms.watch(once.id, last_id=found[0].id)]
+        assert [one.kind for one in resumed] == ["ended"], "it ends with the last of its subscriptions"
+
+        assert [one.id for one in await rooms.lookup("climate")] == ["cxp-7"]
+        await rooms.register("cxp-8", ["light"], url=stranger.url)
+        assert [one.data for one in await rooms.query(["light"], entity="r17")] == [{"lux": 300}]
+        with pytest.raises(NotFound, match="no_provider"):
+            await rooms.query(["tides"])
+        assert [one.name for one in await rooms.providers()] == [(await rooms.provider("cxp-7")).name, "cxp-8"]
+        assert {(one.id, one.state) for one in await rooms.subscriptions()} == {
+            (warm.id, "active"),
+            (once.id, "satisfied"),
+        }
+        await rooms.unsubscribe(warm.id)
+        await rooms.unregister("cxp-7")
+        with pytest.raises(NotFound):
+            await rooms.subscription(warm.id)
+        with pytest.raises(InvalidMessage, match="no time zone"):
+            await rooms.subscribe(["climate"], expires=expires.replace(tzinfo=None))
+
+
 async def test_the_commands_of_the_documentation(site: Site) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "federation.md").read_text()
-    script = text.partition("## On the web")[2].partition("```bash\n")[2].partition("```")[0]
+    docs = Path(__file__).parents[2] / "docs"
+    script = blocks((docs / "federation.md").read_text(), "## On the web")[0]
+    made, streamed, in_contextml = blocks((docs / "rest.md").read_text(), "## Federated brokers")[:3]
+    assert "-N" in streamed, "it does not end by itself"
     told = {"NETWORK": str(site.client.base_url).rstrip("/"), "TOKEN": site.client.headers["Authorization"].split()[1]}
-    command = ["bash", "-e", "-c", script]
+    command = ["bash", "-e", "-c", "\n".join((script, made, in_contextml))]
     process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **told}, stdout=PIPE, stderr=PIPE)
     out, err = await process.communicate()
     assert process.returncode == 0, (out, err)
-    assert out.count(b'<ctxResp id="0" code="good"/>') == 2
+    assert out.count(b'<ctxResp id="0" code="good"/>') == 4
     assert b'"id":"cxp-7"' in out
-    await site.until(lambda found: found["results"][0]["notified"] == 1, "subscriptions/")
+    assert b'<ctxAdv id="sensor-1"' in out
+    shown = await site.until(lambda found: found["results"][1]["state"] == "satisfied", "subscriptions/")
+    assert [one["state"] for one in shown["results"]] == ["active", "satisfied", "active"]
+    await site.until(lambda found: found["results"][0]["notified"] == 2, "subscriptions/")
+
+
+def blocks(page: str, heading: str) -> list[str]:
+    """The commands of a page from a heading on."""
+    return [one.partition("```")[0] for one in page.partition(heading)[2].split("```bash\n")[1:]]
 
 
 BOMB = '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;&b;">]><contextML>&c;</contextML>'

@@ -46,6 +46,17 @@ def test_an_operation_becomes_a_function_with_its_types() -> None:
     assert ' * @typedef {"a" | "b"} Kind\n' in made["types.js"]
 
 
+def test_an_operation_in_xml_sends_text_and_names_its_type() -> None:
+    content = {"content": {"application/xml": {"schema": {"type": "string"}}}}
+    tell = {"operationId": "tell", "requestBody": content, "responses": {"202": content}}
+    ask = {"operationId": "ask", "responses": {"200": content}}
+    made = javascript.files({**DOCUMENT, "paths": {"/api/a/": {"post": tell, "get": ask}}})["client.js"]
+    assert " * @param {string} body\n" in made
+    assert made.count(" * @returns {Promise<string>}\n") == 2
+    assert 'send("POST", `/api/a/`, { body, type: "application/xml", ...options });' in made
+    assert 'send("GET", `/api/a/`, { type: "application/xml", ...options });' in made
+
+
 @pytest.mark.parametrize(
     ("schema", "written"),
     [

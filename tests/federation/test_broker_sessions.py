@@ -293,3 +293,15 @@ def test_a_subscription_that_expired_on_its_way_is_in_no_table():
     world.run(2)
     assert sid not in world.held("b1")
     assert not p0.heard_of(m.Offer)
+
+
+def test_whoever_has_no_session_waits_behind_those_who_have_one_however_many_addresses_it_claims():
+    world = chain(2)
+    consumer = world.client("c0", "b0")
+    world.run(2)
+    knows = world["b0"].knows
+    assert knows(consumer.address) and knows(world.servers[1]) and knows(world.servers[-1])
+    assert not any(knows((f"10.9.{i}.1", 4_000)) for i in range(100))
+    late = world.client("c1", "b0")
+    world.run(2)
+    assert knows(late.address)

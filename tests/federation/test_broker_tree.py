@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from overlay.systems.federation.broker import exchange
 from overlay.systems.federation.broker.neighbour_events import DisappearanceLearned
 from overlay.systems.federation.wire import messages as m
 from tests.federation.tree_world import World, chain
@@ -44,6 +45,21 @@ def test_a_provider_is_told_out_of_turn_over_all_links():
     world.run()
     assert world.known("b0") == {"c0": {""}}
     assert world.events(DisappearanceLearned, "b0") == [DisappearanceLearned("p0", "regtable")]
+    world.check_edges()
+
+
+def test_many_providers_at_once_are_told_in_several_messages(monkeypatch):
+    monkeypatch.setattr(exchange, "MOST_AT_ONCE", 3)
+    world = chain(3)
+    world.run()
+    providers = [f"p{number}" for number in range(10)]
+    for name in providers:
+        world.client(name, "b2", "climate")
+    world.run(1)
+    assert world.known("b0") == {name: {"b1"} for name in providers}
+    assert world.count("b0", "in_regtable") >= 4, "at most three providers a message"
+    assert world.count("b1", "out_regtable_bytes") < 1_000, "each provider once"
+    assert world.count("b0", "sums_wrong") == world.count("b0", "out_tables") == 0
     world.check_edges()
 
 

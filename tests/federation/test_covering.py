@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from overlay.systems.federation.covering.covers import Coverable, uncovered
 from overlay.systems.federation.covering.implication import Conjunction
-from overlay.systems.federation.covering.kept import Kept
+from overlay.systems.federation.covering.kept import MOST_COMPARED, Kept
 from overlay.systems.federation.covering.merging import Mergeable, joined, merged
 from overlay.systems.federation.covering.ranges import is_within
 from overlay.systems.federation.language.canonical import identity
@@ -183,6 +183,19 @@ def test_those_kept_cover_all_others_as_they_come_and_go(drawn, random):
         for sid in {sid for ids in changed for sid in ids}:
             known[sid] = kept.get(sid)
         assert {sid for sid, found in known.items() if found} == {sid for sid in there if kept.get(sid)}
+
+
+def test_many_different_subscriptions_of_one_client_do_not_make_the_next_ones_dearer(monkeypatch):
+    compared = []
+    covers = Coverable.covers
+    monkeypatch.setattr(Coverable, "covers", lambda one, other: compared.append(one) or covers(one, other))
+    kept, works = Kept(), []
+    for i in range(1_000):
+        compared.clear()
+        kept.put(subscription(f"temperature between {2 * i} and {2 * i + 1}", i))
+        works.append(len(compared))
+    assert max(works) <= 2 * MOST_COMPARED
+    assert all(kept.get(SubscriptionId("c", i)) for i in (0, 500, 999))
 
 
 def matches(one, note):

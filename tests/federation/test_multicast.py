@@ -15,7 +15,7 @@ import pytest
 from overlay.core.addresses import Address
 from overlay.programs.federation.client import ConsumerClient, Inbox, by_multicast
 from overlay.runtime.server_process import ServerProcess, run_server
-from overlay.runtime.udp import open_group
+from overlay.runtime.udp import CannotBind, open_group, open_socket
 from overlay.systems.federation.clients.events import Lost, Registered
 from overlay.systems.federation.clients.terms import MULTICAST
 from overlay.systems.federation.config import ServerConfig
@@ -73,6 +73,15 @@ def broker(index: int, group: Address) -> Iterator[int]:
     finally:
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
+
+
+def test_a_server_that_cannot_join_its_group_leaves_its_port_free() -> None:
+    with open_socket((LOOPBACK, 0)) as taken:
+        address = taken.getsockname()
+    config = ServerConfig(Settings(discovery=BY_MULTICAST), 1, is_open=True)
+    with pytest.raises(CannotBind, match=f"127.0.0.1:17771 on {LOOPBACK}"):
+        ServerProcess(Elsewhere((LOOPBACK, 17_771)), config, address, servers=[address, NO_SERVICE], seed=1)
+    open_socket(address).close()
 
 
 async def next_of(inbox: Inbox, kind: type) -> str:

@@ -188,6 +188,17 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "no_provider"
 
 
+def test_the_registration_service_names_its_brokers(servers, capsys):
+    at = format_address(servers[1])
+    assert commands.main("brokers", [at]) == commands.DONE
+    assert capsys.readouterr().out == f"b0  {format_address(servers[0])}\n"
+    assert commands.main("brokers", [at, "--near", "1", "2", "--json"]) == commands.DONE
+    assert json.loads(capsys.readouterr().out) == {"id": "b0", "endpoint": format_address(servers[0])}
+    a_broker = format_address(servers[0])
+    assert commands.main("brokers", [a_broker, "--deadline", "0.3"]) == commands.UNANSWERED
+    assert f"The registration service at {a_broker} did not answer" in capsys.readouterr().err
+
+
 def test_an_expression_is_tried_without_a_network(tmp_path, capsys):
     file = tmp_path / "rooms.jsonl"
     file.write_text('{"temperature": 26}\n{"data": {"floor": 3}, "entity": {"id": "r7"}}\n')
@@ -206,6 +217,7 @@ def test_an_expression_is_tried_without_a_network(tmp_path, capsys):
         ("subscribe", ["127.0.0.1:1", "climate", "--where", "x >"], "(at character 4)"),
         ("subscribe", ["127.0.0.1:1", "climate", "--count", "0"], "whole number above 0"),
         ("query", ["127.0.0.1:1", "climate", "--deadline", "-1"], "seconds above 0"),
+        ("brokers", ["127.0.0.1:1", "--near", "nan", "0"], "finite"),
         ("check", ["x > 1", "/nowhere/at/all"], "No such file"),
     ],
 )

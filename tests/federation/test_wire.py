@@ -298,6 +298,13 @@ def test_receivers_in_one_process_share_what_is_told_to_all():
     assert parse(ack) == parse(ack) and parse(ack) is not parse(ack)
 
 
+def test_receivers_in_one_process_share_an_entry_that_several_messages_have():
+    first, second = (parse(encode(m.RegTable(n, m.Whole.CHANGES, (ENTRY,), (), v.Summary(n, 2)))) for n in (1, 2))
+    assert first.added[0] is second.added[0]
+    moved = parse(encode(m.RegTable(3, m.Whole.CHANGES, (replace(ENTRY, version=4),), (), SUM)))
+    assert moved.added == (replace(ENTRY, version=4),)
+
+
 @pytest.mark.parametrize(("message", "array"), ARRAYS, ids=lambda value: type(value).__name__)
 def test_the_notifications_of_a_message(message, array):
     assert list(notifications_of(message)) == ([NOTE] if str(NOTE_ARRAY) in str(array) else [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from random import Random
+from typing import NamedTuple
 
 from tests.service.ledger import Ledger
 from tests.stack.house import House, kill
@@ -13,6 +14,16 @@ from tests.test_rest_journey import Api
 from tests.waiting import wait_for
 
 Disturbance = tuple[str, Callable[[], object]]
+
+
+class Done(NamedTuple):
+    """Monotonic seconds at which it began and at which all was mended, and what it was."""
+
+    begun: float
+    mended: float
+    name: str
+
+
 PARTS = ("worker", "redis", "web")
 PAUSE_S = 4.0
 """Between two disturbances, each of which waits until its own is mended."""
@@ -21,7 +32,11 @@ PAUSE_S = 4.0
 class Disturbances:
     """Of one network."""
 
-    def __init__(self, house: House, api: Api, path: str, ledger: Ledger, chance: Random) -> None:
+    def __init__(
+        self, house: House, api: Api, path: str, ledger: Ledger, chance: Random, *, has_changes: bool = True
+    ) -> None:
+        """``has_changes``: brokers are replaced, bridges killed and a setting rolled, too."""
+        self._has_changes = has_changes
         self._house = house
         self._api = api
         self._path = path
@@ -30,16 +45,16 @@ class Disturbances:
         self._rolls = 0
         self.changes = 0
         """Changes of the network that were accepted; each is to be in the change log."""
-        self.done: list[tuple[float, str]] = []
-        """When each ended, monotonic seconds, and what it was."""
+        self.done: list[Done] = []
 
     def until(self, end: float) -> None:
         """One after another, again and again."""
         for name, act in self._schedule():
             if time.monotonic() >= end:
                 return
+            begun = time.monotonic()
             act()
-            self.done.append((time.monotonic(), name))
+            self.done.append(Done(begun, time.monotonic(), name))
             time.sleep(PAUSE_S)
 
     def _schedule(self) -> Iterator[Disturbance]:
@@ -48,11 +63,12 @@ class Disturbances:
             yield "kill a broker", self.kill_a_broker
             part = PARTS[round_ % len(PARTS)]
             yield f"kill {part}", lambda part=part: self.kill_part(part)  # type: ignore[misc]
-            yield "kill a bridge", self.kill_a_bridge
+            if self._has_changes:
+                yield "kill a bridge", self.kill_a_bridge
             yield "kill a broker", self.kill_a_broker
-            if round_ < 2:
+            if self._has_changes and round_ < 2:
                 yield "replace a broker", self.replace_a_broker
-            if round_ == 2:
+            if self._has_changes and round_ == 2:
                 yield "change a setting", self.change_a_setting
             round_ += 1
 

@@ -53,6 +53,11 @@ class Outcome:
         due = sum(verdict.due for verdict in self.verdicts.values())
         return sum(verdict.answered for verdict in self.verdicts.values()) / due if due else 0.0
 
+    @property
+    def is_whole(self) -> bool:
+        """Nothing is lost, and every change is logged."""
+        return not self.lost and self.logged == self.changes
+
     def as_json(self) -> dict[str, Any]:
         ways = {
             way: {
@@ -120,7 +125,7 @@ def _drive(house: House, api: Api, path: str, ways: Sequence[Way], seconds: floa
     lost = _lost(clients, ledger, entities)
     for client in clients:
         client.close()
-    done = [f"{at - began:.1f} s: {name}" for at, name in disturbances.done]
+    done = [f"{one.mended - began:.1f} s: {one.name}" for one in disturbances.done]
     outcome = Outcome(time.monotonic() - began, done, ledger.verdicts(), dict(ledger.refused), lost)
     outcome.changes = 1 + disturbances.changes
     outcome.logged = len(api.get(f"/changes/?object_id={path.strip('/').rpartition('/')[2]}&page_size=200")["results"])

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from brokerweb.api.javascript.types import type_of
 
+XML = "application/xml"
 FILES = ("client.js", "types.js")
 Document = Mapping[str, Any]
 
@@ -37,6 +38,8 @@ class Function:
     body: str
     """The type of its body; empty without one."""
     answer: str
+    is_xml: bool
+    """Whether its body, or its answer where it has none, is XML."""
 
     @property
     def arguments(self) -> str:
@@ -47,6 +50,7 @@ class Function:
     def sent(self) -> str:
         """The last argument of ``send``."""
         given = [name for name in ("body", "query") if getattr(self, name)]
+        given += [f'type: "{XML}"'] if self.is_xml else []
         return f"{{ {', '.join([*given, '...options'])} }}" if given else "options"
 
 
@@ -90,14 +94,14 @@ def _function(method: str, path: str, described: Mapping[str, Any]) -> Function:
         names=tuple(re.findall(r"\{(\w+)\}", path)),
         query=f"{{ {', '.join(query)} }}" if query else "",
         body=_content(described.get("requestBody", {})),
-        answer=_answer(described["responses"]),
+        answer=" | ".join(dict.fromkeys(filter(None, map(_content, _good(described))))) or "null",
+        is_xml=any(XML in one.get("content", {}) for one in (described.get("requestBody", {}), *_good(described))),
     )
 
 
-def _answer(responses: Mapping[str, Any]) -> str:
-    good = [one for status, one in responses.items() if status.startswith("2")]
-    found = dict.fromkeys(filter(None, map(_content, good)))
-    return " | ".join(found) or "null"
+def _good(described: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The answers that are no refusals."""
+    return [one for status, one in described["responses"].items() if status.startswith("2")]
 
 
 def _content(holder: Mapping[str, Any]) -> str:
@@ -106,7 +110,7 @@ def _content(holder: Mapping[str, Any]) -> str:
         return type_of(content["application/json"].get("schema", {}), "Types.")
     if not content:
         return ""
-    return "string" if any(kind.startswith("text/") or "yaml" in kind for kind in content) else "Blob"
+    return "string" if any(kind.startswith("text/") or "yaml" in kind or kind == XML for kind in content) else "Blob"
 
 
 def _camel(name: str) -> str:

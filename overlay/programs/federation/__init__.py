@@ -30,6 +30,7 @@ COMMANDS = {
         "provide": "publish what comes on standard input, and answer queries with the newest of it",
         "query": "ask for context now",
         "lookup": "list the providers of a scope",
+        "brokers": "ask the registration service which brokers there are",
         "check": "evaluate an expression for notifications in a file, without a network",
     }.items()
 }

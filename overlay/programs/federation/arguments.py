@@ -40,6 +40,10 @@ def add_network(parser: OneLineParser) -> None:
     )
     parser.add_argument("--keepalive", type=duration, metavar="S", help="keepalive_s of the network (20)")
     parser.add_argument("--encoding", choices=("msgpack", "contextml"), help="encoding of the network (msgpack)")
+    add_deadline(parser)
+
+
+def add_deadline(parser: OneLineParser) -> None:
     parser.add_argument(
         "--deadline", type=duration, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
     )

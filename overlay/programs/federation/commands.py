@@ -1,4 +1,5 @@
-"""``python -m overlay federation subscribe|publish|provide|query|lookup ADDRESS``, and ``check`` without a network."""
+"""``python -m overlay federation subscribe|publish|provide|query|lookup|brokers ADDRESS``, and ``check`` without a
+network."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from contextlib import suppress
 
 from overlay.core.errors import WaxwingError, WireError
 from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation import checking, consuming, providing
+from overlay.programs.federation import checking, consuming, finding, providing
 from overlay.programs.federation.arguments import add_network
 from overlay.programs.federation.client import Busy, NoAnswer, Refused
 
@@ -23,7 +24,7 @@ EPILOG = "Exit codes: 0 done, 1 refused or nothing found, 2 wrong usage, 3 no an
 def main(name: str, arguments: list[str]) -> int:
     parser = OneLineParser(prog=f"overlay federation {name}", epilog=EPILOG)
     add, run = _COMMANDS[name]
-    if name != "check":
+    if name in _OF_CLIENTS:
         add_network(parser)
     add(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
@@ -58,6 +59,8 @@ _COMMANDS: dict[str, tuple[Callable[[OneLineParser], None], Callable[[Namespace]
     "provide": (providing.add_content, providing.provide),
     "query": (consuming.add_asking, consuming.query),
     "lookup": (consuming.add_lookup, consuming.lookup),
+    "brokers": (finding.add_brokers, finding.brokers),
     "check": (checking.add_checking, checking.check),
 }
 """What adds its arguments; what runs it, and returns whether anything was done or found."""
+_OF_CLIENTS = frozenset(_COMMANDS) - {"brokers", "check"}

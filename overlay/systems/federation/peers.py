@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 REFUSAL_EVERY = SECOND
 """Between refusals of malformed messages to one sender."""
+KNOWN_FOR = SECOND
+"""Between two looks at the addresses of all sessions."""
 MOST_REFUSED = 4_096
 """Senders whose last refusal is remembered."""
 LEAVE_NS = 1_500 * MILLISECOND
@@ -92,6 +94,8 @@ class Peers:
         """Of a device whose energy is modelled: it counts what is sent and received."""
         self._refused: dict[bytes, int] = {}
         """When a malformed message of a peer was last refused."""
+        self._known: tuple[int, frozenset[Address]] | None = None
+        """When the addresses of all sessions were looked at, and those."""
 
     @property
     def wall_ms(self) -> int:
@@ -101,6 +105,12 @@ class Peers:
     def at_wall_ms(self, wall_ms: int) -> int:
         """The first ``now`` at which ``wall_ms`` has come."""
         return wall_ms * MILLISECOND - self.wall_offset_ns
+
+    def knows(self, address: Address) -> bool:
+        """Whether a session has this address, or had it within a second: those are served first beyond a backlog."""
+        if self._known is None or self.now >= self._known[0] + KNOWN_FOR:
+            self._known = self.now, self.channel.addresses()
+        return address in self._known[1]
 
     # ---- sending
 

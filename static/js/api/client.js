@@ -529,47 +529,47 @@ export const networksContextBatchCreate = (id, body, options) => send("POST", `/
 /**
  * Register, keep or unregister clients, by the `flag` of each `ctxAdv`.
  * @param {string | number} id
- * @param {Blob} body
+ * @param {string} body
  * @param {Options} [options]
- * @returns {Promise<Blob>}
+ * @returns {Promise<string>}
  */
-export const networksContextmlAdvertise = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/advertise/`, { body, ...options });
+export const networksContextmlAdvertise = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/advertise/`, { body, type: "application/xml", ...options });
 
 /**
  * The providers of a scope as `ctxAdvs`, at most 64.
  * @param {string | number} id
  * @param {{ scope?: string }} [query]
  * @param {Options} [options]
- * @returns {Promise<Blob>}
+ * @returns {Promise<string>}
  */
-export const networksContextmlLookup = (id, query, options) => send("GET", `/api/networks/${part(id)}/contextml/lookup/`, { query, ...options });
+export const networksContextmlLookup = (id, query, options) => send("GET", `/api/networks/${part(id)}/contextml/lookup/`, { query, type: "application/xml", ...options });
 
 /**
  * Publish `ctxEls` of providers that this account has registered.
  * @param {string | number} id
- * @param {Blob} body
+ * @param {string} body
  * @param {Options} [options]
- * @returns {Promise<Blob>}
+ * @returns {Promise<string>}
  */
-export const networksContextmlPublish = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/publish/`, { body, ...options });
+export const networksContextmlPublish = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/publish/`, { body, type: "application/xml", ...options });
 
 /**
  * Query context with one `ctxQuery`; `ms` is its deadline.
  * @param {string | number} id
- * @param {Blob} body
+ * @param {string} body
  * @param {Options} [options]
- * @returns {Promise<Blob>}
+ * @returns {Promise<string>}
  */
-export const networksContextmlQuery = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/query/`, { body, ...options });
+export const networksContextmlQuery = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/query/`, { body, type: "application/xml", ...options });
 
 /**
  * Add (`ctxSubscrs`) and remove (`ctxUnsubscr`) subscriptions of one consumer that this account has registered.
  * @param {string | number} id
- * @param {Blob} body
+ * @param {string} body
  * @param {Options} [options]
- * @returns {Promise<Blob>}
+ * @returns {Promise<string>}
  */
-export const networksContextmlSubscribe = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/subscribe/`, { body, ...options });
+export const networksContextmlSubscribe = (id, body, options) => send("POST", `/api/networks/${part(id)}/contextml/subscribe/`, { body, type: "application/xml", ...options });
 
 /**
  * Events of the network and its brokers, newest first; at most 50.

@@ -4,7 +4,10 @@ import { token } from "../session.js";
 const GONE = "The server did not respond. Your changes are kept. Try again in a moment.";
 const LOGGED_OUT = "You are logged out. Log in in another tab; your changes are kept.";
 
-/** @typedef {{ signal?: AbortSignal, headers?: Record<string, string>, body?: any, query?: Record<string, any> }} Options */
+const JSON_TYPE = "application/json";
+const PROBLEM = "application/problem+json";
+
+/** @typedef {{ signal?: AbortSignal, headers?: Record<string, string>, body?: any, query?: Record<string, any>, type?: string }} Options */
 
 /** A request that was refused, or got no answer (`status` 0). `field` names what is wrong with it; `errors` has all. */
 export class Refused extends Error {
@@ -21,24 +24,33 @@ export const part = (value) => encodeURIComponent(value);
 const csrf = () => token() || document.querySelector("input[name=csrfmiddlewaretoken]")?.value || "";
 
 /**
- * JSON as data, text as a string, other answers as a Blob; null without content.
+ * JSON as data, text and XML as a string, other answers as a Blob; null without content. A body of another `type` than
+ * JSON is sent as it is.
  * @param {string} method
  * @param {string} path
  * @param {Options} [options]
  * @returns {Promise<any>}
  */
-export async function send(method, path, { body, query, headers, signal } = {}) {
-  const sent = { Accept: "application/json, */*;q=0.5", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...(method === "GET" ? {} : { "X-CSRFToken": csrf() }), ...headers };
+export async function send(method, path, { body, query, headers, signal, type = JSON_TYPE } = {}) {
+  const isJson = type === JSON_TYPE;
+  // Refusals of operations in XML are problem details then, which are read here, too.
+  const sent = { Accept: `${isJson ? JSON_TYPE : PROBLEM}, */*;q=0.5`, ...(body === undefined ? {} : { "Content-Type": type }), ...(method === "GET" ? {} : { "X-CSRFToken": csrf() }), ...headers };
   let answer;
   try {
-    answer = await fetch(path + written(query), { method, signal, headers: sent, body: body === undefined ? undefined : JSON.stringify(body) });
+    answer = await fetch(path + written(query), { method, signal, headers: sent, body: isJson && body !== undefined ? JSON.stringify(body) : body });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused({});
   }
   if (answer.ok) return read(answer);
   if (answer.status === 401) throw new Refused({ sentence: LOGGED_OUT }, 401);
-  throw new Refused(await answer.json().catch(() => ({})), answer.status);
+  throw new Refused(told(await answer.json().catch(() => ({}))), answer.status);
+}
+
+/** A refusal, of which problem details (RFC 9457) are another form. */
+function told(refusal) {
+  const errors = (refusal.errors ?? []).map(({ detail, ...one }) => ({ sentence: detail, ...one }));
+  return refusal.detail === undefined ? refusal : { sentence: refusal.detail, ...errors[0], errors };
 }
 
 function written(query = {}) {
@@ -50,5 +62,5 @@ function read(answer) {
   const kind = answer.headers.get("Content-Type") ?? "";
   if (answer.status === 204) return null;
   if (kind.includes("json")) return answer.json().catch(() => ({}));
-  return kind.startsWith("text/") || kind.includes("yaml") ? answer.text() : answer.blob();
+  return kind.startsWith("text/") || /yaml|xml/.test(kind) ? answer.text() : answer.blob();
 }

@@ -69,6 +69,20 @@ def test_refused_as_invalid_it_keeps_alive_and_asks_once_more():
     assert [one.id for one in client.live] == [one.id] and client.is_in
 
 
+def test_what_was_withdrawn_or_renewed_before_a_refused_request_is_asked_again_stays_so():
+    world = World()
+    client = consumer(world)
+    world.run(1)
+    world.brokers[0].refuse_next = [m.Code.INVALID]
+    gone, kept = client.subscribe([wanted(world), wanted(world)], world.now)
+    client.withdraw([gone.id.number], world.now)
+    client.renew(kept.id.number, kept.expires + 9_000, world.now)
+    world.run(1)
+    assert world.brokers[0].kinds()[1:] == [*["Subscribe"] * 3, "KeepAlive", "Subscribe"]
+    assert world.brokers[0].live("c0") == {kept.id}
+    assert world.brokers[0].told["c0"][kept.id].expires == kept.expires + 9_000
+
+
 def test_a_request_without_an_answer_ends_at_its_deadline():
     world = World()
     client = consumer(world)

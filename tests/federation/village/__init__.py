@@ -7,5 +7,6 @@ that do what they are told, and an oracle that knows what clients did and which 
 - ``ledger``    the oracle of section 12: none lost, none spurious, none twice, in order
 - ``plan``      what a seed draws
 - ``story``     one seed from its start to its end, for ``make soak``
+- ``nomad``     a second story of some seeds: what a mobile broker carries
 - ``bugs``      planted bugs, which the stories must find
 """

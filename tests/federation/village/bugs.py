@@ -6,10 +6,14 @@ To plant one, write a function here that is given the real function and returns 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 from overlay.systems.federation.bdrs import publishing
 from overlay.systems.federation.bdrs.registry import Registry
 from overlay.systems.federation.broker import membership
 from overlay.systems.federation.broker.cache import Cache
+from overlay.systems.federation.broker.carrying import Carrying
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.deliveries import Deliveries
 from overlay.systems.federation.broker.duplicates import Duplicates
@@ -22,6 +26,8 @@ from overlay.systems.federation.broker.old_edges import OldEdges
 from overlay.systems.federation.clients.consumer import Consumer
 from overlay.systems.federation.clients.provider import Provider
 from overlay.systems.federation.clients.registering import Registering
+from overlay.systems.federation.covering import merging
+from overlay.systems.federation.covering.merged import Merged
 from overlay.systems.federation.tables.outlets import Outlet
 from overlay.systems.federation.tables.registrations import RegistrationTable
 from overlay.systems.federation.tables.subscriptions import SubscriptionTable
@@ -194,6 +200,76 @@ def long_ways_are_cut(real):
             real(self, broker, note, hops, path, ended, drop)
 
     return forward
+
+
+# ---- unions of subscriptions on links
+
+
+@plant(merging, "joined", seed=126)
+def unions_lack_a_value(real):
+    """A union of values is without the last one."""
+
+    def joined(first, second, *, is_perfect=True):
+        found = real(first, second, is_perfect=is_perfect)
+        return replace(found, constants=found.constants[:-1]) if found is not None and found.operator == "in" else found
+
+    return joined
+
+
+@plant(Merged, "_take_out", seed=37)
+def parts_go_with_their_union(real):
+    """When one part of a union goes, neighbours are not told of the others again."""
+
+    def take_out(self, sid, changed):
+        is_union = sid in self._parts
+        parts = real(self, sid, changed)
+        return {} if is_union else parts
+
+    return take_out
+
+
+@plant(Merged, "expire", seed=141)
+def unions_are_not_told_again(real):
+    """When the first part of a union expires, nothing takes its place."""
+
+    def expire(self, now_ms):
+        waiting, self._place_all = self._place_all, lambda sids, changed: None
+        try:
+            return real(self, now_ms)
+        finally:
+            self._place_all = waiting
+
+    return expire
+
+
+# ---- what a mobile broker carries
+
+
+@plant(Carrying, "add", seed=3)
+def nothing_is_carried(real):
+    """What is published without a neighbour is routed once, to nobody."""
+    return lambda self, notification, handed, *, was_stored: None
+
+
+@plant(Carrying, "ring", seed=3)
+def carried_for_a_while_only(real):
+    """What is carried is dropped while there is no neighbour yet."""
+
+    def ring(self, key):
+        has_link, self.has_link = self.has_link, True
+        neighbours, self._neighbours = self._neighbours, SimpleNamespace(has_ready=True)
+        try:
+            real(self, key)
+        finally:
+            self.has_link, self._neighbours = has_link, neighbours
+
+    return ring
+
+
+@plant(Carrying, "owed", seed=3)
+def handed_over_backwards(real):
+    """A neighbour gets what is carried in the wrong order."""
+    return lambda self, broker: reversed(list(real(self, broker)))
 
 
 # ---- the tree

@@ -16,6 +16,17 @@ FAULTS = (
 )
 SCOPES = ("climate", "light", "noise")
 TEXTS = ("true", "x > 1", "x > 2", "x in (1, 2)", "entity.id = r1", "entity.id = r1 and x > 1", "not x > 2")
+MERGED_TEXTS = (
+    "x = 1",
+    "x = 2",
+    "x = 3",
+    "x in (1, 2)",
+    "x > 1",
+    "x between 2 and 3",
+    "entity.id = r1",
+    "entity.id = r2",
+)
+"""Those of stories with merging: many are together one."""
 
 
 @dataclass
@@ -30,6 +41,11 @@ class Plan:
     events: int
     """In the storm."""
     faults: frozenset
+
+    @property
+    def texts(self):
+        """Of the subscriptions that it draws from."""
+        return MERGED_TEXTS if self.settings.covering == MERGING else TEXTS
 
 
 def draw(seed):

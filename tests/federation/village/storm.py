@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from overlay.systems.federation.language.text import parse
-from tests.federation.village.plan import SCOPES, TEXTS
+from tests.federation.village.plan import MERGED_TEXTS, SCOPES, TEXTS
 from tests.federation.village.villager import ENTITIES, NUMBERS
 
-EXPRESSIONS = [parse(text) for text in TEXTS]
+EXPRESSIONS = {text: parse(text) for text in (*TEXTS, *MERGED_TEXTS)}
 USUAL = {"publish": 12, "subscribe": 8, "withdraw": 2, "join": 3}
 WEIGHTS = {
     "client crash": 2,
@@ -77,9 +77,9 @@ class Storm:
         name = self._some("c")
         if name:
             scopes = self.random.sample(SCOPES, self.random.randint(1, 2))
-            which = self.random.randrange(len(TEXTS))
+            text = self.random.choice(self.plan.texts)
             life_ms, once = self.random.choice([LONG, LONG, SHORT]), self.random.random() < 0.4
-            self._do("subscribe", name, scopes, EXPRESSIONS[which], life_ms, once=once)
+            self._do("subscribe", name, scopes, EXPRESSIONS[text], life_ms, once=once)
 
     def withdraw(self):
         live = sorted(sid for one in self.village.villagers.values() if one.is_live for sid in one.live)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from overlay.core.node import SECOND
+from tests.federation.village.nomad import has_nomad, nomad_story
 from tests.federation.village.plan import draw
 from tests.federation.village.storm import Storm
 from tests.federation.village.village import Village
@@ -23,8 +24,13 @@ def run(seed):
 
 
 def lived(seed):
-    simulator = story(seed)[0].simulator
-    return Told(simulator.digest, simulator.delivered, simulator.now / SECOND)
+    villages = [story(seed)[0]] + ([nomad_story(seed)] if has_nomad(seed) else [])
+    simulators = [village.simulator for village in villages]
+    return Told(
+        " ".join(str(one.digest) for one in simulators),
+        sum(one.delivered for one in simulators),
+        sum(one.now for one in simulators) / SECOND,
+    )
 
 
 def story(seed):

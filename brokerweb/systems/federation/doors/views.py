@@ -32,7 +32,7 @@ class OfNetwork(RecordsRefusals):
     """A view of a network of this system."""
 
     network_in = "pk"
-    keeps_answers = True  # none: a transaction would last as long as brokers take, and hide rows from the host
+    commits_itself = True  # a transaction would last as long as brokers take, and hide rows from the host
 
     def caller(self, request: Request, pk: str) -> Caller:
         """Raises ``NotFound`` for networks of other systems."""

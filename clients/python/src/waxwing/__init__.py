@@ -37,6 +37,7 @@ from waxwing.errors import (
     UnexpectedAnswer,
     WaxwingError,
 )
+from waxwing.federations import Found, Notification, Provider, Subscription, Told
 from waxwing.records import (
     Bridge,
     Context,
@@ -66,6 +67,7 @@ __all__ = [
     "Conflict",
     "Context",
     "Experiment",
+    "Found",
     "InvalidMessage",
     "Judged",
     "Launch",
@@ -76,8 +78,10 @@ __all__ = [
     "NotConfigured",
     "NotFound",
     "NotInTime",
+    "Notification",
     "PreconditionFailed",
     "Problem",
+    "Provider",
     "Records",
     "Redirected",
     "Report",
@@ -87,6 +91,8 @@ __all__ = [
     "RunFailed",
     "Stored",
     "Study",
+    "Subscription",
+    "Told",
     "TooMany",
     "UnexpectedAnswer",
     "WaxwingError",

@@ -19,7 +19,6 @@ Operation = Mapping[str, Any]
 """One operation of a batch."""
 CHANGES = ("snapshot", "stored", "left", "withdrawn", "expired", "dropped", "reset")
 """Events of a stream; others are about the stream itself. After ``end``, a new request is answered with the reason."""
-LONGEST_PAUSE_S = 30.0
 ANSWER_S = 20.0
 """Time for an answer beyond the time that the server was asked to wait."""
 
@@ -102,15 +101,7 @@ def watching(network: str, filters: Query, last_id: str, *, snapshot: bool) -> C
     return call("GET", at("networks", network, "stream"), query=query, headers=headers)
 
 
-def change(event: Event) -> Change | None:
-    """``None`` for an event that is about the stream itself."""
-    if event.name not in CHANGES:
-        return None
+def change(event: Event) -> Change:
+    """Of an event of ``CHANGES``."""
     raw = json.loads(event.data)
     return Change(id=event.id, kind=event.name, context=Context.of(raw), raw=raw)
-
-
-def pause_s(named_s: float | None, failures: int, chance: float) -> float:
-    """The wait before a stream is opened again."""
-    usual = min(LONGEST_PAUSE_S, 0.25 * 2.0**failures) if failures else 0.1
-    return max(named_s or 0.0, usual * (0.5 + chance / 2))

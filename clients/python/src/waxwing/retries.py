@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from waxwing.calls import Call
 
+LONGEST_STREAM_PAUSE_S = 30.0
 REFUSED_FOR_NOW = (429, 503)
 """Not carried out: every request may be sent again."""
 
@@ -72,3 +73,9 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
         return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - now.timestamp())
     except (ValueError, OverflowError):
         return None
+
+
+def stream_pause_s(named_s: float | None, failures: int, chance: float) -> float:
+    """The wait before a stream is opened again."""
+    usual = min(LONGEST_STREAM_PAUSE_S, 0.25 * 2.0**failures) if failures else 0.1
+    return max(named_s or 0.0, usual * (0.5 + chance / 2))

@@ -176,8 +176,8 @@ class Broker:
 
     @property
     def knows(self) -> Callable[[Address], bool]:
-        """Sessions count, not addresses: the channel tells strangers apart."""
-        return lambda address: True
+        """Addresses of sessions. Datagrams from all others wait behind theirs, whatever their sources claim to be."""
+        return lambda address: self.peers.knows(address)
 
     def traces(self) -> Sequence[Any]:
         return () if self._tracer is None else self._tracer.take()

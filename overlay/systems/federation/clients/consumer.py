@@ -243,6 +243,15 @@ class Consumer(Session):
             for one in message.added:
                 self._drop(one.id.number, End.REFUSED, code, answer or "")
 
+    def _current(self, message: m.Message) -> m.Message:
+        """Subscriptions as they are now. Those that have ended are withdrawn with it, or the broker would keep them."""
+        if not isinstance(message, m.Subscribe):
+            return message
+        live = {one.id: self._live.get(one.id.number) for one in message.added}
+        added = tuple([one.subscription for one in live.values() if one is not None])
+        ended = [sid for sid, one in live.items() if one is None]
+        return replace(message, added=added, removed=tuple(dict.fromkeys((*message.removed, *ended))))
+
     def _tell_late(self, message: m.Subscribe) -> None:
         """The broker has not answered; being told again changes nothing there."""
         added = [one.subscription for sid in message.added if (one := self._live.get(sid.id.number)) is not None]

@@ -113,9 +113,14 @@ class Session(Registering):
                 self._lose(UNKNOWN)
         elif nack.code is m.Code.INVALID and (request := self._refused_once(nack.req)) is not None:
             self._keep_alive()
+            request.message = self._current(request.message)
             self._send(request)
         elif nack.req:
             self.take_answer("", nack.req, nack.code, nack.words)
+
+    def _current(self, message: m.Message) -> m.Message:
+        """What is asked again instead of a refused request: later ones may have been accepted meanwhile."""
+        return message
 
     def _refused_once(self, req: int) -> Request | None:
         """The request, if its first refusal has come while it is registered."""

@@ -1,17 +1,23 @@
 """The subscriptions of a link that no other covers, kept up to date as subscriptions come and go.
 
 Each covered one is noted at one that is kept and covers it. When that goes, what it covered is decided again. Only
-those of the same entity, or of none, are compared, as in the index of subscriptions; comparing all would take a
-millisecond for each subscription among 10,000.
+those of the same entity, or of none, are compared, as in the index of subscriptions, and at most ``MOST_COMPARED`` of
+them: else one client that wants many different ranges would make each further subscription cost its broker more.
+What is left out by that bound is only told without need.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
 
 from overlay.systems.federation.covering.covers import Coverable
 from overlay.systems.federation.wire.values import Subscription, SubscriptionId
 
 Changed = dict[SubscriptionId, None]
 """An ordered set."""
+MOST_COMPARED = 32
+"""Others that one is compared with to find what covers it, and to find what it covers; the oldest first."""
 
 
 class Kept:
@@ -23,6 +29,8 @@ class Kept:
         """Those that are kept, by scope, and by the entity that they fix, None if they fix none."""
         self._covered: dict[SubscriptionId, dict[SubscriptionId, Coverable]] = {}
         """By the one that is noted as covering them; none is empty."""
+        self._was_large = False
+        """Whether some were not compared, so that one that is kept may be covered."""
         self._coverer: dict[SubscriptionId, SubscriptionId] = {}
 
     def get(self, sid: SubscriptionId) -> Subscription | None:
@@ -57,17 +65,20 @@ class Kept:
         for one in self._kept.values():
             entity = one.conjunction.entity
             assert all(self._places[scope][entity][one.subscription.id] is one for scope in one.scopes)
-            assert not any(other.covers(one) for other in self._above(one) if other is not one)
+            assert self._was_large or not any(other.covers(one) for other in self._above(one) if other is not one)
 
     def _place(self, one: Coverable, changed: Changed) -> None:
         sid = one.subscription.id
         changed[sid] = None
-        coverer = next((other.subscription.id for other in self._above(one) if other.covers(one)), None)
+        self._was_large = self._was_large or len(self._kept) > MOST_COMPARED
+        above = islice(self._above(one), MOST_COMPARED)
+        coverer = next((other.subscription.id for other in above if other.covers(one)), None)
         if coverer is not None:
             self._covered.setdefault(coverer, {})[sid] = one
             self._coverer[sid] = coverer
             return
-        needless = [other for other in self._below(one) if one.covers(other)]
+        below = {other.subscription.id: other for other in islice(self._below(one), MOST_COMPARED)}
+        needless = [other for other in below.values() if one.covers(other)]
         self._kept[sid] = one
         for scope in one.scopes:
             self._places.setdefault(scope, {}).setdefault(one.conjunction.entity, {})[sid] = one
@@ -76,20 +87,18 @@ class Kept:
             for again in (other, *inner):
                 self._place(again, changed)
 
-    def _above(self, one: Coverable) -> list[Coverable]:
+    def _above(self, one: Coverable) -> Iterator[Coverable]:
         """Those that may cover it: they have all its scopes, and fix its entity or none."""
         places = self._places.get(one.subscription.scopes[0], {})
-        entities = dict.fromkeys((one.conjunction.entity, None))
-        return [other for entity in entities for other in places.get(entity, {}).values()]
+        for entity in dict.fromkeys((one.conjunction.entity, None)):
+            yield from places.get(entity, {}).values()
 
-    def _below(self, one: Coverable) -> list[Coverable]:
-        """Those that it may cover, each once."""
-        found: dict[SubscriptionId, Coverable] = {}
+    def _below(self, one: Coverable) -> Iterator[Coverable]:
+        """Those that it may cover; one with several scopes may come more than once."""
         for scope in one.subscription.scopes:
             places, entity = self._places.get(scope, {}), one.conjunction.entity
             for rows in places.values() if entity is None else (places.get(entity, {}),):
-                found.update(rows)
-        return list(found.values())
+                yield from rows.values()
 
     def _unkeep(self, sid: SubscriptionId) -> list[Coverable]:
         """Returns what it covered, which is then nowhere."""

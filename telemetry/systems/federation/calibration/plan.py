@@ -34,7 +34,6 @@ from telemetry.systems.federation.calibration.probes import (
 COSTS, SERVICE, MEMORY = "messages", "registrations", "memory"
 FLEET, BINARY, SLOW = "datagrams", "datagrams, binary", "datagrams, rested"
 COSTS_S, SERVICE_S, MEMORY_S = 50.0, 5.0, 5.0
-SECOND_US = 1_000_000
 DIGITS = 3
 """After the point, of microseconds."""
 _PUBLISHED = {"profile": "published", "cache_cap": 0.15}
@@ -45,19 +44,28 @@ def _chain(rate_per_s: float) -> Anchor:
     return Anchor(f"chain of 3, {rate_per_s:g} queries/s", "line", 3, {**_LOAD, "rate_per_s": rate_per_s}, _PUBLISHED)
 
 
+def _alone(rate_per_s: float) -> Anchor:
+    workload = {**_LOAD, "rate_per_s": rate_per_s}
+    return Anchor(f"one broker, {rate_per_s:g} queries/s", "central", 1, workload, {**_PUBLISHED, "cache_cap": 0})
+
+
+def _gone(name: str, **fault: Any) -> Anchor:
+    """As E1.4, with queries meanwhile."""
+    settings = {**_PUBLISHED, "keepalive_s": 2, "broker_keepalive_s": 2}
+    faults = ({"what": "vanish", "at_s": 1, **fault},)
+    return Anchor(f"chain of 3, {name}", "line", 3, {**_LOAD, "rate_per_s": 20.0}, settings, faults=faults)
+
+
 ANCHORS = (
     _chain(10.0),
     _chain(40.0),
     _chain(60.0),
-    Anchor("one broker, 60 queries/s", "central", 1, {**_LOAD, "rate_per_s": 60.0}, {**_PUBLISHED, "cache_cap": 0}),
-    Anchor(
-        "chain of 3, a provider disappears",
-        "line",
-        3,
-        {**_LOAD, "rate_per_s": 20.0},
-        {**_PUBLISHED, "keepalive_s": 2},
-        faults=({"what": "vanish", "clients": ["p0"], "way": "improper", "at_s": 1},),
-    ),
+    _alone(10.0),
+    _alone(60.0),
+    _gone("a provider leaves", clients=["p0"], way="proper"),
+    _gone("a provider disappears", clients=["p0"], way="improper"),
+    _gone("a broker leaves", brokers=[2], way="proper"),
+    _gone("a broker disappears", brokers=[2], way="improper"),
     Anchor(
         "chain of 3, subscriptions flooded",
         "line",
@@ -121,13 +129,14 @@ def _of_broker(known: Found, kept: Found) -> Costs:
     datagram = _at_least_nothing(exchange - sent)
     reply = batch + datagram + sent + out
     answered = _at_least_nothing((known["query"] - 2 * reply) / 2)
-    lookup, subscribe, publish, read, told = (
-        _after_rests(known, name)
-        for name in ("lookup", "subscribe", "publish", "contextml: publish", "contextml: publish, told")
+    lookup, publish, read, told = (
+        _after_rests(known, name) for name in ("lookup", "publish", "contextml: publish", "contextml: publish, told")
     )
     colder = {
-        "in_subscribe": _more(subscribe, lookup),
-        "in_publish": _more(publish, lookup),
+        **{
+            f"in_{name}": _more(_after_rests(known, name), lookup)
+            for name in ("subscribe", "publish", "subtable", "forward")
+        },
         XML_IN: _more(read, publish),
         XML_OUT: _more(told, read),
     }
@@ -205,18 +214,6 @@ def _cheapest(rounds: Sequence[Found]) -> Found:
 def _busy(rounds: Sequence[Mapping[str, Fleet]], name: str) -> Fleet:
     """Of the round in which a datagram of these clients was cheapest."""
     return min((one[name] for one in rounds), key=lambda fleet: fleet.spent_us / fleet.datagrams)
-
-
-def borne_per_s(broker: Costs) -> float:
-    """Queries a second with which a broker without neighbours is busy all the time, in the published profile.
-
-    A query is a SUBSCRIBE, answered by ACK and OFFER, and a PUBLISH, answered by ACK and NOTIFY, each of which is
-    received alone; OFFER, NOTIFY and the ACK of the provider are acknowledged by a datagram each.
-    """
-    work = {name: curve.at(0) for name, curve in broker.work_us.items()}
-    woken = broker.batch_us + broker.other_us
-    visit = woken + 2 * broker.sent_us + work[XML_IN] + work[XML_OUT] + 2 * work[OUT]
-    return SECOND_US / (2 * visit + work["in_subscribe"] + work["in_publish"] + 3 * woken)
 
 
 def _at_least_nothing(us: float) -> float:

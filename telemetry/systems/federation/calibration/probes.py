@@ -3,11 +3,10 @@
 discover                 DISCOVER and HERE, outside sessions          discover, together: in one batch
 lookup                   LOOKUP and FOUND, a datagram each way        lookup, kept alive: KEEPALIVEs in the same one
 lookup, more             several LOOKUPs in one datagram, and their answers in one
-lookup, rested           after a sleep, with cold caches
+lookup, rested           after a sleep, with cold caches; the same of others
 subscribe, publish       accepted; nobody else is told
 publish, told            the same, and one consumer is told
 publish, notified        the same, and ``NOTIFIED`` consumers are told
-subscribe, rested; publish, rested; publish, told, rested    after a sleep
 subtable, forward, query, regtable    at one end of a link, for what a client at the other end did
 """
 
@@ -316,8 +315,9 @@ def _of_links(near: Standing, far: Standing) -> Found:
             provider.register(SCOPE)
             time.sleep(OUT_OF_TURN_S)
 
-        forward = _us(near, publish)
-        found = {"forward": forward, "query": _us(near, query), "subtable": _us(far, subscribe)}
+        found = {"forward": _us(near, publish), **_after_rests(near, "forward", publish, consumer, provider)}
+        found |= {"query": _us(near, query), "subtable": _us(far, subscribe)}
+        found |= _after_rests(far, "subtable", subscribe, consumer, provider)
         return {**found, "regtable, rested": _rested_us(near, change, 0)}
 
 

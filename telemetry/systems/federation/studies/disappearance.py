@@ -251,6 +251,7 @@ DISAPPEARANCE_STUDY = Study(
     sources=(*QUICK_SOURCES.values(), WAIT.source, BOUND),
     limits=(
         SIMULATED,
+        "The calibration has each of the four live and simulated, with one disappearance and queries meanwhile.",
         "Receivers only: the registration component, which notices by itself, is none.",
         "The registration service is next to every broker: only links between brokers and of clients have a delay.",
         *slips_at("419", "264"),

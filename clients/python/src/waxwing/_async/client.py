@@ -12,6 +12,7 @@ from waxwing import calls, config
 from waxwing._async import lists
 from waxwing._async.context import AsyncContextOf
 from waxwing._async.experiments import AsyncExperiments, AsyncRuns
+from waxwing._async.federation import AsyncFederationOf
 from waxwing._async.resources import AsyncNetworks, AsyncReports, AsyncStudies, AsyncTopologies
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import Answer
@@ -47,6 +48,10 @@ class AsyncClient:
     def context(self, network: str) -> AsyncContextOf:
         """The context of a network, by its id."""
         return self.networks.context(network)
+
+    def federation(self, network: str) -> AsyncFederationOf:
+        """The federated brokers of a network, by its id."""
+        return self.networks.federation(network)
 
     async def api(
         self,

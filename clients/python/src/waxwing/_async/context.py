@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import random
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
 from waxwing import contexts
-from waxwing._async import lists
+from waxwing._async import lists, streams
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import Call, call
 from waxwing.contexts import Change, Operation
-from waxwing.errors import NoConnection, NotFound, TooMany
+from waxwing.errors import NotFound
 from waxwing.payloads import Payload
 from waxwing.records import Context, Records, Result, Stored, all_of
-from waxwing.sse import EventReader
 
 
 class AsyncContextOf:
@@ -119,7 +116,7 @@ class AsyncContextOf:
 
     async def watch(
         self, *, last_id: str = "", snapshot: bool = False, silence_s: float = 60.0, **filters: Any
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncGenerator[Change, None]:
         """Changes as they come, for ever. A connection that breaks, or is silent for ``silence_s``, is replaced.
 
         ``last_id`` resumes after the change with that ``id``. A change of the kind ``reset`` says that those before it
@@ -127,28 +124,18 @@ class AsyncContextOf:
         also after each ``reset``. Raises ``ApiError`` for what the server refuses, ``NoConnection`` after
         ``Retry.attempts`` failures in a row.
         """
-        reader, failures = EventReader(last_id), 0
-        while True:
-            asked = contexts.watching(self.network, filters, reader.last_id, snapshot=snapshot)
-            try:
-                async with contextlib.aclosing(self._once(asked, reader, silence_s)) as changes:
-                    async for change in changes:
-                        failures = 0
-                        yield change
-                        if snapshot and change.kind == "reset":
-                            reader.last_id = ""
-                            break
-            except (NoConnection, TooMany):
-                failures += 1
-                if failures >= self._transport.retry.attempts:
-                    raise
-            await asyncio.sleep(contexts.pause_s(reader.retry_s, failures, random.random()))
 
-    async def _once(self, asked: Call, reader: EventReader, silence_s: float) -> AsyncGenerator[Change, None]:
-        reader.reconnected()
-        async with self._transport.lines(asked, silence_s) as lines:
-            async for line in lines:
-                event = reader.feed(line)
-                change = event and contexts.change(event)
-                if change:
-                    yield change
+        def asked(after: str) -> Call:
+            return contexts.watching(self.network, filters, after, snapshot=snapshot)
+
+        found = streams.events(
+            self._transport,
+            asked,
+            contexts.CHANGES,
+            last_id=last_id,
+            silence_s=silence_s,
+            restarting=("reset",) if snapshot else (),
+        )
+        async with contextlib.aclosing(found) as events:
+            async for event in events:
+                yield contexts.change(event)

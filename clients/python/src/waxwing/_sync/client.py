@@ -13,6 +13,7 @@ from waxwing import calls, config
 from waxwing._sync import lists
 from waxwing._sync.context import ContextOf
 from waxwing._sync.experiments import Experiments, Runs
+from waxwing._sync.federation import FederationOf
 from waxwing._sync.resources import Networks, Reports, Studies, Topologies
 from waxwing._sync.transport import Transport
 from waxwing.calls import Answer
@@ -48,6 +49,10 @@ class Client:
     def context(self, network: str) -> ContextOf:
         """The context of a network, by its id."""
         return self.networks.context(network)
+
+    def federation(self, network: str) -> FederationOf:
+        """The federated brokers of a network, by its id."""
+        return self.networks.federation(network)
 
     def api(
         self,

@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import time
 import contextlib
-import random
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from waxwing import contexts
-from waxwing._sync import lists
+from waxwing._sync import lists, streams
 from waxwing._sync.transport import Transport
 from waxwing.calls import Call, call
 from waxwing.contexts import Change, Operation
-from waxwing.errors import NoConnection, NotFound, TooMany
+from waxwing.errors import NotFound
 from waxwing.payloads import Payload
 from waxwing.records import Context, Records, Result, Stored, all_of
-from waxwing.sse import EventReader
 
 
 class ContextOf:
@@ -120,7 +117,7 @@ class ContextOf:
 
     def watch(
         self, *, last_id: str = "", snapshot: bool = False, silence_s: float = 60.0, **filters: Any
-    ) -> Iterator[Change]:
+    ) -> Generator[Change, None, None]:
         """Changes as they come, for ever. A connection that breaks, or is silent for ``silence_s``, is replaced.
 
         ``last_id`` resumes after the change with that ``id``. A change of the kind ``reset`` says that those before it
@@ -128,28 +125,18 @@ class ContextOf:
         also after each ``reset``. Raises ``ApiError`` for what the server refuses, ``NoConnection`` after
         ``Retry.attempts`` failures in a row.
         """
-        reader, failures = EventReader(last_id), 0
-        while True:
-            asked = contexts.watching(self.network, filters, reader.last_id, snapshot=snapshot)
-            try:
-                with contextlib.closing(self._once(asked, reader, silence_s)) as changes:
-                    for change in changes:
-                        failures = 0
-                        yield change
-                        if snapshot and change.kind == "reset":
-                            reader.last_id = ""
-                            break
-            except (NoConnection, TooMany):
-                failures += 1
-                if failures >= self._transport.retry.attempts:
-                    raise
-            time.sleep(contexts.pause_s(reader.retry_s, failures, random.random()))
 
-    def _once(self, asked: Call, reader: EventReader, silence_s: float) -> Generator[Change, None, None]:
-        reader.reconnected()
-        with self._transport.lines(asked, silence_s) as lines:
-            for line in lines:
-                event = reader.feed(line)
-                change = event and contexts.change(event)
-                if change:
-                    yield change
+        def asked(after: str) -> Call:
+            return contexts.watching(self.network, filters, after, snapshot=snapshot)
+
+        found = streams.events(
+            self._transport,
+            asked,
+            contexts.CHANGES,
+            last_id=last_id,
+            silence_s=silence_s,
+            restarting=("reset",) if snapshot else (),
+        )
+        with contextlib.closing(found) as events:
+            for event in events:
+                yield contexts.change(event)

@@ -7,6 +7,7 @@ from typing import Any
 
 from waxwing._sync import lists, waits
 from waxwing._sync.context import ContextOf
+from waxwing._sync.federation import FederationOf
 from waxwing._sync.transport import Transport
 from waxwing.calls import at, call, segment
 from waxwing.errors import RunFailed
@@ -94,6 +95,9 @@ class Networks:
 
     def context(self, network: str) -> ContextOf:
         return ContextOf(self._transport, network)
+
+    def federation(self, network: str) -> FederationOf:
+        return FederationOf(self._transport, network)
 
     def _do(self, network: str, what: str) -> Network:
         return Network.of((self._transport.send(call("POST", at("networks", network, what), body={}))).data)

@@ -1,0 +1,166 @@
+"""Requests and answers about a network of federated brokers. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from waxwing.calls import Call, at, call
+from waxwing.errors import InvalidMessage
+from waxwing.records import Raw, Record
+from waxwing.sse import Event
+
+NOTIFICATION, ENDED, RESET = EVENTS = ("notification", "ended", "reset")
+"""Events of a stream; others are about the stream itself."""
+VALID_MS = 120_000
+"""Of what is published, unless its caller says otherwise."""
+Moment = datetime | str
+"""With its time zone; or a text as in ISO 8601."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subscription(Record):
+    """``raw`` has its priority and the failures of its webhook."""
+
+    id: str = ""
+    client: str = ""
+    """Its consumer."""
+    scopes: tuple[str, ...] = ()
+    expression: Sequence[Any] = ()
+    """As nested lists."""
+    kind: str = ""
+    """once, stream"""
+    expires: datetime | None = None
+    url: str = ""
+    state: str = ""
+    """active, satisfied, expired, refused"""
+    reason: str = ""
+    notified: int = 0
+    """Notifications received."""
+    delivered: int = 0
+    """Of these, to its URL."""
+    given_up: int = 0
+    """Of these, not delivered."""
+    created: datetime | None = None
+    stream: str = field(default="", repr=False)
+
+    @property
+    def last_id(self) -> str:
+        """Of a new one: the event before its first notification, where ``watch`` begins. Else empty."""
+        return parse_qs(urlsplit(self.stream).query).get("last_event_id", [""])[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider(Record):
+    """A provider that this account has registered."""
+
+    name: str = ""
+    scopes: tuple[str, ...] = ()
+    needs: Raw = field(default_factory=dict)
+    url: str = ""
+    broker: int | None = None
+    created: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(Record):
+    """A provider of a scope, of any account."""
+
+    id: str = ""
+    endpoint: str = ""
+    """Its address in the network."""
+    url: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notification(Record):
+    provider: str = ""
+    number: int = 0
+    """Rises with each notification of its provider."""
+    entity_type: str = ""
+    entity_id: str = ""
+    scope: str = ""
+    timestamp: datetime | None = None
+    expires: datetime | None = None
+    data: Raw = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """An event of a stream. ``kind`` is one of ``EVENTS``; ``reset``: events before it are missing."""
+
+    id: str
+    """Resumes the stream after this event."""
+    kind: str
+    subscription: str = ""
+    """Empty of a ``reset``."""
+    notification: Notification | None = None
+    end: str = ""
+    """Of an ``ended``: satisfied, expired, refused."""
+    reason: str = ""
+    raw: Mapping[str, Any] = field(repr=False, default_factory=dict)
+    """With ``cached`` and ``hops`` of a notification."""
+
+
+def path(network: str, *parts: str) -> str:
+    return at("networks", network, *parts)
+
+
+def subscribing(
+    network: str, scopes: Sequence[str], expression: str | Sequence[Any] | None, expires: Moment, more: Raw, key: str
+) -> Call:
+    body = {**told({"expression": expression, **more}), "scopes": list(scopes), "expires": time_text(expires)}
+    return call("POST", path(network, "subscriptions"), body=body, key=key or True)
+
+
+def registering(network: str, name: str, scopes: Sequence[str], more: Raw, key: str) -> Call:
+    body = {"name": name, "scopes": list(scopes), **told(more)}
+    return call("POST", path(network, "providers"), body=body, key=key or True)
+
+
+def publishing(network: str, body: Raw, *, expires: Moment | None, timestamp: Moment | None) -> Call:
+    times = {"expires": expires and time_text(expires), "timestamp": timestamp and time_text(timestamp)}
+    return call("POST", path(network, "publish"), body={**told(body), **told(times)})
+
+
+def querying(network: str, scopes: Sequence[str], more: Raw) -> Call:
+    return call("POST", path(network, "query"), body={"scopes": list(scopes), **told(more)})
+
+
+def ids_of(subscriptions: Subscription | str | Iterable[Subscription | str]) -> dict[str, str]:
+    """The ``last_id`` of each, by id. Raises ``InvalidMessage``."""
+    several = [subscriptions] if isinstance(subscriptions, Subscription | str) else subscriptions
+    found = {one if isinstance(one, str) else one.id: "" if isinstance(one, str) else one.last_id for one in several}
+    if not found:
+        raise InvalidMessage("there is no subscription to watch")
+    return found
+
+
+def watching(network: str, ids: Iterable[str], last_id: str) -> Call:
+    headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last_id} if last_id else {})}
+    return call("GET", path(network, "stream"), query={"subscription": list(ids)}, headers=headers)
+
+
+def event(one: Event) -> Told:
+    raw = json.loads(one.data)
+    about = {name: str(raw[name]) for name in ("subscription", "end", "reason") if name in raw}
+    notification = Notification.of(raw["notification"]) if one.name == NOTIFICATION else None
+    return Told(id=one.id, kind=one.name, notification=notification, raw=raw, **about)
+
+
+def told(fields: Raw) -> dict[str, Any]:
+    """Those that are given."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def time_text(at: Moment) -> str:
+    """Raises ``InvalidMessage`` for a time without its zone, which a server would take for another time."""
+    if isinstance(at, str):
+        return at
+    if at.tzinfo is None:
+        raise InvalidMessage(f"{at} has no time zone: use datetime.now(UTC)")
+    return at.isoformat()

@@ -1,0 +1,144 @@
+"""The subscriptions of a link that no other covers, kept up to date as subscriptions come and go.
+
+Each covered one is noted at one that is kept and covers it. When that goes, what it covered is decided again, in the
+order of keys. Of two that cover each other, the one that is kept already stays.
+
+Which others are compared: a subscription with a function covers and is covered among those of its owner; one without
+covers whoever has its rarest equality, or attribute, and is found by these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+
+from overlay.systems.silbops.content.constraints import EQUAL
+from overlay.systems.silbops.tables.rows import Key, Subscription
+
+Changed = dict[Key, None]
+"""An ordered set."""
+
+
+class Forwarded:
+    def __init__(self, *, is_covering: bool = True) -> None:
+        self._is_covering = is_covering
+        self._kept: dict[Key, Subscription] = {}
+        self._places: dict[Hashable, dict[Key, Subscription]] = {}
+        """Kept ones by all that they have: owner and function, equalities, names, and those without a function."""
+        self._covered: dict[Key, dict[Key, Subscription]] = {}
+        """By the one that is noted as covering them; none is empty."""
+        self._coverer: dict[Key, Key] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Key) -> Subscription | None:
+        """If it is kept."""
+        return self._kept.get(key)
+
+    def is_known(self, key: Key) -> bool:
+        return key in self._kept or key in self._coverer
+
+    def put(self, one: Subscription) -> Changed:
+        """Add it, or replace the one with its key. Returns the keys for which ``get`` may have changed."""
+        changed = self.drop(one.key)
+        self._place(one, changed)
+        return changed
+
+    def drop(self, key: Key) -> Changed:
+        """As ``put``. Nothing changes if it is not there."""
+        changed: Changed = {key: None}
+        if key in self._coverer:
+            self._uncover(key)
+        elif key in self._kept:
+            for one in sorted(self._unkeep(key)):
+                self._place(one, changed)
+        return changed
+
+    def _place(self, one: Subscription, changed: Changed) -> None:
+        changed[one.key] = None
+        coverer = next((other.key for other in self._above(one) if other.covers(one)), None)
+        if coverer is not None:
+            self._covered.setdefault(coverer, {})[one.key] = one
+            self._coverer[one.key] = coverer
+            return
+        needless = [other for other in self._below(one) if one.covers(other)]
+        self._kept[one.key] = one
+        if self._is_covering:
+            for place in _places(one):
+                self._places.setdefault(place, {})[one.key] = one
+        for other in needless:
+            inner = self._unkeep(other.key)
+            for again in (other, *inner):
+                self._place(again, changed)
+
+    def _above(self, one: Subscription) -> Iterator[Subscription]:
+        """Those that may cover it."""
+        if self._is_covering:
+            for place in _places_above(one):
+                yield from self._places.get(place, {}).values()
+
+    def _below(self, one: Subscription) -> Iterable[Subscription]:
+        """Those that it may cover, each once."""
+        if not self._is_covering:
+            return ()
+        if one.scope is not None:
+            return tuple(self._places.get((one.owner, one.scope), {}).values())
+        if not one.filter:
+            return tuple(self._kept.values())
+        return tuple(min((self._places.get(part, {}) for part in _parts(one)), key=len).values())
+
+    def _unkeep(self, key: Key) -> list[Subscription]:
+        """Returns what it covered, which is then nowhere."""
+        one = self._kept.pop(key)
+        if self._is_covering:
+            for place in _places(one):
+                del self._places[place][key]
+                if not self._places[place]:
+                    del self._places[place]
+        covered = list(self._covered.pop(key, {}).values())
+        for other in covered:
+            del self._coverer[other.key]
+        return covered
+
+    def _uncover(self, key: Key) -> None:
+        coverer = self._coverer.pop(key)
+        del self._covered[coverer][key]
+        if not self._covered[coverer]:
+            del self._covered[coverer]
+
+    def check_invariants(self) -> None:
+        """Raises ``AssertionError``."""
+        assert all(self._covered.values())
+        assert self._covered.keys() <= self._kept.keys()
+        assert len(self._coverer) == sum(map(len, self._covered.values()))
+        for key, covered in self._covered.items():
+            assert all(self._kept[key].covers(one) and self._coverer[one.key] == key for one in covered.values())
+        if self._is_covering:
+            several = list(self._kept.values())
+            assert not any(one.covers(other) for one in several for other in several if one is not other)
+
+
+_WITHOUT = "without a function"
+
+
+def _parts(one: Subscription) -> list[Hashable]:
+    """What all that it covers have, too: its equalities, or else the names of its attributes."""
+    equalities = [part for part in one.filter if part.op == EQUAL]
+    return list(equalities) or list(dict.fromkeys(part.name for part in one.filter))
+
+
+def _places(one: Subscription) -> list[Hashable]:
+    equalities = [part for part in one.filter if part.op == EQUAL]
+    places: list[Hashable] = [*equalities, *dict.fromkeys(part.name for part in one.filter)]
+    if one.scope is not None:
+        places.append((one.owner, one.scope))
+    else:
+        places.append((_WITHOUT, _parts(one)[0] if one.filter else None))
+    return places
+
+
+def _places_above(one: Subscription) -> list[Hashable]:
+    """Where a kept one stands that covers it."""
+    places: list[Hashable] = [(one.owner, one.scope)] if one.scope is not None else []
+    parts = [None, *(part for part in one.filter if part.op == EQUAL), *dict.fromkeys(part.name for part in one.filter)]
+    return [*places, *((_WITHOUT, part) for part in parts)]

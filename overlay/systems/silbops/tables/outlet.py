@@ -1,0 +1,164 @@
+"""What one neighbour is to know, and what it was told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from overlay.systems.silbops.tables.contexts import Contexts
+from overlay.systems.silbops.tables.forwarded import Forwarded
+from overlay.systems.silbops.tables.publishers import Publishers
+from overlay.systems.silbops.tables.rows import Advertisement, Context, Key, Owner, Subscription
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """To be told to a neighbour, in the order of the fields.
+
+    So a context precedes the subscription that needs it, and a broader subscription replaces what it covers without a
+    gap.
+    """
+
+    advertised: tuple[Advertisement, ...] = ()
+    unadvertised: tuple[Key, ...] = ()
+    contexts: tuple[tuple[Owner, Context], ...] = ()
+    subscribed: tuple[Subscription, ...] = ()
+    unsubscribed: tuple[Key, ...] = ()
+    forgotten: tuple[Owner, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(
+            (self.advertised, self.unadvertised, self.contexts, self.subscribed, self.unsubscribed, self.forgotten)
+        )
+
+
+@dataclass(slots=True)
+class _Told:
+    advertisements: dict[Key, Advertisement] = field(default_factory=dict)
+    subscriptions: dict[Key, Subscription] = field(default_factory=dict)
+    versions: dict[Owner, int] = field(default_factory=dict)
+    """Of the contexts."""
+
+
+class Outlet:
+    """``offer_*`` and ``touch_context`` are called with what may have changed; ``difference`` gives what has, once."""
+
+    def __init__(self, contexts: Contexts, *, is_covering: bool) -> None:
+        self.publishers = Publishers()
+        """Behind the neighbour."""
+        self._contexts = contexts
+        self._advertised: dict[Key, Advertisement] = {}
+        self._forwarded = Forwarded(is_covering=is_covering)
+        self._readers: Counter[Owner] = Counter()
+        """How many forwarded subscriptions with a function each has."""
+        self._reading: set[Key] = set()
+        """Those that are counted."""
+        self._told = _Told()
+        self._changed: tuple[dict[Key, None], dict[Key, None], dict[Owner, None]] = ({}, {}, {})
+        """Advertisements, subscriptions, contexts."""
+
+    @property
+    def forwarded(self) -> int:
+        """Subscriptions that the neighbour is to know."""
+        return len(self._forwarded)
+
+    def offer_advertisement(self, key: Key, one: Advertisement | None) -> None:
+        """What it is to know under this key; None if nothing."""
+        if one is None:
+            self._advertised.pop(key, None)
+        else:
+            self._advertised[key] = one
+        self._changed[0][key] = None
+
+    def offer_subscription(self, key: Key, one: Subscription | None) -> None:
+        """The newest one that came by another link; None if none did."""
+        is_called = one is not None and self.publishers.call_for(one)
+        if not is_called and not self._forwarded.is_known(key):
+            return
+        changed = self._forwarded.put(one) if one is not None and is_called else self._forwarded.drop(key)
+        for changed_key in changed:
+            self._changed[1][changed_key] = None
+            self._count_reader(changed_key)
+
+    def touch_context(self, owner: Owner) -> None:
+        """It is new, newer or gone."""
+        if self._readers[owner] or owner in self._told.versions:
+            self._changed[2][owner] = None
+
+    def heard_context(self, owner: Owner, version: int) -> None:
+        """From the neighbour itself, which need not be told it again if it was told one before."""
+        if owner in self._told.versions:
+            self._told.versions[owner] = max(version, self._told.versions[owner])
+
+    def difference(self) -> Difference:
+        advertisements, subscriptions, owners = self._changed
+        if not (advertisements or subscriptions or owners):
+            return _NOTHING
+        self._changed = ({}, {}, {})
+        told = self._told
+        advertised, unadvertised = _bring(told.advertisements, self._advertised.get, advertisements)
+        subscribed, unsubscribed = _bring(told.subscriptions, self._forwarded.get, subscriptions)
+        contexts, forgotten = self._context_changes(owners)
+        return Difference(advertised, unadvertised, contexts, subscribed, unsubscribed, forgotten)
+
+    def _context_changes(
+        self, owners: dict[Owner, None]
+    ) -> tuple[tuple[tuple[Owner, Context], ...], tuple[Owner, ...]]:
+        contexts, forgotten, versions = [], [], self._told.versions
+        for owner in sorted(owners):
+            context = self._contexts.get(owner) if self._readers[owner] else None
+            if context is None:
+                if versions.pop(owner, None) is not None:
+                    forgotten.append(owner)
+            elif versions.get(owner) != context.version:
+                versions[owner] = context.version
+                contexts.append((owner, context))
+        return tuple(contexts), tuple(forgotten)
+
+    def _count_reader(self, key: Key) -> None:
+        one = self._forwarded.get(key)
+        is_reader = one is not None and one.scope is not None
+        if is_reader != (key in self._reading):
+            (self._reading.add if is_reader else self._reading.remove)(key)
+            self._readers[key[0]] += 1 if is_reader else -1
+            if not self._readers[key[0]]:
+                del self._readers[key[0]]
+            self._changed[2][key[0]] = None
+
+    def check_invariants(self, advertised: dict[Key, Advertisement], offered: dict[Key, Subscription]) -> None:
+        """That what was told is what the tables say: ``advertised`` and ``offered`` came by other links.
+
+        Raises ``AssertionError``.
+        """
+        assert not any(self._changed), "not told"
+        assert self._told.advertisements == self._advertised == advertised
+        self._forwarded.check_invariants()
+        called = {key: one for key, one in offered.items() if self.publishers.call_for(one)}
+        told = self._told.subscriptions
+        for key, one in called.items():
+            assert told.get(key) == one if self._forwarded.get(key) else self._forwarded.is_known(key), key
+        assert all(called.get(key) == one and self._forwarded.get(key) == one for key, one in told.items())
+        readers = {one.owner for one in told.values() if one.scope is not None}
+        assert self._told.versions.keys() == {owner for owner in readers if self._contexts.get(owner)}
+
+
+_NOTHING = Difference()
+_One = TypeVar("_One")
+
+
+def _bring(
+    told: dict[Key, _One], wanted: Callable[[Key], _One | None], keys: Iterable[Key]
+) -> tuple[tuple[_One, ...], tuple[Key, ...]]:
+    """Make ``told`` what ``wanted`` says of these keys; returns what is new or other, and the keys of what is gone."""
+    added, removed = [], []
+    for key in sorted(keys):
+        one = wanted(key)
+        if one is None:
+            if told.pop(key, None) is not None:
+                removed.append(key)
+        elif told.get(key) != one:
+            told[key] = one
+            added.append(one)
+    return tuple(added), tuple(removed)

@@ -1,0 +1,93 @@
+"""Every index finds what testing every filter finds (seed 002, spec section 8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay.systems.silbops.content.constraints import constraint
+from overlay.systems.silbops.content.filters import EVERYTHING, Filter, filter_of
+from overlay.systems.silbops.content.values import Values
+from overlay.systems.silbops.index import INDEXES, Index, Scan
+from tests.silbops.drawn import NOTIFICATIONS, filters
+
+OTHERS = [name for name in INDEXES if name != "scan"]
+PLACES = st.sampled_from([-40, -20.5, 0, 0.25, 19, 20, 60, 1e9, 1e305])
+POSITIONS = st.dictionaries(st.sampled_from(["@x", "@y", "@z"]), PLACES)
+
+
+@st.composite
+def boxes(draw: st.DrawFn) -> Filter:
+    """As the siena arm writes them, with content and without."""
+    parts = list(draw(filters(2)))
+    for name, value in draw(POSITIONS).items():
+        radius = draw(st.sampled_from([0, 0.25, 20, 1e300]))
+        parts += [
+            constraint(name, draw(st.sampled_from([">", ">="])), value - radius, is_siena=True),
+            constraint(name, draw(st.sampled_from(["<", "<="])), value + radius, is_siena=True),
+        ]
+    return filter_of(parts, is_siena=True)
+
+
+CHANGES = st.lists(st.tuples(st.integers(0, 6), st.one_of(filters(), boxes(), st.none())), max_size=20)
+"""Filters by their number; None takes it away."""
+
+
+def changed(index: Index[int], known: dict[int, Filter], changes: list[tuple[int, Filter | None]]) -> None:
+    for key, one in changes:
+        if key in known:
+            index.remove(key)
+            del known[key]
+        if one is not None:
+            index.add(key, one)
+            known[key] = one
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@settings(max_examples=150)
+@given(CHANGES, st.lists(st.tuples(NOTIFICATIONS, POSITIONS), min_size=1, max_size=4))
+def test_every_index_finds_what_a_scan_finds(name: str, changes: Any, notifications: Any) -> None:
+    index: Index[int] = INDEXES[name]()
+    known: dict[int, Filter] = {}
+    changed(index, known, changes)
+    oracle: Scan[int] = Scan()
+    for key, one in known.items():
+        oracle.add(key, one)
+    assert len(index) == len(known)
+    for content, position in notifications:
+        values: Values = content | position
+        found = index.match(values)
+        assert sorted(found) == sorted(oracle.match(values))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@given(CHANGES)
+def test_nothing_is_left_when_all_filters_are_gone(name: str, changes: Any) -> None:
+    index: Any = INDEXES[name]()
+    known: dict[int, Filter] = {}
+    changed(index, known, [*changes, *((key, None) for key in range(7))])
+    assert len(index) == 0
+    assert left(index) == []
+
+
+def left(index: Any) -> list[str]:
+    """What an index still holds."""
+    found = []
+    for name, value in vars(index).items():
+        if hasattr(value, "__dict__"):
+            found += left(value)
+        elif value:
+            found.append(f"{name}: {value}")
+    return found
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_the_empty_filter_is_found_by_every_notification(name: str) -> None:
+    index: Index[str] = INDEXES[name]()
+    index.add("all", EVERYTHING)
+    assert index.match({"a": 1}) == ["all"]
+    index.remove("all")
+    assert index.match({"a": 1}) == []
