@@ -80,6 +80,7 @@ def test_a_radio_is_cut_and_a_subscription_is_tried_and_made(page: Page, stack: 
     page.get_by_role("button", name="Subscribe", exact=True).click()
     expect(page.locator("#subscribed")).to_contain_text("Subscribed as")
     page.get_by_label("The same as text").fill("temperature > 25")
+    page.get_by_label("Expires in, min").fill("30")  # what ends earlier covers nothing
     expect(page.locator("#covered")).to_contain_text("temperature > 20")
     page.get_by_label("Kind").select_option("once")
     expect(page.locator("#covered")).to_contain_text("None of your subscriptions here covers it")

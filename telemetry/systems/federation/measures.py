@@ -161,7 +161,7 @@ MEASURES = (
     ),
     Measure(
         "energy_per_query",
-        "Energy per query",
+        "Modelled energy per query",
         "J",
         (PART, "energy_per_query_j"),
         "lower",

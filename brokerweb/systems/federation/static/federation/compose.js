@@ -119,7 +119,7 @@ function because(row) {
 
 // Which subscriptions of this account cover the composed one.
 function covered({ covered_by: by, covering }) {
-  if (!by.length) return [said("None of your subscriptions here covers it: brokers send it on.")];
+  if (!by.length) return [said("None of your subscriptions here covers it: brokers send it on. One that ends before it does not count.")];
   const off = covering === "off" ? " Covering is off in this network, so brokers send it on nevertheless." : "";
   const list = Object.assign(document.createElement("ul"), { className: "plain" });
   list.append(...by.map((one) => item(`${one.scopes.join(", ")}: ${one.text === "true" ? "all notifications" : one.text}`, "text-break")));
