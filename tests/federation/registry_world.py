@@ -45,6 +45,8 @@ class Scripted:
         self.epoch = 0
         self.brokers, self.edges = {}, ()
         """What BROKERS said."""
+        self.known = set()
+        """All brokers that it ever said there are."""
         self._parts = []
 
     def advertisement(self):
@@ -67,9 +69,10 @@ class Scripted:
         if message.whole is m.Whole.CHANGES:
             assert not self._parts
             self.brokers |= {one.id: one for one in message.brokers}
-            assert set(message.gone) <= self.brokers.keys(), "who is gone was known"
-            for broker in message.gone:
-                del self.brokers[broker]
+            self.known |= self.brokers.keys()
+            assert set(message.gone) <= self.known, "who is gone was known"
+            for broker in message.gone:  # told again if a registration has crossed the epoch that told it
+                self.brokers.pop(broker, None)
             self.edges = message.edges
         else:
             self._parts.append(message)

@@ -208,3 +208,18 @@ def test_a_registration_service_does_what_a_naive_one_does():
     machine = settings(max_examples=examples(160), stateful_step_count=25, deadline=None)
     Machine.TestCase.settings = machine
     Machine.TestCase().runTest()
+
+
+def test_a_registration_that_crosses_an_epoch_is_answered_with_it_once_more():
+    machine = Machine()
+    machine.begin(0)
+    machine.start("b1", [], None)
+    machine.start("b0", [], None)
+    machine.settle()
+    machine.leave("b0")
+    machine.is_as_the_naive_one_says()
+    machine.move("b1")
+    machine.wait(100)
+    node = machine.world.nodes["b1"]
+    assert (node.epoch, list(node.brokers)) == (4, ["b1"])
+    assert [message.gone for message in node.news() if isinstance(message, m.Brokers)][-2:] == [("b0",), ("b0",)]
