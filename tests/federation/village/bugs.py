@@ -51,7 +51,7 @@ def an_earlier_life_stays(real):
 @plant(Deliveries, "_hold", seed=17)
 def nothing_is_held(real):
     """Notifications for a client that is invalid are dropped, and counted."""
-    return lambda self, client, one: self._drop(1)
+    return lambda self, name, client, one: self._drop(1)
 
 
 @plant(Held, "take", seed=17)
