@@ -11,6 +11,8 @@ Commands of the first system need no name: ``python -m overlay get …``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
 from pkgutil import resolve_name
 from typing import NamedTuple
 
@@ -24,6 +26,16 @@ class Command(NamedTuple):
     """A line of the usage."""
     load: Callable[[], Callable[[list[str]], int]]
     """Imports the command; what it returns takes the arguments and returns the exit code."""
+
+
+def main_of(module: str, *first: str) -> Callable[[], Callable[[list[str]], int]]:
+    """What imports ``module`` and returns its ``main``, with ``first`` before the arguments."""
+    return lambda: partial(import_module(module).main, *first)
+
+
+def commands_in(module: str, helps: Mapping[str, str]) -> dict[str, Command]:
+    """Those that a module has together: its ``main`` takes the name of one before the arguments."""
+    return {name: Command(help, main_of(module, name)) for name, help in helps.items()}
 
 
 PROGRAMS: dict[str, str] = {

@@ -13,58 +13,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from overlay.programs import Command, commands_in, main_of
 
-from overlay.programs import Command
-
-
-def _broker() -> Callable[[list[str]], int]:
-    from overlay.programs.context_broker import broker
-
-    return broker.main
-
-
-def _settings() -> Callable[[list[str]], int]:
-    from overlay.programs.context_broker import settings
-
-    return settings.main
-
-
-def _keep() -> Callable[[list[str]], int]:
-    from overlay.programs.context_broker import keeping
-
-    return keeping.main
-
-
-def _mqtt_bridge() -> Callable[[list[str]], int]:
-    from overlay.programs.context_broker.mqtt import command
-
-    return command.main
-
-
-def _exchange(name: str) -> Callable[[], Callable[[list[str]], int]]:
-    def load() -> Callable[[list[str]], int]:
-        from overlay.programs.context_broker import exchange
-
-        return lambda arguments: exchange.main(name, arguments)
-
-    return load
-
-
-def _holdings(name: str) -> Callable[[], Callable[[list[str]], int]]:
-    def load() -> Callable[[list[str]], int]:
-        from overlay.programs.context_broker import holdings
-
-        return lambda arguments: holdings.main(name, arguments)
-
-    return load
-
+_HERE = "overlay.programs.context_broker"
 
 COMMANDS = {
-    "broker": Command("one broker in the foreground", _broker),
-    **{
-        name: Command(help, _exchange(name))
-        for name, help in {
+    "broker": Command("one broker in the foreground", main_of(f"{_HERE}.broker")),
+    **commands_in(
+        f"{_HERE}.exchange",
+        {
             "ping": "whether a broker answers",
             "put": "store data",
             "get": "ask for data",
@@ -74,12 +31,12 @@ COMMANDS = {
             "monitor": "make a broker watch its neighbours",
             "neighbors": "list a broker's neighbours",
             "stats": "a broker's counters",
-        }.items()
-    },
-    "list": Command("list what a broker holds", _holdings("list")),
-    "watch": Command("show what changes at a broker", _holdings("watch")),
-    "keep": Command("keep data stored at the best broker, until Ctrl-C", _keep),
-    "mqtt-bridge": Command("context between an MQTT server and a network", _mqtt_bridge),
-    "settings": Command("what can be set on a broker, and what each profile sets", _settings),
+        },
+    ),
+    "list": Command("list what a broker holds", main_of(f"{_HERE}.holdings", "list")),
+    "watch": Command("show what changes at a broker", main_of(f"{_HERE}.holdings", "watch")),
+    "keep": Command("keep data stored at the best broker, until Ctrl-C", main_of(f"{_HERE}.keeping")),
+    "mqtt-bridge": Command("context between an MQTT server and a network", main_of(f"{_HERE}.mqtt.command")),
+    "settings": Command("what can be set on a broker, and what each profile sets", main_of(f"{_HERE}.settings")),
 }
 """Imported only when used: a broker in a process of its own would carry the rest."""

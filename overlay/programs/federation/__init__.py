@@ -1,30 +1,18 @@
 """Seed 001 on the command line and for programs.
 
 - ``client``    consumers and providers of a network, in an event loop
-- ``inspection``  what servers tell the operators of their host
+- ``inspection`` what servers tell the operators of their host
 - ``documents`` what they are given as JSON
-- ``commands``  these as commands
+- ``commands``  these as commands; ``consuming``, ``providing``, ``finding`` and ``checking`` carry them out
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from overlay.programs import commands_in
 
-from overlay.programs import Command
-
-
-def _command(name: str) -> Callable[[], Callable[[list[str]], int]]:
-    def load() -> Callable[[list[str]], int]:
-        from overlay.programs.federation.commands import main
-
-        return lambda arguments: main(name, arguments)
-
-    return load
-
-
-COMMANDS = {
-    name: Command(help, _command(name))
-    for name, help in {
+COMMANDS = commands_in(
+    "overlay.programs.federation.commands",
+    {
         "subscribe": "print the notifications that satisfy a subscription, as they come",
         "publish": "publish notifications as a provider, and leave",
         "provide": "publish what comes on standard input, and answer queries with the newest of it",
@@ -32,5 +20,5 @@ COMMANDS = {
         "lookup": "list the providers of a scope",
         "brokers": "ask the registration service which brokers there are",
         "check": "evaluate an expression for notifications in a file, without a network",
-    }.items()
-}
+    },
+)

@@ -11,27 +11,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from overlay.programs import commands_in
 
-from overlay.programs import Command
-
-
-def _command(name: str) -> Callable[[], Callable[[list[str]], int]]:
-    def load() -> Callable[[list[str]], int]:
-        from overlay.programs.radiator import commands
-
-        return lambda arguments: commands.main(name, arguments)
-
-    return load
-
-
-COMMANDS = {
-    name: Command(help, _command(name))
-    for name, help in {
+COMMANDS = commands_in(
+    "overlay.programs.radiator.commands",
+    {
         "propagate": "register, send a context to all clients, and leave",
         "receive": "register, and print every context that arrives",
         "clients": "list the clients of a server on this host",
         "pending": "list what a server on this host retains, by queue",
         "gateway": "serve HTTP and JSON to clients without UDP",
-    }.items()
-}
+    },
+)
