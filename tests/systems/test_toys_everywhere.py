@@ -24,7 +24,7 @@ def test_a_toy_system_is_at_home_in_every_interface(toy):
         env={**os.environ, VARIABLE: f"tests.systems.{toy}:SYSTEM"},
         capture_output=True,
         text=True,
-        timeout=BOUND_S,
+        timeout=3 * BOUND_S,  # a run of its own with several stories, next to other tests
         check=False,
     )
     assert told.returncode == 0, told.stdout[-6000:]
