@@ -35,7 +35,14 @@ SPEC = {
 }
 
 
-SMALL = {"brokers": examples(600), "providers": examples(600), "consumers": 5, "clients": examples(200)}
+SMALL = {
+    "brokers": examples(600),
+    "providers": examples(600),
+    "scopes": examples(600),
+    "consumers": 5,
+    "clients": examples(200),
+    "queries": 10_000,
+}
 
 
 def written(directory: Path, spec: object) -> str:
