@@ -34,7 +34,6 @@ class Message:
     tuple with names."""
 
     __slots__ = ("message", "peer")
-    __match_args__ = ("peer", "message")
 
     def __init__(self, peer: bytes, message: bytes) -> None:
         self.peer = peer

@@ -117,7 +117,7 @@ class Talk(Exchange):
     def _take_events(self) -> None:
         for event in self._channel.events():
             match event:
-                case Carried(_, message) | Loose(_, message, _) if not self._closing_until:
+                case Carried(message=message) | Loose(_, message, _) if not self._closing_until:
                     self._hear(message)
                 case Down():
                     self._is_over = True

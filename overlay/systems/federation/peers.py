@@ -44,7 +44,6 @@ class Heard:
     """A message of a peer, in order. A plain class: compiled, it is made with far less work than a tuple with names."""
 
     __slots__ = ("message", "peer", "size")
-    __match_args__ = ("peer", "message", "size")
 
     def __init__(self, peer: str, message: m.Message, size: int) -> None:
         self.peer = peer

@@ -63,7 +63,7 @@ class ScriptedBroker:
     def _take(self):
         for event in self.peers.events():
             match event:
-                case Heard(peer, message):
+                case Heard(peer=peer, message=message):
                     self.heard.append((self.peers.now // MILLISECOND, message))
                     if not self.is_mute:
                         self._answer(peer, message)

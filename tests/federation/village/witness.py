@@ -49,7 +49,7 @@ class Witness:
                 self._disturb(peer, f"a session ended ({reason})")
             case Quiet(peer) | Back(peer):
                 self._disturb(peer, "a session was quiet")
-            case Heard(_, m.Brokers(epoch, whole, _, _, edges)) if whole is not m.Whole.PART:
+            case Heard(message=m.Brokers(epoch, whole, _, _, edges)) if whole is not m.Whole.PART:
                 self._village.see_tree(epoch, edges)
 
     def _disturb(self, peer, cause):

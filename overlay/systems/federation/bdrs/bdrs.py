@@ -142,7 +142,7 @@ class RegistrationService:
     def _end(self) -> None:
         for event in self.peers.events():
             match event:
-                case Heard(peer, message):
+                case Heard(peer=peer, message=message):
                     self._handle(peer, message)
                 case HeardLoose(_, m.Discover(nonce), source):
                     self.peers.send_loose(source, m.Here(nonce, self.own))

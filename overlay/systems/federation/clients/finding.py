@@ -64,9 +64,9 @@ class Finding:
     def _take(self) -> None:
         for event in self._peers.events():
             match event:
-                case Heard(peer, m.Found(req, found)) if (peer, req) == (SERVICE, _REQ):
+                case Heard(peer=peer, message=m.Found(req, found)) if (peer, req) == (SERVICE, _REQ):
                     self.found = found
-                case Heard(peer, m.Nack(_, req) as refusal) if (peer, req) == (SERVICE, _REQ):
+                case Heard(peer=peer, message=m.Nack(_, req) as refusal) if (peer, req) == (SERVICE, _REQ):
                     self.refusal = refusal
                 case Down(peer) if peer == SERVICE.encode():
                     pass

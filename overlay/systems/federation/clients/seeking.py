@@ -50,9 +50,9 @@ class Seeking:
             case HeardLoose(name, m.Here(nonce, broker), _):
                 if nonce == self._number and broker.id == name:
                     self._end(_sites([(broker.id, broker.endpoint)]))
-            case Heard(peer, m.Found(req, found)) if peer == SERVICE and req == self._number:
+            case Heard(peer=peer, message=m.Found(req, found)) if peer == SERVICE and req == self._number:
                 self._end(_sites([(one.id, one.endpoint) for one in found]))
-            case Heard(peer, m.Nack(_, req)) if peer == SERVICE and req == self._number:
+            case Heard(peer=peer, message=m.Nack(_, req)) if peer == SERVICE and req == self._number:
                 self._end(())
             case Down(peer) if peer == SERVICE.encode():
                 self._end(())

@@ -72,13 +72,13 @@ class Session(Registering):
                 self._settle_seeking()
                 continue
             match event:
-                case Heard(peer, message) if peer == self.broker:
+                case Heard(peer=peer, message=message) if peer == self.broker:
                     self._take(message)
-                case Heard(peer, m.Answer(req, code) as answer):
+                case Heard(peer=peer, message=m.Answer(req, code) as answer):
                     self.take_answer(peer, req, code, answer)
-                case Heard(peer, m.Nack(_, req, code, words)):
+                case Heard(peer=peer, message=m.Nack(_, req, code, words)):
                     self.take_answer(peer, req, code, words)
-                case Heard(peer, message):
+                case Heard(peer=peer, message=message):
                     self._hear_other(peer, message)
                 case _:
                     self._take_change(event)
