@@ -247,7 +247,7 @@ def unions_are_not_told_again(real):
 
 @plant(Carrying, "add", seed=3)
 def nothing_is_carried(real):
-    """What is published without a neighbour is routed once, to nobody."""
+    """What is published without a neighbour is routed once, when there is no one to get it."""
     return lambda self, notification, handed, *, was_stored: None
 
 

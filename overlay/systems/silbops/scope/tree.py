@@ -68,9 +68,9 @@ def read(value: Any) -> Tree:
     return _Reader().test(value, 1)
 
 
-def variables(tree: Node, side: str, *, has_exists: bool = False) -> tuple[str, ...]:
-    """Names that it reads of ``side``, sorted; those under ``exists`` only with ``has_exists``."""
-    return tuple(sorted({name for one, name in _variables(tree, has_exists) if one == side}))
+def variables(tree: Node, side: str) -> tuple[str, ...]:
+    """Names without which it is false, of ``side``, sorted: those under ``exists`` are not among them."""
+    return tuple(sorted({name for one, name in _variables(tree) if one == side}))
 
 
 def constant(value: Any) -> bool | int | float | str:
@@ -95,14 +95,14 @@ def refuse(sentence: str, *, is_limit: bool = False) -> NoReturn:
     raise InvalidScope(sentence, is_limit=is_limit)
 
 
-def _variables(node: Node, has_exists: bool) -> Iterator[tuple[str, str]]:
+def _variables(node: Node) -> Iterator[tuple[str, str]]:
     if isinstance(node, tuple):
         head, *operands = node
         if head in (PUBLISHER, SUBSCRIBER):
             yield head, operands[0]
-        elif head != "exists" or has_exists:
+        elif head != "exists":
             for operand in operands:
-                yield from _variables(operand, has_exists)
+                yield from _variables(operand)
 
 
 class _Reader:

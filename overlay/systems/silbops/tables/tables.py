@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import count
 from typing import NamedTuple, TypeVar
 
@@ -199,13 +199,9 @@ class Tables:
 
     def _subscription_for(self, link: Link, key: Key) -> Subscription | None:
         """The newest that came by another link."""
-        rows = self._others(self._subscriptions.get(key, {}).values(), link)
+        rows = (row for row in self._subscriptions.get(key, {}).values() if row.link != link)
         newest = max(rows, key=lambda row: row.number, default=None)
         return None if newest is None else newest.subscription
-
-    @staticmethod
-    def _others(rows: Iterable[Row], link: Link) -> Iterable[Row]:
-        return (row for row in rows if row.link != link)
 
     def _offer_advertisement(self, key: Key) -> None:
         for link, outlet in self._outlets.items():
