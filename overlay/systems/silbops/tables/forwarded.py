@@ -121,24 +121,25 @@ class Forwarded:
 _WITHOUT = "without a function"
 
 
+def _equalities(one: Subscription) -> list[Hashable]:
+    return [part for part in one.filter if part.op == EQUAL]
+
+
+def _names(one: Subscription) -> list[Hashable]:
+    return list(dict.fromkeys(part.name for part in one.filter))
+
+
 def _parts(one: Subscription) -> list[Hashable]:
     """What all that it covers have, too: its equalities, or else the names of its attributes."""
-    equalities = [part for part in one.filter if part.op == EQUAL]
-    return list(equalities) or list(dict.fromkeys(part.name for part in one.filter))
+    return _equalities(one) or _names(one)
 
 
 def _places(one: Subscription) -> list[Hashable]:
-    equalities = [part for part in one.filter if part.op == EQUAL]
-    places: list[Hashable] = [*equalities, *dict.fromkeys(part.name for part in one.filter)]
-    if one.scope is not None:
-        places.append((one.owner, one.scope))
-    else:
-        places.append((_WITHOUT, _parts(one)[0] if one.filter else None))
-    return places
+    own = (one.owner, one.scope) if one.scope is not None else (_WITHOUT, _parts(one)[0] if one.filter else None)
+    return [*_equalities(one), *_names(one), own]
 
 
 def _places_above(one: Subscription) -> list[Hashable]:
     """Where a kept one stands that covers it."""
-    places: list[Hashable] = [(one.owner, one.scope)] if one.scope is not None else []
-    parts = [None, *(part for part in one.filter if part.op == EQUAL), *dict.fromkeys(part.name for part in one.filter)]
-    return [*places, *((_WITHOUT, part) for part in parts)]
+    own: list[Hashable] = [(one.owner, one.scope)] if one.scope is not None else []
+    return [*own, *((_WITHOUT, part) for part in (None, *_equalities(one), *_names(one)))]
