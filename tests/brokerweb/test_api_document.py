@@ -37,8 +37,7 @@ def test_every_operation_that_creates_takes_a_key_but_those_of_tokens(document: 
     assert len(creating) > 10
     context = "/api/networks/{id}/context"
     assert taking - creating == {"/api/runs/bulk/", f"{context}/batch/", f"{context}/{{type}}/{{entity}}/{{scope}}/"}
-    hosted = {"/api/networks/{id}/subscriptions/", "/api/networks/{id}/providers/"}  # they wait for a broker
-    assert creating - taking == {"/api/tokens/"} | hosted
+    assert creating - taking == {"/api/tokens/"}
 
 
 def test_everything_that_is_created_has_its_location(document: dict[str, Any]) -> None:

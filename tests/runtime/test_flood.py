@@ -19,7 +19,7 @@ from overlay.runtime import datagrams
 from tests.runtime.daemons import Daemon
 from tests.waiting import BOUND_S
 
-ROUNDS = 3
+ROUNDS = 8
 TRIES = 20
 WAIT_S = 2.0
 """Enough for a turn, even where the broker has a tenth of a core; what finds no room is never answered."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosedOK
 from websockets.sync.client import connect
 
 from tests.stack.conftest import Home
@@ -23,11 +24,15 @@ Launch = Callable[[float], str]
 
 
 def look(api: Api, run: str, frames: int) -> list[dict[str, Any]]:
-    """What the live page of a run is sent from now on."""
+    """What the live page of a run is sent from now on; fewer frames if the run ends before."""
     base = str(api.http.base_url).removesuffix("/api/")
     address, headers = f"{base.replace('http', 'ws', 1)}/ws/runs/{run}/", {"Cookie": log_in(api, base)}
+    shown: list[dict[str, Any]] = []
     with connect(address, additional_headers=headers, origin=base, open_timeout=BOUND_S) as socket:
-        return [json.loads(socket.recv(timeout=BOUND_S)) for _ in range(frames)]
+        with suppress(ConnectionClosedOK):
+            while len(shown) < frames:
+                shown.append(json.loads(socket.recv(timeout=BOUND_S)))
+    return shown
 
 
 def while_measuring(

@@ -1,0 +1,1 @@
+"""Messages of SilboPS (seed 002, section 6). Pure."""

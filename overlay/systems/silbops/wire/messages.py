@@ -1,0 +1,205 @@
+"""One class for each message (seed 002, section 6).
+
+``req`` numbers the requests of a client, publications included; OK and REFUSED repeat it. A client is known by the 16
+bytes that it chose; its edge broker gives it an ``Owner``, which it is never told.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from overlay.systems.silbops.content.filters import Filter
+from overlay.systems.silbops.content.values import Values
+from overlay.systems.silbops.scope.tree import Tree
+from overlay.systems.silbops.tables.rows import Advertisement, Context, Key, Owner, Subscription
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from overlay.core.frozen import dataclass
+
+Client = bytes
+"""16 bytes that a client chose."""
+
+
+class Code(IntEnum):
+    """In REFUSED."""
+
+    MALFORMED = 1
+    TOO_LARGE = 2
+    UNKNOWN_ID = 3
+    LIMIT = 4
+    BAD_SCOPE = 5
+    NOT_ATTACHED = 6
+    NOT_ADVERTISED = 7
+
+
+class Mode(IntEnum):
+    NEW = 0
+    RESUME = 1
+
+
+# ---- between a client and its broker
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    client: Client
+    mode: Mode = Mode.NEW
+    old: str | None = None
+    """The broker to resume from; None: this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    is_resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetContext:
+    req: int
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Advertise:
+    req: int
+    id: int
+    filter: Filter
+    variables: frozenset[str] = frozenset()
+    """Of the publisher's context, that may go with its notifications (Acp)."""
+    subscriber_variables: frozenset[str] | None = None
+    """Of subscribers' contexts, that its functions may read (Acs)."""
+    ttl_ms: int = 0
+    """Validity; 0: none is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unadvertise:
+    req: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    req: int
+    id: int
+    filter: Filter
+    scope: Tree | None = None
+    """The function of context (fcp)."""
+    ttl_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    req: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    number: int
+    notification: Values
+    context: Values
+    """Of the publisher (cvp)."""
+    scope: Tree | None = None
+    """The publisher's function of subscribers' contexts (Fcs)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    publisher: int
+    """BLAKE2b-64 of the publisher's owner."""
+    number: int
+    notification: Values
+    ids: tuple[int, ...]
+    """Of the client's subscriptions that it satisfies, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ok:
+    req: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    req: int
+    code: Code
+    text: str = ""
+
+
+# ---- between brokers
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    broker: str
+    epoch: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Adv:
+    advertisement: Advertisement
+    ttl_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unadv:
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Ctx:
+    owner: Owner
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Sub:
+    subscription: Subscription
+    ttl_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unsub:
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Pub:
+    publisher: Owner
+    number: int
+    notification: Values
+    context: Values
+    scope: Tree | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublisherContext:
+    """PCTX."""
+
+    publisher: Owner
+    context: Context
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    client: Client
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """What a client had at its old broker."""
+
+    owner: Owner
+    context: Context | None
+    subscriptions: tuple[Sub, ...]
+    advertisements: tuple[Adv, ...]
+    kept: tuple[Notify, ...]
