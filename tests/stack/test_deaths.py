@@ -28,10 +28,10 @@ def look(api: Api, run: str, frames: int) -> list[dict[str, Any]]:
     base = str(api.http.base_url).removesuffix("/api/")
     address, headers = f"{base.replace('http', 'ws', 1)}/ws/runs/{run}/", {"Cookie": log_in(api, base)}
     shown: list[dict[str, Any]] = []
-    with connect(address, additional_headers=headers, origin=base, open_timeout=BOUND_S) as socket:
-        with suppress(ConnectionClosedOK):
-            while len(shown) < frames:
-                shown.append(json.loads(socket.recv(timeout=BOUND_S)))
+    opened = connect(address, additional_headers=headers, origin=base, open_timeout=BOUND_S)
+    with opened as socket, suppress(ConnectionClosedOK):
+        while len(shown) < frames:
+            shown.append(json.loads(socket.recv(timeout=BOUND_S)))
     return shown
 
 
