@@ -1,0 +1,31 @@
+"""The description of a message: what reads and writes it, documents it, and shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.messages.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    """Also that of the attribute of the message; empty for padding."""
+    kind: Kind
+    meaning: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    code: int
+    message: type[Any]
+    way: str
+    """Sender and receiver."""
+    purpose: str
+    fields: tuple[Field, ...]
+
+    @property
+    def name(self) -> str:
+        return self.message.__name__
