@@ -115,6 +115,8 @@ class Notify:
     notification: Values
     ids: tuple[int, ...]
     """Of the client's subscriptions that it satisfies, in order."""
+    owner: Owner | None = None
+    """Whose it is, where a client's old broker passes it on to the new one. None to clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ class Pub:
     publisher: Owner
     number: int
     notification: Values
-    context: Values
+    context: Values | int
+    """Of the publisher; or the version of what PCTX told before (``publisher_context: forwarded``)."""
     scope: Tree | None = None
 
 
@@ -196,10 +199,12 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """What a client had at its old broker."""
+    """What a client had at its old broker. Several, if it is too long for one message."""
 
+    client: Client
     owner: Owner
     context: Context | None
     subscriptions: tuple[Sub, ...]
     advertisements: tuple[Adv, ...]
     kept: tuple[Notify, ...]
+    is_last: bool = True
