@@ -17,9 +17,6 @@ from overlay.messages.layouts import Layout
 
 pack = msgpack.Packer(autoreset=True).pack
 
-REQ = "req"
-"""The name of the first field of a request. Errors have its number."""
-
 
 _UNREADABLE = (ValueError, TypeError, msgpack.UnpackException)
 """What MessagePack raises for bytes that are none, for text that is no UTF-8, and for keys that are no text."""
@@ -31,20 +28,21 @@ class Coder:
     def __init__(self, layout: Layout, check: Layout | None = None) -> None:
         """``check``: a layout whose fields accept what those of ``layout`` write; reading it again could take long."""
         self.layout = layout
+        self._make = layout.make or layout.message
         self._reads = [field.kind.read for field in layout.fields]
         self._checks = [field.kind.read for field in (check or layout).fields]
         self._count = len(layout.fields)
         self._kept = [bool(field.name) for field in layout.fields]
         self._has_padding = not all(self._kept)
         self._writes = [(field.name, field.kind.write) for field in layout.fields]
-        self._has_req = layout.fields[0].name == REQ
+        self._has_req = layout.fields[0].is_request
 
     def read(self, array: Sequence[Any]) -> Any:
         """The message, from all its elements, its code included. Raises ``BadMessage``."""
         values = self._values(array[1:], self._reads)
         if self._has_padding:
             values = [value for value, is_kept in zip(values, self._kept, strict=True) if is_kept]
-        return self.layout.message(*values)
+        return self._make(*values)
 
     def _values(self, array: Sequence[Any], reads: Sequence[Read]) -> list[Any]:
         """The fields as ``reads`` give them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ class Field:
     kind: Kind
     meaning: str
     """One sentence."""
+    is_request: bool = False
+    """Whether it is the number of a request, which errors of its message have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class Layout:
     """Sender and receiver."""
     purpose: str
     fields: tuple[Field, ...]
+    make: Callable[..., Any] | None = None
+    """Makes a message of its fields; by default its class."""
 
     @property
     def name(self) -> str:

@@ -22,6 +22,6 @@ class Values:
     advertisement: Kind = ADVERTISEMENT
 
 
-REQ = Field("req", U, "Number of the request at its sender; 0 asks for no answer.")
+REQ = Field("req", U, "Number of the request at its sender; 0 asks for no answer.", is_request=True)
 HOPS = Field("hops", U, "Links between brokers that it has passed.")
 WHOLE = Field("whole", choice(Whole), "Changes, a complete table, or a part of one.")
