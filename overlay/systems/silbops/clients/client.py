@@ -194,4 +194,3 @@ class Client(Attaching):
 
 def _number(message: object) -> int:
     return message.req  # type: ignore[attr-defined, no-any-return]  # all but publications have one
-
