@@ -89,7 +89,7 @@ class Workload:
     mobility: str = setting(
         JUMP,
         choices=(FIXED, JUMP, WALK),
-        help="How the positions of subscribers change. fixed: not at all; jump: to a uniform position, as in the paper; "
+        help="How the positions of subscribers change. fixed: not at all; jump: to a uniform position, as published; "
         "walk: straight on with speed_m_s, reflected at the edge of the square.",
     )
     publisher_mobility: str = setting(
@@ -125,8 +125,8 @@ class Workload:
         unit="fraction",
         low=0,
         high=1,
-        help="Share of subscribers that publishers admit. Below 1, subscribers have a number in their context, of which "
-        "publishers send a function.",
+        help="Share of subscribers that publishers admit. Below 1, subscribers have a number in their context, and "
+        "publishers send a function of it.",
     )
     handover_interval_s: float = setting(
         0.0,
