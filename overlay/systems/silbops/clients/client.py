@@ -152,11 +152,9 @@ class Client(Attaching):
             refuse(m.Code.LIMIT, f"{self._terms.most_waiting:,} messages are waiting, the most that there may be")
 
     def _reject(self, number: int, error: Refusal | InvalidContent) -> None:
-        if isinstance(error, Refusal):
-            code = error.code
-        else:
-            code = m.Code.LIMIT if error.is_limit else m.Code.MALFORMED
-        self._news.append(Rejected(number, code, error.sentence))
+        if isinstance(error, InvalidContent):
+            error = Refusal(m.Code.LIMIT if error.is_limit else m.Code.MALFORMED, error.sentence)
+        self._news.append(Rejected(number, error.code, error.sentence))
 
     # ---- what the broker says
 

@@ -19,7 +19,7 @@ from overlay.systems.silbops.content.filters import MAX_SIENA_CONSTRAINTS, Filte
 from overlay.systems.silbops.content.values import Value, Values
 from overlay.systems.silbops.publishing import refuse
 from overlay.systems.silbops.scope.reducing import Bound, constraints_of, reduced
-from overlay.systems.silbops.scope.tree import Tree
+from overlay.systems.silbops.scope.tree import Tree, constant
 from overlay.systems.silbops.wire import messages as m
 
 MOST_OLD = 10_000
@@ -167,7 +167,9 @@ class Siena(Arm):
         return () if row is None else (m.Unsubscribe(self._draw(), row.wire),)
 
     def _publish(self, number: int, notification: Values, context: dict[str, Value], scope: Tree | None) -> m.Publish:
-        return m.Publish(number, {**notification, **{f"@{name}": value for name, value in context.items()}}, {}, None)
+        # functions compare float64, so an integer that is none becomes one
+        merged = {f"@{name}": constant(value) for name, value in context.items()}
+        return m.Publish(number, {**notification, **merged}, {}, None)
 
     def _id(self, wire: int) -> int:
         return self._ids.get(wire, 0)
