@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overlay.messages.errors import BadMessage, Reason
 from overlay.systems.federation.contextml.documents import Document, Response, read_document, write_document
 from overlay.systems.federation.contextml.elements import Announcement, Flag
 from overlay.systems.federation.contextml.encoding import CONTEXTML
@@ -18,7 +19,6 @@ from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
 from overlay.systems.federation.wire.codec import encode
-from overlay.systems.federation.wire.errors import BadMessage, Reason
 from tests.federation.drawn import ADVS, MESSAGES, NOTES, SIDS, SUBS, messages
 from tests.thorough import examples
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from overlay.channel import wire as channel
 from overlay.core.chance import Chances
 from overlay.core.strangers import MOST_TIMES
+from overlay.messages.errors import Reason
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import BDRS, BROKER
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.codec import CODEC
-from overlay.systems.federation.wire.errors import Reason
 from overlay.systems.federation.wire.inspection import (
     ASKER,
     Inspect,

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.core.hashes import blake2b
+from overlay.messages.errors import BadMessage, Reason
 from overlay.systems.federation.language.tree import And, Not, Predicate
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
 from overlay.systems.federation.wire.codec import CODEC, _read_usual, encode, notifications_of, parse
-from overlay.systems.federation.wire.errors import BadMessage, Reason
 from overlay.systems.federation.wire.notes import encoded
 from overlay.systems.federation.wire.sums import RunningSum, sum_of
 from tests.federation.drawn import MESSAGES, NOTES, SUBS, U, messages

@@ -21,9 +21,9 @@ from overlay.channel import wire
 from overlay.channel.records import cut, record
 from overlay.core.errors import InvalidSetting
 from overlay.core.node import MILLISECOND
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.wire.codec import CODEC, encode, parse
-from overlay.systems.federation.wire.errors import BadMessage
 from tests.federation.drawn import messages
 from tests.federation.test_wire import HOSTILE, KIND, REFUSED
 from tests.thorough import examples

@@ -17,11 +17,11 @@ from overlay.core.addresses import Address
 from overlay.core.binary import MAX_DATAGRAM
 from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.messages.errors import BadMessage, Reason
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.codec import CODEC
-from overlay.systems.federation.wire.errors import BadMessage, Reason
 from overlay.systems.federation.wire.inspection import Inspect, read_question
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from overlay.channel import wire
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.codec import encode, parse
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.inspection import (
     ASKER,
     Inspect,

@@ -4,6 +4,7 @@ import pytest
 
 from overlay.core.chance import Stream
 from overlay.core.node import SECOND
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.consumer import Consumer
 from overlay.systems.federation.clients.events import Accepted, Answered, Ended, Notified, Verdict
@@ -12,7 +13,6 @@ from overlay.systems.federation.clients.provider import Content, Provider
 from overlay.systems.federation.clients.terms import Site
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.values import Advertisement, Notification, NotificationId, Role, SubscriptionId
 from tests.federation.clients.world import World, drained
 

@@ -4,11 +4,11 @@ import pytest
 
 from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.clients.events import Offered, Published, PublishEnded, Queried
 from overlay.systems.federation.clients.provider import Content, Provider
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.values import (
     Advertisement,
     Notification,

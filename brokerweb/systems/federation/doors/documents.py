@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import InvalidText
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.language.text import MAX_TEXT, parse
 from overlay.systems.federation.language.tree import Expression, InvalidExpression, read, written
 from overlay.systems.federation.wire.composites import ADVERTISEMENT, SUBSCRIPTION
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.notes import check_data
 from overlay.systems.federation.wire.values import Advertisement, Notification, Priority, Role, Subscription
 

@@ -8,8 +8,8 @@ from rest_framework.exceptions import APIException
 
 from brokerweb.kit.errors import NotAnswered
 from overlay.core.errors import InvalidSetting
+from overlay.messages.errors import BadMessage
 from overlay.programs.federation.client import Busy, NoAnswer, Refused
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.messages import Code
 
 STATUS: Mapping[Code, int] = {

@@ -17,14 +17,14 @@ from brokerweb.wirelab.moments import from_now
 from overlay.core.errors import InvalidSetting, WireError
 from overlay.core.settings import InvalidText
 from overlay.core.untrusted import Unreadable, read_json
+from overlay.messages.errors import BadMessage, Reason
+from overlay.messages.kinds import TIME, Kind
+from overlay.messages.layouts import Field, Layout
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.language.text import parse as parse_expression
 from overlay.systems.federation.language.tree import written
 from overlay.systems.federation.wire.codec import CODEC
 from overlay.systems.federation.wire.composites import ADVERTISEMENT, EXPRESSION, SUBSCRIPTION
-from overlay.systems.federation.wire.errors import BadMessage, Reason
-from overlay.systems.federation.wire.kinds import TIME, Kind
-from overlay.systems.federation.wire.layouts import Field, Layout
 from overlay.systems.federation.wire.notes import NOTIFICATION
 
 ENCODING, EXTRA = "encoding", "extra"

@@ -18,15 +18,15 @@ from brokerweb.wirelab.lab import Dissection, Segment
 from brokerweb.wirelab.moments import date_of, distance
 from brokerweb.wirelab.packed import UNREAD, Value
 from overlay.core.errors import WireError, shown
+from overlay.messages.errors import BadMessage
+from overlay.messages.kinds import MOST, TIME, Kind
+from overlay.messages.layouts import Field, Layout
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.contextml.xml import parse as parse_xml
 from overlay.systems.federation.language.text import formatted
 from overlay.systems.federation.language.tree import read as read_expression
 from overlay.systems.federation.wire.codec import CODEC, Codec
 from overlay.systems.federation.wire.composites import EXPRESSION
-from overlay.systems.federation.wire.errors import BadMessage
-from overlay.systems.federation.wire.kinds import MOST, TIME, Kind
-from overlay.systems.federation.wire.layouts import Field, Layout
 
 MOST_SEGMENTS = 2_000
 """Of a message; what follows is one."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS
 from brokerweb.wirelab.channel import lua
-from overlay.systems.federation.wire.kinds import BOOLEAN, TIME, Kind, U
+from overlay.messages.kinds import BOOLEAN, TIME, Kind, U
 
 ENGINE = Path(__file__).with_name("messages.lua")
 """What is the same for every table."""

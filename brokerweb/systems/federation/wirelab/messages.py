@@ -10,12 +10,12 @@ from brokerweb.systems.federation.wirelab import composing, dissecting
 from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS, codec_of
 from brokerweb.wirelab.channel.messages import Described, Messages
 from brokerweb.wirelab.lab import Blank, Dissection
+from overlay.messages.errors import BadMessage
+from overlay.messages.kinds import Kind
 from overlay.systems.federation.language.text import formatted
 from overlay.systems.federation.language.tree import read
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.composites import EXPRESSION
-from overlay.systems.federation.wire.errors import BadMessage
-from overlay.systems.federation.wire.kinds import Kind
 
 _ASKING = (
     m.KeepAlive,

@@ -8,7 +8,7 @@ from brokerweb.systems.federation.wirelab.composing import told
 from brokerweb.systems.federation.wirelab.conversations import MESSAGES, NOW, held
 from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS
 from brokerweb.systems.federation.wirelab.examples import EXAMPLES
-from overlay.systems.federation.wire.layouts import Layout
+from overlay.messages.layouts import Layout
 
 ROW = 32
 """Bytes in a row of an example."""

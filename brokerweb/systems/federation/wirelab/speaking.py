@@ -10,9 +10,9 @@ from typing import Any
 
 from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS, code_of, codec_of
 from brokerweb.wirelab.channel.talking import Speech
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.codec import Codec
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.layouts import BROKER, CLIENT
 from overlay.systems.federation.wire.values import Advertisement, Role
 

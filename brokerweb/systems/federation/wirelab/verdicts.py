@@ -16,10 +16,10 @@ from brokerweb.wirelab.channel.talking import Speech
 from brokerweb.wirelab.lab import Judgement, Verdict
 from overlay.channel.settings import MOST_MESSAGE
 from overlay.core.addresses import Address
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.names import SERVICE, broker_name
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.layouts import BROKER
 from overlay.systems.federation.wire.layouts import SERVICE as TO_SERVICE
 

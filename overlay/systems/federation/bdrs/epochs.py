@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TypeVar
 
+from overlay.messages.codec import pack
+from overlay.messages.kinds import MOST
 from overlay.systems.federation.bdrs.forest import Edge
 from overlay.systems.federation.wire import composites as c
-from overlay.systems.federation.wire.kinds import MOST
 from overlay.systems.federation.wire.messages import Brokers, Whole
-from overlay.systems.federation.wire.notes import pack
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 
 T = TypeVar("T")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from overlay.core.node import NEVER
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.broker.held import MOST_HELD, Held, Waiting
 from overlay.systems.federation.broker.parts import offers, shares
 from overlay.systems.federation.broker.registered import Registered
 from overlay.systems.federation.broker.station import Station
 from overlay.systems.federation.tables.outlets import Change
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.messages import Notify
 from overlay.systems.federation.wire.values import Notification, Priority, Subscription
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.station import Station
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.values import Notification, Priority, SubscriptionId
 
 

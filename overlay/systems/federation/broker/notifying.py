@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from overlay.messages.codec import pack
 from overlay.systems.federation.broker.cache import Cache
 from overlay.systems.federation.broker.carrying import Carrying
 from overlay.systems.federation.broker.clients import Clients
@@ -28,7 +29,6 @@ from overlay.systems.federation.tables.tables import Delivery
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.broker_table import MAX_PATH
 from overlay.systems.federation.wire.composites import SUBSCRIPTION
-from overlay.systems.federation.wire.notes import pack
 from overlay.systems.federation.wire.values import Notification, NotificationId, Role, Subscription, SubscriptionId
 
 MOST_SUBSCRIPTIONS = 100_000

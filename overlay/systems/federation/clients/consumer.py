@@ -8,6 +8,7 @@ from typing import Any
 
 from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, Notified, Receipt, Verdict
 from overlay.systems.federation.clients.live import Live, LiveSubscriptions, Wanted
@@ -17,7 +18,6 @@ from overlay.systems.federation.clients.session import Session
 from overlay.systems.federation.clients.terms import PATIENCE, Site, Terms
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.client_table import MAX_SUBSCRIPTIONS
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.values import (
     Advertisement,
     Notification,

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from overlay.core.chance import Chance
+from overlay.messages.errors import BadMessage, Reason
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.events import Offered, Published, PublishEnded, Queried
 from overlay.systems.federation.clients.requests import Request
@@ -24,7 +25,6 @@ from overlay.systems.federation.language.conjunctions import fixed_entity
 from overlay.systems.federation.language.conjunctions import terms as terms_of
 from overlay.systems.federation.matching.index import Index
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import BadMessage, Reason
 from overlay.systems.federation.wire.notes import encoded
 from overlay.systems.federation.wire.values import (
     Advertisement,

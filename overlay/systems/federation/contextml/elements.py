@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from xml.etree.ElementTree import Element
 
 from overlay.core.errors import shown
+from overlay.messages.errors import BadMessage
 from overlay.systems.federation.contextml.constraints import read_constraint, write_constraint
 from overlay.systems.federation.contextml.scalars import read_structure, read_time, write_structure, write_time
 from overlay.systems.federation.contextml.xml import (
@@ -26,7 +27,6 @@ from overlay.systems.federation.contextml.xml import (
 )
 from overlay.systems.federation.language.tree import EVERYTHING
 from overlay.systems.federation.wire.composites import ADVERTISEMENT, SID, SUBSCRIPTION
-from overlay.systems.federation.wire.errors import BadMessage
 from overlay.systems.federation.wire.notes import read_notification
 from overlay.systems.federation.wire.values import (
     Advertisement,

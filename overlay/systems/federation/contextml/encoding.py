@@ -11,6 +11,8 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from overlay.core.errors import shown
+from overlay.messages.errors import BadMessage, Reason, refuse
+from overlay.messages.kinds import Kind
 from overlay.systems.federation.contextml.elements import (
     Flag,
     read_announcement,
@@ -23,8 +25,6 @@ from overlay.systems.federation.contextml.elements import (
 from overlay.systems.federation.contextml.xml import InvalidContextML, parse, within_limits
 from overlay.systems.federation.wire.codec import Codec
 from overlay.systems.federation.wire.composites import ADVERTISEMENT, SUBSCRIPTION
-from overlay.systems.federation.wire.errors import BadMessage, Reason, refuse
-from overlay.systems.federation.wire.kinds import Kind
 from overlay.systems.federation.wire.layouts import Values
 from overlay.systems.federation.wire.notes import NOTIFICATION
 from overlay.systems.federation.wire.values import Advertisement

@@ -2,9 +2,9 @@
 
 - ``values``      subscriptions, notifications, advertisements
 - ``messages``    one class for each of the 24 messages
-- ``kinds``, ``composites``, ``notes``   the types of fields, with their limits
+- ``composites``, ``notes``   types of fields in addition to those of ``overlay.messages``
 - ``layouts``, ``table``   every message, field by field
-- ``codec``       reading and writing what the table says
+- ``codec``       reading and writing what the table says, the most frequent ones on paths of their own
 - ``inspection``  the questions of operators, which are no messages of the network
 - ``sums``        sums of tables, by which two brokers compare them
 """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from overlay.messages.errors import Reason, refuse
+from overlay.messages.kinds import BOOLEAN, SHORT_TEXT, Kind, U, choice, listed, text
+from overlay.messages.layouts import Field, Layout
 from overlay.systems.federation.wire import composites as c
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.errors import Reason, refuse
-from overlay.systems.federation.wire.kinds import BOOLEAN, SHORT_TEXT, Kind, U, choice, listed, text
-from overlay.systems.federation.wire.layouts import BROKER, CLIENT, HOPS, REQ, SERVICE, WHOLE, Field, Layout, Values
+from overlay.systems.federation.wire.layouts import BROKER, CLIENT, HOPS, REQ, SERVICE, WHOLE, Values
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 
 MAX_PATH = 32

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from overlay.messages.kinds import BOOLEAN, SHORT_TEXT, U, choice, limited, listed, optional, record
+from overlay.messages.layouts import Field, Layout
 from overlay.systems.federation.wire import composites as c
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.kinds import BOOLEAN, SHORT_TEXT, U, choice, limited, listed, optional, record
-from overlay.systems.federation.wire.layouts import BROKER, CLIENT, HOPS, REQ, SERVICE, Field, Layout, Values
+from overlay.systems.federation.wire.layouts import BROKER, CLIENT, HOPS, REQ, SERVICE, Values
 
 MAX_SUBSCRIPTIONS = 1_000
 """In a SUBSCRIBE."""

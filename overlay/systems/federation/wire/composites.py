@@ -6,10 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from overlay.core.errors import shown
-from overlay.systems.federation.language.tree import Expression, InvalidExpression, read, written
-from overlay.systems.federation.wire import values as v
-from overlay.systems.federation.wire.errors import Reason, refuse
-from overlay.systems.federation.wire.kinds import (
+from overlay.messages.errors import Reason, refuse
+from overlay.messages.kinds import (
     ADDRESS,
     BOOLEAN,
     FLOAT,
@@ -27,6 +25,8 @@ from overlay.systems.federation.wire.kinds import (
     text,
     unsigned,
 )
+from overlay.systems.federation.language.tree import Expression, InvalidExpression, read, written
+from overlay.systems.federation.wire import values as v
 from overlay.systems.federation.wire.notes import NOTIFICATION
 from overlay.systems.federation.wire.sharing import shared
 

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-import msgpack
-
 from overlay.core.errors import shown
+from overlay.messages.codec import pack
+from overlay.messages.errors import Reason, refuse
+from overlay.messages.kinds import SHORT_TEXT, TIME, Kind, U, byte_length, elements, short, unsigned
 from overlay.systems.federation.language.tree import is_in_range
-from overlay.systems.federation.wire.errors import Reason, refuse
-from overlay.systems.federation.wire.kinds import SHORT_TEXT, TIME, Kind, U, byte_length, elements, short, unsigned
 from overlay.systems.federation.wire.values import Notification, NotificationId
 
 MAX_DEPTH = 4
@@ -27,8 +26,6 @@ MAX_TEXT_BYTES = 1_024
 """Of a value that is text."""
 MAX_BYTES = 60_000
 """Of a notification's MessagePack."""
-
-pack = msgpack.Packer(autoreset=True).pack
 
 
 def read_notification(value: Any) -> Notification:

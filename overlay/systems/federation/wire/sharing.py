@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakValueDictionary
 
-from overlay.systems.federation.wire.kinds import Kind
-from overlay.systems.federation.wire.notes import pack
+from overlay.messages.codec import pack
+from overlay.messages.kinds import Kind
 
 _UNWRITABLE = (ValueError, TypeError, OverflowError)
 """What MessagePack raises for what is nested too deeply, for one."""

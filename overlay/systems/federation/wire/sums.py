@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from overlay.core.hashes import blake2b
+from overlay.messages.codec import pack
+from overlay.messages.kinds import Kind
 from overlay.systems.federation.wire.composites import ENTRY, SUBSCRIPTION
-from overlay.systems.federation.wire.kinds import Kind
-from overlay.systems.federation.wire.notes import pack
 from overlay.systems.federation.wire.values import Entry, Subscription, Summary
 
 MODULUS = 1 << 64

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from overlay.messages.layouts import Layout
 from overlay.systems.federation.wire.broker_table import broker_layouts
 from overlay.systems.federation.wire.client_table import client_layouts
-from overlay.systems.federation.wire.layouts import Layout, Values
+from overlay.systems.federation.wire.layouts import Values
 
 
 def layouts(values: Values) -> tuple[Layout, ...]:

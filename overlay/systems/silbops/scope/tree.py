@@ -73,6 +73,11 @@ def variables(tree: Node, side: str) -> tuple[str, ...]:
     return tuple(sorted({name for one, name in _variables(tree) if one == side}))
 
 
+def names(tree: Node, side: str) -> frozenset[str]:
+    """All variables of ``side`` that it reads, also under ``exists``."""
+    return frozenset(name for one, name in _variables(tree, is_all=True) if one == side)
+
+
 def constant(value: Any) -> bool | int | float | str:
     """In its one form. Raises ``InvalidScope``."""
     if type(value) is int and abs(value) > _EXACT:
@@ -95,14 +100,14 @@ def refuse(sentence: str, *, is_limit: bool = False) -> NoReturn:
     raise InvalidScope(sentence, is_limit=is_limit)
 
 
-def _variables(node: Node) -> Iterator[tuple[str, str]]:
+def _variables(node: Node, *, is_all: bool = False) -> Iterator[tuple[str, str]]:
     if isinstance(node, tuple):
         head, *operands = node
         if head in (PUBLISHER, SUBSCRIBER):
             yield head, operands[0]
-        elif head != "exists":
+        elif head != "exists" or is_all:
             for operand in operands:
-                yield from _variables(operand)
+                yield from _variables(operand, is_all=is_all)
 
 
 class _Reader:

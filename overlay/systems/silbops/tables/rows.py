@@ -62,6 +62,8 @@ class Advertisement(NamedTuple):
     filter: Filter
     variables: frozenset[str]
     """Of the publisher's context, that may go with its notifications (Acp)."""
+    subscriber_variables: frozenset[str] | None = None
+    """Of subscribers' contexts, that the publisher's functions may read (Acs). None: it has no functions."""
 
     @property
     def owner(self) -> Owner:

@@ -2,6 +2,9 @@
 
 ``req`` numbers the requests of a client, publications included; OK and REFUSED repeat it. A client is known by the 16
 bytes that it chose; its edge broker gives it an ``Owner``, which it is never told.
+
+What is one value in tables, such as a subscription, is several fields of its message: properties give them, and ``of``
+makes the message from them.
 """
 
 from __future__ import annotations
@@ -115,6 +118,8 @@ class Notify:
     notification: Values
     ids: tuple[int, ...]
     """Of the client's subscriptions that it satisfies, in order."""
+    owner: Owner | None = None
+    """Whose it is, where a client's old broker passes it on to the new one. None to clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,33 @@ class Adv:
     advertisement: Advertisement
     ttl_ms: int = 0
 
+    @property
+    def key(self) -> Key:
+        return self.advertisement.key
+
+    @property
+    def filter(self) -> Filter:
+        return self.advertisement.filter
+
+    @property
+    def variables(self) -> frozenset[str]:
+        return self.advertisement.variables
+
+    @property
+    def subscriber_variables(self) -> frozenset[str] | None:
+        return self.advertisement.subscriber_variables
+
+    @classmethod
+    def of(
+        cls,
+        key: Key,
+        filter: Filter,
+        variables: frozenset[str],
+        subscriber_variables: frozenset[str] | None,
+        ttl_ms: int,
+    ) -> Adv:
+        return cls(Advertisement(key, filter, variables, subscriber_variables), ttl_ms)
+
 
 @dataclass(frozen=True, slots=True)
 class Unadv:
@@ -155,16 +187,60 @@ class Ctx:
     owner: Owner
     context: Context
 
+    @property
+    def version(self) -> int:
+        return self.context.version
+
+    @property
+    def values(self) -> Values:
+        return self.context.values
+
+    @classmethod
+    def of(cls, owner: Owner, version: int, values: Values) -> Ctx:
+        return cls(owner, Context(version, values))
+
 
 @dataclass(frozen=True, slots=True)
 class Sub:
     subscription: Subscription
     ttl_ms: int = 0
 
+    @property
+    def owner(self) -> Owner:
+        return self.subscription.owner
+
+    @property
+    def id(self) -> int:
+        return self.subscription.key[1]
+
+    @property
+    def filter(self) -> Filter:
+        return self.subscription.filter
+
+    @property
+    def scope(self) -> Tree | None:
+        return self.subscription.scope
+
+    @classmethod
+    def of(cls, owner: Owner, id: int, filter: Filter, scope: Tree | None, ttl_ms: int) -> Sub:
+        return cls(Subscription((owner, id), filter, scope), ttl_ms)
+
 
 @dataclass(frozen=True, slots=True)
 class Unsub:
     key: Key
+
+    @property
+    def owner(self) -> Owner:
+        return self.key[0]
+
+    @property
+    def id(self) -> int:
+        return self.key[1]
+
+    @classmethod
+    def of(cls, owner: Owner, id: int) -> Unsub:
+        return cls((owner, id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +253,8 @@ class Pub:
     publisher: Owner
     number: int
     notification: Values
-    context: Values
+    context: Values | int
+    """Of the publisher; or the version of what PCTX told before (``publisher_context: forwarded``)."""
     scope: Tree | None = None
 
 
@@ -188,6 +265,18 @@ class PublisherContext:
     publisher: Owner
     context: Context
 
+    @property
+    def version(self) -> int:
+        return self.context.version
+
+    @property
+    def values(self) -> Values:
+        return self.context.values
+
+    @classmethod
+    def of(cls, publisher: Owner, version: int, values: Values) -> PublisherContext:
+        return cls(publisher, Context(version, values))
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -196,10 +285,17 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """What a client had at its old broker."""
+    """What a client had at its old broker. Several, if it is too long for one message."""
 
+    client: Client
     owner: Owner
     context: Context | None
     subscriptions: tuple[Sub, ...]
     advertisements: tuple[Adv, ...]
     kept: tuple[Notify, ...]
+    is_last: bool = True
+
+
+Message = (
+    Attach | Attached | SetContext | Advertise | Unadvertise | Subscribe | Unsubscribe | Publish | Notify | Ok | Refused
+) | (Peer | Adv | Unadv | Ctx | Sub | Unsub | Forget | Pub | PublisherContext | Move | Take)

@@ -26,7 +26,7 @@ class Reason(StrEnum):
     EXPRESSION = "expression"
     """A malformed expression."""
     LIMIT = "limit"
-    """A limit on subscriptions (seed 001, section 5). It is answered by LIMIT, all else by BAD."""
+    """Well formed, but more than a limit of the system allows."""
 
 
 class BadMessage(WireError):

@@ -13,7 +13,7 @@ from typing import Any
 
 from overlay.core.addresses import parse_address
 from overlay.core.errors import WireError, shown
-from overlay.systems.federation.wire.errors import BadMessage, Reason, refuse
+from overlay.messages.errors import BadMessage, Reason, refuse
 
 MOST = 65_536
 """Bytes of a message, so no array has more elements."""
