@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -28,13 +27,15 @@ def _as_it_should_be(api: Api, house: House) -> None:
 
 
 @pytest.fixture
-def path(api: Api, ring: str) -> Iterator[str]:
+def path(api: Api, ring: str) -> str:
     """Of the running network; the same one for all stories."""
     known = [network for network in api.get("/networks/")["results"] if network["name"] == "campus"]
     network = known[0] if known else api.post("/networks/", {"name": "campus", "topology": ring})
     path = f"/networks/{network['id']}/"
+    if network["desired"] == "stopped":  # by the story before
+        api.post(f"{path}start/")
     running(api, path)
-    yield path
+    return path
 
 
 def running(api: Api, path: str) -> dict[str, Any]:
@@ -150,9 +151,6 @@ def test_it_can_be_stopped_and_started(api: Api, path: str) -> None:
 
 @thoroughly
 def test_after_a_reboot_it_is_as_it_was_changed(home: Home, api: Api, path: str) -> None:
-    if api.get(path)["desired"] == "stopped":
-        api.post(f"{path}start/")
-    running(api, path)
     assert api.http.patch(path, json={"settings": {"walk_ttl": 9}}).is_success
     api.post(f"{path}brokers/3/drain/")
     cut = api.http.delete(f"{path}links/", params={"a": 0, "b": 1, "allow_split": "true"})
