@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import NamedTuple, TypeVar
 
@@ -11,8 +11,10 @@ from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index import Access, Index
 from overlay.systems.silbops.scope.compiling import Test, compiled
 from overlay.systems.silbops.scope.evaluation import ScopeError
+from overlay.systems.silbops.tables.announced import Announced
 from overlay.systems.silbops.tables.contexts import Contexts
 from overlay.systems.silbops.tables.outlet import Difference, Outlet
+from overlay.systems.silbops.tables.pruning import NEVER
 from overlay.systems.silbops.tables.rows import Advertisement, Context, Key, Kind, Link, Owner, Row, Subscription
 
 _One = TypeVar("_One")
@@ -27,8 +29,10 @@ class Delivery(NamedTuple):
 class Tables:
     """A neighbour is told differences from ``connect`` to ``drop_link``."""
 
-    def __init__(self, index: Callable[[], Index[Row]] = Access, *, is_covering: bool = True) -> None:
+    def __init__(self, index: Callable[[], Index[Row]] = Access, *, is_covering: bool = True, has_publisher_scope: bool = False, prune: str = NEVER) -> None:
         self.contexts = Contexts()
+        self.announced = Announced()
+        self._has_publisher_scope, self._prune = has_publisher_scope, prune
         self.scope_errors = 0
         """Functions that met unlike types, a division by zero or a result that is not finite."""
         self._subscriptions: dict[Key, dict[Link, Row]] = {}
@@ -44,9 +48,17 @@ class Tables:
 
     def connect(self, link: Link) -> None:
         """A new neighbour, which knows nothing from here and has told nothing."""
-        outlet = self._outlets[link] = Outlet(self.contexts, is_covering=self._is_covering)
+        outlet = self._outlets[link] = Outlet(
+            link,
+            self.contexts,
+            self.announced,
+            is_covering=self._is_covering,
+            has_publisher_scope=self._has_publisher_scope,
+            prune=self._prune,
+        )
         for key in self._advertisements:
             outlet.offer_advertisement(key, self._advertisement_for(link, key))
+            outlet.touch_publisher(key[0])
 
     def drop_link(self, link: Link) -> None:
         """It is lost, with all that came by it."""
@@ -111,7 +123,7 @@ class Tables:
         links[link] = one
         self._keys_of(link)[1][one.key] = None
         outlet = self._outlets.get(link)
-        if outlet is not None and outlet.publishers.put(one):
+        if outlet is not None and outlet.put_publisher(one):
             self._offer_all(link)
         self._offer_advertisement(one.key)
 
@@ -124,9 +136,11 @@ class Tables:
             del self._advertisements[key]
         self._let_go(link, 1, key)
         outlet = self._outlets.get(link)
-        if outlet is not None and outlet.publishers.drop(key):
+        if outlet is not None and outlet.drop_publisher(key):
             self._offer_all(link)
         self._offer_advertisement(key)
+        if len(self.announced) and not any(one.owner == key[0] for one in self.advertisements_of(link, key[0])):
+            self._let_publisher_go(link, key[0])
         return True
 
     def set_context(self, link: Link, owner: Owner, context: Context) -> bool:
@@ -142,6 +156,48 @@ class Tables:
         """The context comes by this link no longer."""
         if self.contexts.take_off(owner, link):
             self._touch_context(owner)
+
+    # ---- contexts of publishers, if they are told apart from publications
+
+    def announce(self, link: Link, owner: Owner, context: Context) -> None:
+        """Of a publisher with an advertisement by this link."""
+        outlet = self._outlets.get(link)
+        if outlet is not None and not outlet.publishers.has(owner):
+            return
+        self.announced.put(link, owner, context)
+        self._touch_publisher(link, owner)
+
+    def must_announce(self, link: Link, owner: Owner, context: Context) -> bool:
+        """As ``Outlet.must_announce``, for a neighbour."""
+        return self._outlets[link].must_announce(owner, context)
+
+    def newly_idle(self) -> list[tuple[Link, Key]]:
+        """Subscriptions that a neighbour need not know for now, since the last call."""
+        return [(link, key) for link, outlet in self._outlets.items() for key in outlet.newly_idle()]
+
+    def ripen(self, link: Link, key: Key) -> None:
+        """It was idle for long enough."""
+        outlet = self._outlets.get(link)
+        if outlet is not None:
+            outlet.ripen(key)
+
+    def advertisements_of(self, link: Link, owner: Owner) -> Iterable[Advertisement]:
+        """Of a publisher, by this link."""
+        outlet = self._outlets.get(link)
+        if outlet is not None:
+            return outlet.publishers.of(owner)
+        return (one[link] for key, one in self._advertisements.items() if key[0] == owner and link in one)
+
+    def _let_publisher_go(self, link: Link, owner: Owner) -> None:
+        if self.announced.drop(link, owner):
+            self._touch_publisher(link, owner)
+
+    def _touch_publisher(self, link: Link, owner: Owner) -> None:
+        for other, outlet in self._outlets.items():
+            if other == link:
+                outlet.weigh_publishers()
+            else:
+                outlet.touch_publisher(owner)
 
     # ---- notifications
 
@@ -237,6 +293,7 @@ class Tables:
     def _offer_advertisement(self, key: Key) -> None:
         for link, outlet in self._outlets.items():
             outlet.offer_advertisement(key, self._advertisement_for(link, key))
+            outlet.touch_publisher(key[0])
 
     def _advertisement_for(self, link: Link, key: Key) -> Advertisement | None:
         """One that came by another link."""
