@@ -104,7 +104,8 @@ def test_a_query_is_owed_one_notification() -> None:
 def test_a_pair_that_comes_again_is_a_duplicate_and_another_subscription_is_another_pair() -> None:
     once = (subscribed(1, 0, once=False), noted(1, 100), notified(1, 1, 110))
     assert found(*once)["duplicates"] == 0
-    assert found(*once, notified(1, 1, 120), notified(1, 1, 130))["duplicates"] == 2
+    several = found(*once, notified(1, 1, 120), notified(1, 1, 130, cached=True))
+    assert (several["duplicates"], several["duplicates_cached"]) == (2, 1)
     assert found(*once, subscribed(2, 50, once=False), notified(2, 1, 120))["duplicates"] == 0
 
 
@@ -152,10 +153,17 @@ def test_counters_grow_from_the_start_of_measuring_and_restart_at_zero() -> None
     assert one["energy_per_query_j"] is None
 
 
+def test_how_stale_hits_are_and_how_long_bulk_keeps_subscriptions() -> None:
+    bulk = {"bulk_batches": 2, "bulk_sent": 10, "bulk_delay_ms": 5_000}
+    one = found(tick("broker-0", 0), tick("broker-0", 1_000, hits=4, cache_age_ms=6_000, **bulk))
+    assert (one["cache_age_mean_s"], one["bulk_delay_mean_s"], one["bulk_batch_mean"]) == (1.5, 0.5, 5)
+
+
 def test_energy_and_subscriptions_sent_are_of_each_subscription() -> None:
-    counters = {"energy_uj": 3_000_000, "subtable_added": 5, "subtable_removed": 4, "out_subtable_bytes": 200}
+    energy = {"energy_uj": 3_000_000, "radio_uj": 2_000_000, "cpu_uj": 1_000_000}
+    counters = {**energy, "subtable_added": 5, "subtable_removed": 4, "out_subtable_bytes": 200}
     one = found(tick("broker-2", 0), tick("broker-2", 1_000, **counters), subscribed(1, 0), subscribed(2, 1))
-    assert one["energy_per_query_j"] == 1.5
+    assert (one["energy_per_query_j"], one["radio_per_query_j"], one["cpu_per_query_j"]) == (1.5, 1.0, 0.5)
     assert (one["messages_per_subscription"], one["removals_per_subscription"]) == (2.5, 2)
     assert one["bytes_per_subscription"] == 100
 

@@ -27,7 +27,7 @@ from overlay.programs.federation.client import (
 )
 from overlay.programs.federation.text import show
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.systems.federation.clients.events import Notified, Registered
+from overlay.systems.federation.clients.events import Notified, Receipt, Registered, Verdict
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.clients.terms import MULTICAST
@@ -117,6 +117,16 @@ def test_a_name_that_a_server_has_is_refused_at_once(broker):
         assert refused.value.code is Code.BAD
 
     asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+def test_a_notification_is_told_once_for_each_subscription():
+    """The broker of a consumer was killed, and the cache of the next one answers what is told there again."""
+    note = Notification(NotificationId("p0", 1), "room", "r1", "climate", 1, later(), {})
+    told = []
+    alice = ConsumerClient(at_broker(("127.0.0.1", 1)), "alice", told.append)
+    for receipts in [(1, Verdict.FIRST)], [(1, Verdict.DUPLICATE)], [(1, Verdict.DUPLICATE), (2, Verdict.FIRST)]:
+        alice._take(Notified(note, tuple(Receipt(number, verdict, 1) for number, verdict in receipts), True, 0))
+    assert [[one.number for one in event.receipts] for event in told] == [[1], [2]]
 
 
 def test_an_inbox_that_nobody_empties_keeps_the_newest():

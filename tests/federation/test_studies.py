@@ -222,6 +222,8 @@ def disappearing(row: Row, by: float) -> dict[str, float]:
     return {
         "disappearance_known_mean": (0.005 if is_proper else 3.0) + by / 1e4,
         "disappearance_known_max": 4.0,
+        "disappearance_unknown": 0.0,
+        "settle": 3.0,
         "disappearance_told_mean": 0.005 + by / 1e4,
         **graces,
     }
@@ -250,6 +252,13 @@ def test_a_grace_that_is_not_kept_and_a_slow_removal_leave_the_shape_or_nothing(
     assert words("E1.4", slow)["fig-14b"] == NOT
 
 
+def test_a_return_that_takes_longer_than_the_bound_breaks_it() -> None:
+    def late(row: Row, by: float) -> dict[str, float]:
+        return {**disappearing(row, by), "settle": 24.5 if by == 1 else 3.0}
+
+    assert (words("E1.4", late)["Q-faults"], words("E1.4", late)["fig-14b"]) == (NOT, REPRODUCED)
+
+
 def test_a_disappearance_that_is_never_known_breaks_the_bound() -> None:
     def unknown(row: Row, by: float) -> dict[str, float]:
         return {**disappearing(row, by), "disappearance_unknown": float(row.brokers == 9)}
@@ -263,7 +272,7 @@ def test_a_disappearance_that_is_never_known_breaks_the_bound() -> None:
 def ablated(row: Row, by: float) -> dict[str, float]:
     if row.workload["kind"] == "stream":
         per = {"notifications": 0.0, "flooding": 14.0, "advertisements": 3.0}[row.settings["routing"]]
-        losses = dict.fromkeys(("lost", "duplicates", "spurious", "in_window"), 0.0)
+        losses = dict.fromkeys(("lost", "duplicates", "duplicates_cached", "spurious", "in_window"), 0.0)
         return {"messages_per_subscription": per + by / 10, "messages_per_notification": 2.0, **losses}
     rate, settings = row.workload["rate_per_s"], row.settings
     mean = 20e3 if settings["processors"] == 3 else 22e3 + rate * (1200 if row.topology == "central" else 500)
@@ -285,6 +294,15 @@ def test_a_notification_that_is_lost_and_a_phone_that_does_not_matter_refute_the
 
     found = words("E1.5", otherwise)
     assert (found["H4"], found["cycles"]) == (NOT, NOT)
+
+
+@pytest.mark.parametrize(("cached", "verdict"), [(1.0, REPRODUCED), (0.0, NOT)])
+def test_what_comes_twice_refutes_unless_another_broker_had_it_in_its_cache(cached: float, verdict: str) -> None:
+    def killed(row: Row, by: float) -> dict[str, float]:
+        again = {"duplicates": 1.0, "duplicates_cached": cached} if row.faults and by == 1 else {}
+        return {**ablated(row, by), **again}
+
+    assert words("E1.5", killed)["cycles"] == verdict
 
 
 def test_without_runs_nothing_is_known() -> None:

@@ -25,7 +25,16 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.line import Line
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.consumer import Consumer
-from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, PublishEnded
+from overlay.systems.federation.clients.events import (
+    Accepted,
+    Answered,
+    End,
+    Ended,
+    Event,
+    Notified,
+    PublishEnded,
+    Verdict,
+)
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content, Produce, Provider
 from overlay.systems.federation.clients.registering import LEAVING, State
@@ -179,6 +188,8 @@ def _role_of(core: Consumer | Provider) -> Role:
 
 
 class ConsumerClient(_Client[Consumer]):
+    """``on_event`` gets a notification once, with the subscriptions that it is new for; copies are left out."""
+
     def __init__(
         self,
         terms: Terms,
@@ -262,6 +273,16 @@ class ConsumerClient(_Client[Consumer]):
         if answered.code is not Code.GOOD:
             raise Refused(answered.code, answered.words)
         return answered
+
+    def _take(self, event: Event) -> None:
+        """Brokers do not know what another one has sent: after the loss of its own, the cache of the next may send it
+        again. So may what was under way to a subscription that has ended."""
+        if isinstance(event, Notified):
+            new = tuple(one for one in event.receipts if one.verdict is Verdict.FIRST)
+            if not new:
+                return
+            event = event._replace(receipts=new)
+        super()._take(event)
 
     def _see(self, event: Event) -> None:
         match event:

@@ -13,7 +13,7 @@ from overlay.programs.arguments import OneLineParser
 from overlay.programs.federation.arguments import add_scopes, duration, expression, now_ms, number, options, terms_of
 from overlay.programs.federation.client import ConsumerClient, Inbox, Refused
 from overlay.programs.federation.text import say, show, tell
-from overlay.systems.federation.clients.events import Ended, Lost, Notified, Registered, Verdict
+from overlay.systems.federation.clients.events import Ended, Lost, Notified, Registered
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire.values import Notification, Priority
@@ -67,12 +67,11 @@ async def _print(given: Namespace, inbox: Inbox) -> None:
     left = given.count
     async for event in inbox:
         match event:
-            case Notified(notification, receipts, is_cached):
-                if any(one.verdict is Verdict.FIRST for one in receipts):
-                    show(given, notification, after="cached" if is_cached else "")
-                    left = None if left is None else left - 1
-                    if left == 0:
-                        return
+            case Notified(notification, _, is_cached):
+                show(given, notification, after="cached" if is_cached else "")
+                left = None if left is None else left - 1
+                if left == 0:
+                    return
             case Ended(_, end, code, words):
                 if code:
                     raise Refused(code, words)

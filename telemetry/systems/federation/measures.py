@@ -36,6 +36,12 @@ def _seconds(name: str, title: str, definition: str, better: Better = "lower") -
     return Measure(name, title, "s", (PART, f"{name}_s"), better, scale=COUNT, definition=definition)
 
 
+def _joules(name: str, title: str, of: str) -> Measure:
+    definition = f"{title} of the mobile device / subscriptions: {of}."
+    path = (PART, f"{name}_per_query_j")
+    return Measure(f"{name}_per_query", f"{title} per query", "J", path, "lower", scale=LOG, definition=definition)
+
+
 _SHOWN_QUANTILES = (50, 95)
 _QUANTILES = [
     _time(f"p{one}", "Median T_S" if one == 50 else f"T_S, {one}{'st' if one == 1 else 'th'} percentile", f"{one} %")
@@ -63,7 +69,14 @@ MEASURES = (
         "lower",
     ),
     _count(
-        "duplicates", "Duplicates", "Notifications of a subscription with the same content after the first.", "lower"
+        "duplicates", "Duplicates", "NOTIFY messages of a notification and a subscription after the first.", "lower"
+    ),
+    _count(
+        "duplicates_cached",
+        "Duplicates from caches",
+        "Of the duplicates, those from a cache: a consumer that has lost its broker tells another one its "
+        "subscriptions again, and that one does not know what the first has sent. Clients pass none of them on.",
+        "lower",
     ),
     _count(
         "spurious",
@@ -112,6 +125,11 @@ MEASURES = (
         scale=COUNT,
         definition="Largest (hits − 1) / subscriptions received, of each broker at each second; at most cache_cap.",
     ),
+    _seconds(
+        "cache_age_mean",
+        "Age of cache hits",
+        "Mean age of the notifications with which caches answered, from their timestamp on: how stale answers are.",
+    ),
     _number(
         "visits_per_query",
         "Visits per query",
@@ -159,13 +177,18 @@ MEASURES = (
         "Time to settle",
         "Time from the last fault until every broker's tables are right and stay so; of simulated runs only.",
     ),
-    Measure(
-        "energy_per_query",
-        "Modelled energy per query",
-        "J",
-        (PART, "energy_per_query_j"),
-        "lower",
-        scale=LOG,
-        definition="Modelled energy of the mobile device / subscriptions: radio by its traffic, processor by its work.",
+    _seconds(
+        "bulk_delay_mean",
+        "Delay by bulk mode",
+        "Mean time that subscriptions waited in bulk queues of mobile brokers.",
     ),
+    _number(
+        "bulk_batch_mean",
+        "Subscriptions per bulk batch",
+        "Subscriptions that bulk queues sent / times that they sent.",
+        "higher",
+    ),
+    _joules("energy", "Modelled energy", "radio by its traffic, processor by its work"),
+    _joules("radio", "Modelled energy of the radio", "radio by its traffic"),
+    _joules("cpu", "Modelled energy of the processor", "processor by its work"),
 )

@@ -9,7 +9,7 @@ from brokerweb.systems.federation.doors import rows
 from brokerweb.systems.federation.doors.rows import Due
 from brokerweb.systems.federation.models import ClientRole, HostedClient, HostedSubscription
 from overlay.programs.federation.client import ConsumerClient, ProviderClient, Refused
-from overlay.systems.federation.clients.events import End, Ended, Event, Notified, Offered, Queried, Verdict
+from overlay.systems.federation.clients.events import End, Ended, Event, Notified, Offered, Queried
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.wire.values import Notification
 
@@ -109,9 +109,8 @@ class HostedConsumer:
     def _see(self, event: Event) -> None:
         match event:
             case Notified(notification, receipts, is_cached, hops):
-                for number, verdict, _ in receipts:
-                    id = self._ids.get(number)
-                    if id is not None and verdict is Verdict.FIRST:
+                for number, _, _ in receipts:
+                    if (id := self._ids.get(number)) is not None:
                         self._watcher.notified(id, notification, is_cached=is_cached, hops=hops)
             case Ended(number, end, _, words) if (id := self._ids.get(number)) is not None:
                 self._forget(id)

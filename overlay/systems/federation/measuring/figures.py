@@ -23,6 +23,7 @@ QUANTILES = (1, 5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 95, 99)
 """Of T_S, per cent."""
 US_PER_S = 1e6
 UJ_PER_J = 1e6
+MS_PER_S = 1e3
 NS_PER_US = 1_000
 
 
@@ -80,13 +81,14 @@ def quantile(ordered: Sequence[float], share: float) -> float | None:
 
 def _of_oracle(facts: Facts, found: Found | None) -> Figures:
     if not facts.measured and not facts.notifies:
-        return dict.fromkeys(("owed", "lost", "in_window", "duplicates", "spurious"))
+        return dict.fromkeys(("owed", "lost", "in_window", "duplicates", "duplicates_cached", "spurious"))
     found = Oracle(facts).found() if found is None else found
     return {
         "owed": found.owed,
         "lost": found.lost,
         "in_window": found.in_window.total(),
         "duplicates": found.duplicates,
+        "duplicates_cached": found.duplicates_cached,
         "spurious": found.spurious,
     }
 
@@ -106,16 +108,20 @@ def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
         "cache_received": total["cache_received"],
         "cache_hit_share": _per(total["hits"], total["cache_received"]),
         "cache_hit_share_max": _most_hits(facts),
+        "cache_age_mean_s": _per(total["cache_age_ms"] / MS_PER_S, total["hits"]),
         "visits_per_query": _per(total["visits"], subscriptions),
         "utilisation_max": _utilisation(facts, grown),
         "false_positives": total["false_positives"],
-        "energy_per_query_j": _per(total["energy_uj"] / UJ_PER_J, subscriptions) if total["energy_uj"] else None,
+        "bulk_delay_mean_s": _per(total["bulk_delay_ms"] / MS_PER_S, total["bulk_sent"]),
+        "bulk_batch_mean": _per(total["bulk_sent"], total["bulk_batches"]),
+        **{f"{name}_per_query_j": _joules(total[f"{name}_uj"], subscriptions) for name in ("energy", "radio", "cpu")},
     }
 
 
 COUNTED = (
     *("out_forward", "out_forward_bytes", "out_subtable_bytes", "subtable_added", "subtable_removed"),
-    *("hits", "cache_received", "visits", "busy_ns", "energy_uj", "false_positives"),
+    *("hits", "cache_received", "cache_age_ms", "visits", "busy_ns", "false_positives"),
+    *("bulk_batches", "bulk_sent", "bulk_delay_ms", "energy_uj", "radio_uj", "cpu_uj"),
 )
 
 
@@ -153,6 +159,11 @@ def _utilisation(facts: Facts, grown: Mapping[str, Mapping[str, int]]) -> float 
 
 def _per(amount: float, of: float) -> float | None:
     return amount / of if of else None
+
+
+def _joules(uj: float, subscriptions: int) -> float | None:
+    """Of a subscription; ``None`` without a model of energy."""
+    return _per(uj / UJ_PER_J, subscriptions) if uj else None
 
 
 # ---- disappearances

@@ -50,6 +50,8 @@ class Found:
     in_window: Counter[str] = field(default_factory=Counter)
     """By cause."""
     duplicates: int = 0
+    duplicates_cached: int = 0
+    """Of those, what a cache answered. A broker does not know what another one has sent a consumer."""
     spurious: int = 0
     missing: Sequence[Missing] = ()
     """What was lost and what is in window. Of a query, one note."""
@@ -120,7 +122,7 @@ class Oracle:
             missing += further
         in_window = Counter(one.cause for one in missing if one.cause)
         lost = len(missing) - in_window.total()
-        return Found(came + lost, lost, in_window, self._duplicates(), self._spurious(), missing)
+        return Found(came + lost, lost, in_window, *self._duplicates(), self._spurious(), missing)
 
     # ---- owed
 
@@ -179,9 +181,17 @@ class Oracle:
 
     # ---- what should not have come
 
-    def _duplicates(self) -> int:
-        came = [one for one in self._facts.notifies if one.received_us >= self._facts.begin_us]
-        return len(came) - len({(one.client, one.number, one.provider, one.note) for one in came})
+    def _duplicates(self) -> tuple[int, int]:
+        """All, and those from a cache."""
+        seen: set[tuple[str, int, str, int]] = set()
+        copies = list[Notified]()
+        for one in self._facts.notifies:
+            if one.received_us >= self._facts.begin_us:
+                pair = one.client, one.number, one.provider, one.note
+                if pair in seen:
+                    copies.append(one)
+                seen.add(pair)
+        return len(copies), sum(one.cached for one in copies)
 
     def _spurious(self) -> int:
         """NOTIFYs, each of which may name several subscriptions."""

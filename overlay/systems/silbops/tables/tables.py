@@ -6,8 +6,10 @@ from collections.abc import Callable
 from itertools import count
 from typing import NamedTuple, TypeVar
 
+from overlay.systems.silbops.content.filters import matches
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index import Access, Index
+from overlay.systems.silbops.scope.compiling import Test, compiled
 from overlay.systems.silbops.scope.evaluation import ScopeError
 from overlay.systems.silbops.tables.contexts import Contexts
 from overlay.systems.silbops.tables.outlet import Difference, Outlet
@@ -63,6 +65,15 @@ class Tables:
 
     def rows_forwarded(self) -> int:
         return sum(outlet.forwarded for outlet in self._outlets.values())
+
+    def advertised(self) -> int:
+        """Advertisements, one for each link that they came by."""
+        return sum(map(len, self._advertisements.values()))
+
+    def subscription(self, link: Link, key: Key) -> Subscription | None:
+        """That came by this link."""
+        row = self._subscriptions.get(key, {}).get(link)
+        return None if row is None else row.subscription
 
     # ---- changes, by the link of the message
 
@@ -134,7 +145,7 @@ class Tables:
 
     # ---- notifications
 
-    def route(self, link: Link, notification: Values, context: Values) -> list[Delivery]:
+    def route(self, link: Link, notification: Values, context: Values, admit: Test | None = None) -> list[Delivery]:
         """Where a notification goes that came by ``link``; ``context`` is its publisher's.
 
         Content first, context only then; a broker gets it once, so once it is chosen nothing is tested for it.
@@ -158,6 +169,26 @@ class Tables:
             return row.test(context, own.values)
         except ScopeError:
             self.scope_errors += 1
+            return False
+
+    def scanned(self, link: Link, notification: Values, context: Values, admit: Test | None = None) -> list[Delivery]:
+        """As ``route``, by a test of every row: the oracle."""
+        found: dict[Link, list[Key]] = {}
+        for key, rows in self._subscriptions.items():
+            for to, row in rows.items():
+                one = row.subscription
+                if to != link and matches(one.filter, notification) and self._is_met(one, context, admit):
+                    found.setdefault(to, []).append(key)
+        return [
+            Delivery(to, () if to.kind is Kind.BROKER else tuple(sorted(keys))) for to, keys in sorted(found.items())
+        ]
+
+    def _is_met(self, one: Subscription, context: Values, admit: Test | None) -> bool:
+        own = self.contexts.get(one.owner)
+        tests = [test for test in (one.scope and compiled(one.scope), admit) if test]
+        try:
+            return own is not None and all(test(context, own.values) for test in tests) if tests else True
+        except ScopeError:
             return False
 
     # ---- what neighbours are to be told

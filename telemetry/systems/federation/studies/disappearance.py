@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from overlay.systems.federation.settings import Settings
 from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT, SIGNED
 from telemetry.studies.criteria import Intervals, Shown
@@ -18,6 +19,8 @@ from telemetry.systems.federation.studies.telling import values
 PERIOD_S = 2.0
 EXCHANGE_S = 2.0
 BOUND_S = 2 * PERIOD_S + 2 * EXCHANGE_S
+BOUND_OF_FAULTS_S = 2 * PERIOD_S + 2 * Settings().exchange_s
+"""Of the runs of Fig. 14, which exchange as always."""
 PROVIDER, BROKER = "provider", "broker"
 WAYS = ("proper", "improper")
 GRACES = ("last_heard", "first_missed")
@@ -96,11 +99,22 @@ def _diameters(rows: Rows, *, out_of_turn: bool) -> Quantities:
     """When a provider's disappearance for good is known everywhere, by diameter; infinite where it never was."""
     found: dict[str, float] = {}
     for row in _of_diameters(rows, out_of_turn=out_of_turn):
-        known = max(row.measures["settle"], row.measures["disappearance_known_max"])
-        found[_hops(CHAINS[row.brokers])] = float("inf") if row.measures["disappearance_unknown"] else known
+        found[_hops(CHAINS[row.brokers])] = _settled(row)
     if not found:
         raise KeyError("diameters")
     return found
+
+
+def _settled(row: Row) -> float:
+    """The longest time until all is known again in this run, s."""
+    if row.measures["disappearance_unknown"]:
+        return float("inf")
+    return max(row.measures["settle"], row.measures["disappearance_known_max"])
+
+
+def _after_faults(rows: Rows) -> Quantities:
+    """Of the runs of Fig. 14, in which each component is back after 10 s."""
+    return {f"{component}, {way}": _settled(_cell(rows, component, way)) for component in FIGURES for way in WAYS}
 
 
 def _hops(diameter: int) -> str:
@@ -123,6 +137,10 @@ def _by_diameter(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
 
 def _settles(figures: Intervals, diameter: int | None = None) -> bool:
     return criteria.settles(figures, BOUND_S, diameter)
+
+
+def _settles_after_faults(figures: Intervals) -> bool:
+    return all(value <= BOUND_OF_FAULTS_S for one in figures.values() for value in one["replicates"])
 
 
 def _reports(figures: Intervals) -> tuple[Shown, Shown]:
@@ -231,6 +249,18 @@ DISAPPEARANCE_STUDY = Study(
             COUNT,
             {_hops(diameter): BOUND_S for diameter in CHAINS.values()},
             BOUND,
+        ),
+        Claim(
+            "Q-faults",
+            "It is, after the disappearances and returns of Fig. 14, too.",
+            f"Every run with grace from last heard settles within {BOUND_OF_FAULTS_S:g} s.",
+            "The same.",
+            _after_faults,
+            criteria.alone(_settles_after_faults),
+            WRITTEN,
+            "s",
+            COUNT,
+            source=BOUND,
         ),
         Claim(
             "Q-periodic",
