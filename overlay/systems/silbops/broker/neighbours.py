@@ -12,7 +12,7 @@ Both ends begin with nothing told, so the first difference is all that the neigh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -47,7 +47,7 @@ class Neighbours:
         for broker in self._edges:
             station.set_timer(Clock.EDGE, broker, 0)
 
-    def __iter__(self) -> Iterable[Edge]:
+    def __iter__(self) -> Iterator[Edge]:
         return iter(self._edges.values())
 
     @property
