@@ -254,14 +254,14 @@ class Federation(System):
         return answers_ping(data)
 
     def statistics_request(self, unix_ms: int) -> bytes:
-        from overlay.systems.federation.signs import ask_counters
+        from overlay.peers.questions import ask_figures
 
-        return ask_counters(unix_ms)
+        return ask_figures(unix_ms)
 
     def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
-        from overlay.systems.federation.signs import read_counters
+        from overlay.peers.questions import read_figures
 
-        return read_counters(data)
+        return read_figures(data)
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.federation.metering import MessageMeter, ServerMeter

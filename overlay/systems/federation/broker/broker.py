@@ -19,6 +19,8 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.node import NodeEvent
 from overlay.core.timers import sooner
+from overlay.peers.answers import Answers, Content
+from overlay.peers.peers import LEAVE_NS, Heard, HeardOperator
 from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.bulk import Bulk
 from overlay.systems.federation.broker.carrying import Carrying
@@ -31,13 +33,12 @@ from overlay.systems.federation.broker.tracing import Tracer
 from overlay.systems.federation.broker.view import View
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
-from overlay.systems.federation.inspection import Answers, Content
 from overlay.systems.federation.names import broker_name
-from overlay.systems.federation.peers import CODES, LEAVE_NS, Heard, HeardLoose, HeardOperator, Peers
+from overlay.systems.federation.peers import CODES, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
 from overlay.systems.federation.settings import ON
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.inspection import Subject
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.roles import Place
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from overlay.channel import Back, Down, Quiet, Reason, Up
 from overlay.core.addresses import parse_address
 from overlay.core.node import SECOND
+from overlay.peers.peers import SessionEvent
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.exchange import Exchange
 from overlay.systems.federation.broker.flood import Flood
@@ -23,7 +24,6 @@ from overlay.systems.federation.broker.neighbour_events import (
 )
 from overlay.systems.federation.broker.old_edges import OldEdges
 from overlay.systems.federation.broker.station import Clock, Station
-from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.tables.outlets import Change
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from overlay.messages.errors import BadMessage
 from overlay.messages.kinds import MOST
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.codec import Codec
+from overlay.messages.codec import Codec
 from overlay.systems.federation.wire.notes import MAX_BYTES
 from overlay.systems.federation.wire.values import Notification, Subscription, SubscriptionId
 
