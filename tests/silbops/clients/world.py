@@ -50,7 +50,8 @@ class Wire:
             self.end(broker, "closed")
 
     def end(self, broker: str, reason: str) -> None:
-        self.news.append(Ended(broker, reason, self.sent.pop(broker)))
+        publications = [one for one in self.sent.pop(broker) if isinstance(one, m.Publish)]
+        self.news.append(Ended(broker, reason, publications))
 
     def receive(self, datagrams: Any, now: int) -> None: ...
     def handle_timer(self, now: int) -> None: ...

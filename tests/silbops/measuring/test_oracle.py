@@ -17,6 +17,7 @@ from overlay.systems.silbops.rows import Limits, Served
 from overlay.systems.silbops.scope.evaluation import ScopeError, holds
 from overlay.systems.silbops.scope.text import parse
 from tests.silbops.drawn import CONTEXTS, NOTIFICATIONS, boxes, filters
+from tests.thorough import examples
 
 FIRE = read_filter([["kind", "=", "fire"]])
 NEAR = parse("this.x-20 <= pub.x <= this.x+20")
@@ -205,7 +206,7 @@ def is_true(one: Publication, camera: Any, vehicle: Any) -> bool:
     return False
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(histories())
 def test_due_and_allowed_are_those_of_brute_force(history: Any) -> None:
     vehicle, camera, notes = history

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
+from overlay.systems.silbops.clients.channel import ChannelWire
 from overlay.systems.silbops.clients.terms import Terms
 from overlay.systems.silbops.clients.wires import Wire
 from overlay.systems.silbops.load.draws import draws
@@ -19,13 +19,10 @@ from overlay.systems.silbops.load.publishing import Publishing
 from overlay.systems.silbops.load.shared import Shared
 from overlay.systems.silbops.load.subscribing import Subscribing
 from overlay.systems.silbops.names import PUBLISHER
+from overlay.systems.silbops.peers import Peers
 from overlay.systems.silbops.rows import Limits
 from overlay.systems.silbops.settings import NEVER, Settings
 from overlay.systems.silbops.workload import Workload
-
-if TYPE_CHECKING:
-    from overlay.systems.silbops.clients.channel import ChannelWire
-    from overlay.systems.silbops.peers import Peers
 
 
 class Fleet:
@@ -51,9 +48,6 @@ class Fleet:
         terms = replace(Terms.of(settings), counters=self.tally.counters)
 
         def on_channel(id: bytes, chance: Chance) -> ChannelWire:
-            from overlay.systems.silbops.clients.channel import ChannelWire
-            from overlay.systems.silbops.peers import Peers
-
             peers = Peers(id, settings, chance, wall_offset_ns, key, terms.counters)
             self._peers.append(peers)
             return ChannelWire(peers)

@@ -99,7 +99,7 @@ class States(Generic[_Row]):
         return range(first, max(first, last) + 1)
 
 
-def rows_in(spans: Sequence[Span[_Row]], state: int) -> list[_Row]:
+def rows_in(spans: Iterable[Span[_Row]], state: int) -> list[_Row]:
     return [span.row for span in spans if span.is_in(state)]
 
 

@@ -107,7 +107,8 @@ class Truth:
         """What of a context goes with it, by state of the publisher's advertisements; ``None``: none allows it."""
         for state in window:
             try:
-                yield permitted(rows_in(offered.spans, state), one.notification, context, one.scope)
+                rows: list[Offer] = rows_in(offered.spans, state)
+                yield permitted(rows, one.notification, context, one.scope)
             except Refusal:
                 yield None
 
