@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.channel import Down, Up
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
+from overlay.peers.peers import Heard
 from overlay.systems.silbops.broker.arriving import Arriving
 from overlay.systems.silbops.broker.client import Client, State
 from overlay.systems.silbops.broker.clients import Clients
@@ -22,7 +23,6 @@ from overlay.systems.silbops.broker.station import Clock, Station
 from overlay.systems.silbops.broker.tracing import Tracer
 from overlay.systems.silbops.broker.visits import Visits
 from overlay.systems.silbops.index import INDEXES
-from overlay.systems.silbops.peers import Heard
 from overlay.systems.silbops.tables import Tables
 from overlay.systems.silbops.wire import messages as m
 
@@ -44,7 +44,13 @@ class Core:
     ) -> None:
         """``brokers``: all of the network, this one included; ``neighbours``: those of the tree."""
         self.peers = peers
-        tables = Tables(INDEXES[settings.index], is_covering=settings.covering)
+        tables = Tables(
+            INDEXES[settings.index],
+            is_covering=settings.covering,
+            scope_batch=settings.scope_batch,
+            has_publisher_scope=settings.publisher_scope,
+            prune=settings.prune,
+        )
         self.station = station = Station(name, settings, peers, tables, chance, tracer)
         self._names = {one.encode(): one for one in brokers}
         around = {one: brokers[one] for one in neighbours}
@@ -65,6 +71,7 @@ class Core:
             Clock.EDGE: self.neighbours.ring,
             Clock.VISIT: self.visits.ring,
             Clock.REPEATS: self.arriving.ring_repeats,
+            Clock.PRUNE: self.neighbours.ring_prune,
         }
 
     def begin(self, now: int) -> None:
@@ -92,11 +99,13 @@ class Core:
         station, tables = self.station, self.station.tables
         return {
             **station.counters,
+            "candidates": tables.candidates,
+            "scope_tests": tables.scope_tests,
             "scope_errors": tables.scope_errors,
-            "rows": tables.rows(),
+            "rows_subscriptions": tables.rows(),
             "rows_forwarded": tables.rows_forwarded(),
-            "advertisements": tables.advertised(),
-            "contexts_known": len(tables.contexts),
+            "rows_advertisements": tables.advertised(),
+            "rows_contexts": len(tables.contexts),
             "clients": len(self.clients),
             "neighbours": self.neighbours.connected,
             "kept_now": self.clients.kept,
@@ -154,7 +163,7 @@ class Core:
         broker = self._names.get(peer)
         if broker is not None:
             self.neighbours.down(broker, str(event.reason))
-            self.visits.down(broker, [*self.station.read(event.undelivered), *beyond])
+            self.visits.down(broker, [*self.peers.decoded(event.undelivered), *beyond])
         else:
             self.station.cancel(Clock.STRANGER, peer)
             client = self.clients.get(peer)
