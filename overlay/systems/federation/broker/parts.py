@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from overlay.messages.codec import Codec
 from overlay.messages.errors import BadMessage
 from overlay.messages.kinds import MOST
 from overlay.systems.federation.wire import messages as m
-from overlay.messages.codec import Codec
 from overlay.systems.federation.wire.notes import MAX_BYTES
 from overlay.systems.federation.wire.values import Notification, Subscription, SubscriptionId
 

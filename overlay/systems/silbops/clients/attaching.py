@@ -20,7 +20,7 @@ from overlay.core.timers import earliest
 from overlay.systems.silbops.clients.events import Connected, Detached, Event, GaveUp, Lost
 from overlay.systems.silbops.clients.requests import Requests
 from overlay.systems.silbops.clients.terms import ATTACHING, LEAVING, PATIENCE, Site, Terms
-from overlay.systems.silbops.clients.wires import Ended, Heard, ToClient, Wire
+from overlay.systems.silbops.clients.wires import Ended, Heard, Wire
 from overlay.systems.silbops.wire import messages as m
 
 NOWHERE = Site("", ("", 0))
@@ -229,7 +229,7 @@ class Attaching:
                 self._take_end(event)
         self._pump()
 
-    def _take(self, broker: str, message: ToClient) -> None:
+    def _take(self, broker: str, message: m.Message) -> None:
         match message:
             case m.Notify():
                 self._hear(message)

@@ -14,7 +14,8 @@ ToClient = m.Attached | m.Notify | m.Ok | m.Refused
 
 class Heard(NamedTuple):
     broker: str
-    message: ToClient
+    message: m.Message
+    """Of a broker: ``ToClient``, or one that changes nothing."""
 
 
 class Ended(NamedTuple):
