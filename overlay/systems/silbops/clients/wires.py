@@ -23,8 +23,8 @@ class Ended(NamedTuple):
 
     broker: str
     reason: str
-    undelivered: Sequence[ToBroker]
-    """Messages that the broker may not have received, in order."""
+    publications: Sequence[m.Publish]
+    """Those that the broker may not have received, in order."""
 
 
 class Wire(Protocol):
