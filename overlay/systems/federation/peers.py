@@ -6,7 +6,7 @@ What cannot be read is counted, refused at most once a second for each sender, a
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, final
@@ -82,16 +82,16 @@ class Peers:
         chance: Chance,
         wall_offset_ns: int,
         key: bytes | None = None,
-        counters: Counter[str] | None = None,
+        counters: dict[str, int] | None = None,
     ) -> None:
-        """``counters``: of several nodes together; by default each has its own."""
+        """``counters``: of several nodes together, 0 by default; without it each has its own."""
         self.name = name
         self.now = 0
         self.wall_offset_ns = wall_offset_ns
         """Unix nanoseconds minus ``now``."""
         self.channel = Channel(name.encode(), _channel_settings(settings.give_up_s), chance, key)
         self.codec = CONTEXTML if settings.encoding == "contextml" else CODEC
-        self.counters: Counter[str] = Counter() if counters is None else counters
+        self.counters: dict[str, int] = defaultdict(int) if counters is None else counters
         """``in_KIND`` and ``out_KIND`` messages, ``out_KIND_bytes``, ``refused_CODE`` by this node,
         ``malformed_REASON``, ``too_large``."""
         self.meter: DeviceMeter | None = None
@@ -147,13 +147,14 @@ class Peers:
         if data is None:
             self.counters["too_large"] += 1
             return False
-        kind, now = type(message), self.now
-        is_sent = self.channel.send(peer.encode(), data, now, drop)
-        self.counters[_OUT[kind]] += 1 if is_sent else 0
-        self.counters[_OUT_BYTES[kind]] += len(data) if is_sent else 0
-        if is_sent and self.meter is not None:
-            self.meter.count(peer, kind, len(data), now, is_sent=True)
-        return is_sent
+        if not self.channel.send(peer.encode(), data, self.now, drop):
+            return False
+        kind, counters = type(message), self.counters
+        counters[_OUT[kind]] += 1
+        counters[_OUT_BYTES[kind]] += len(data)
+        if self.meter is not None:
+            self.meter.count(peer, kind, len(data), self.now, is_sent=True)
+        return True
 
     def encoded(self, message: m.Message) -> bytes | None:
         """``None`` if it is too large."""
