@@ -85,8 +85,8 @@ class Peers(Generic[P, M, E]):
         counters: dict[str, int] | None = None,
         subjects: Container[int] = (),
     ) -> None:
-        """``counters``: of several nodes together, 0 by default; without it each has its own. ``subjects``: what operators may ask
-        about."""
+        """``counters``: of several nodes together, 0 by default; without it each has its own. ``subjects``: what
+        operators may ask about."""
         self.now = 0
         self.wall_offset_ns = wall_offset_ns
         """Unix nanoseconds minus ``now``."""
