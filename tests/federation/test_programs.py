@@ -198,7 +198,8 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
         assert provider.wait(BOUND_S) == commands.STOPPED
     assert commands.main("lookup", [at, "noise"]) == commands.FAILED
     assert commands.main("query", [at, "noise", "--json"]) == commands.FAILED
-    assert json.loads(capsys.readouterr().out)["error"]["code"] == "no_provider"
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error == {"code": "no_provider", "sentence": "No provider of these scopes answered with context."}
 
 
 def test_the_registration_service_names_its_brokers(servers, capsys):

@@ -55,11 +55,24 @@ class NoAnswer(WaxwingError):
     """No broker was found, or it did not answer in time."""
 
 
+SENTENCES: Mapping[Code, str] = {
+    Code.UNKNOWN: "The broker does not know this client.",
+    Code.INVALID: "The broker does not accept this as it is.",
+    Code.BAD: "The broker could not read this.",
+    Code.LIMIT: "The broker is at a limit.",
+    Code.NO_PROVIDER: "No provider of these scopes answered with context.",
+    Code.CYCLE: "Providers of these scopes need each other's data.",
+    Code.TIMEOUT: "Providers of these scopes did not answer in time.",
+    Code.DENIED: "The broker denies this.",
+}
+"""Of refusals that have no words, as every answer to a query."""
+
+
 class Refused(WaxwingError):
     """The broker refused what it was told. ``code`` is that of seed 001, section 3."""
 
     def __init__(self, code: Code, words: str) -> None:
-        super().__init__(words or f"The broker answered {code.name}.")
+        super().__init__(words or SENTENCES[code])
         self.code = code
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from statistics import fmean
 from typing import Any
 
@@ -106,7 +106,7 @@ def test_positions_jump_stay_or_walk_within_the_square() -> None:
     assert 4 < fmean(x for x, _ in jumps) < 6
     walk = path(mobility="walk", speed_m_s=100.0)
     assert all(0 <= x <= 10 and 0 <= y <= 10 for x, y in walk)
-    steps = [((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5 for (x1, y1), (x2, y2) in zip(walk, walk[1:], strict=False)]
+    steps = [((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5 for (x1, y1), (x2, y2) in pairwise(walk)]
     straight = [step for step in steps if abs(step - 0.1) < 1e-9]
     assert len(straight) > 380, "100 m each second, but where it is reflected"
     assert all(step <= 0.1 + 1e-9 for step in steps)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from overlay.channel import Down, Up
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
-from overlay.peers.peers import Heard
+from overlay.peers.peers import Heard, HeardOperator
 from overlay.systems.silbops.broker.arriving import Arriving
 from overlay.systems.silbops.broker.client import Client, State
 from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.explaining import Explaining
 from overlay.systems.silbops.broker.leaving import Leaving
-from overlay.systems.silbops.broker.neighbours import Neighbours
+from overlay.systems.silbops.broker.neighbours import CONNECTED, Neighbours
 from overlay.systems.silbops.broker.requests import Requests
 from overlay.systems.silbops.broker.routing import Routing
 from overlay.systems.silbops.broker.station import Clock, Station
@@ -64,6 +64,8 @@ class Core:
         self.neighbours = Neighbours(station, self.routing, around, epoch)
         self.explaining = Explaining(station)
         self._tracer = tracer
+        self.operators: list[HeardOperator] = []
+        """Questions of operators, for who joins this core."""
         self._checks = 0
         self._rings: dict[Clock, Callable[[Any], None]] = {
             Clock.AWAY: self.clients.ring_away,
@@ -97,6 +99,16 @@ class Core:
             self.peers.close(client.id)
         for edge in self.neighbours:
             self.peers.close(edge.peer)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is under way: all is acknowledged, nobody is away or moving, all neighbours are there."""
+        pressure, peers = self.station.pressure, self.peers
+        if pressure.full or pressure.waiting or len(self.arriving) or len(self.leaving):
+            return False
+        return all(client.state is State.ATTACHED and not peers.queued(client.id) for client in self.clients) and all(
+            edge.state == CONNECTED and not peers.queued(edge.peer) for edge in self.neighbours
+        )
 
     def statistics(self) -> dict[str, int]:
         station, tables = self.station, self.station.tables
@@ -142,6 +154,8 @@ class Core:
             if isinstance(event, Heard):
                 if not self.station.pressure.holds(event.peer, event.message):
                     self._handle(event.peer, event.message)
+            elif isinstance(event, HeardOperator):
+                self.operators.append(event)
             elif isinstance(event, Up):
                 self._up(event.peer)
             elif isinstance(event, Down):
