@@ -102,7 +102,7 @@ class Core:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is under way: all is acknowledged, nobody is away or moving, all neighbours are there."""
+        """Whether nothing is under way: all is acknowledged, no client is away or moving, all neighbours are there."""
         pressure, peers = self.station.pressure, self.peers
         if pressure.full or pressure.waiting or len(self.arriving) or len(self.leaving):
             return False
