@@ -23,7 +23,7 @@ def broker_name(index: int) -> str:
 
 GAUGES = frozenset(
     (
-        *("rows", "rows_forwarded", "advertisements", "contexts_known", "clients", "neighbours"),
+        *("rows_subscriptions", "rows_forwarded", "rows_advertisements", "rows_contexts", "clients", "neighbours"),
         *("kept_now", "moved_now", "moving_now", "full_queues", "paused", "queued"),
     )
 )

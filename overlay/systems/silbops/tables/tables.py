@@ -268,7 +268,8 @@ class Tables:
         """
         rows = self._index.match(notification)
         self.candidates += len(rows)
-        taken = {self._ports.get(link)}
+        own = self._ports.get(link)
+        taken = set() if own is None else {own}
         found: dict[Port, list[Key]] = {}
         for row in self._tester.passing(rows, context, taken):
             port = row.port
