@@ -44,7 +44,7 @@ class Core:
     ) -> None:
         """``brokers``: all of the network, this one included; ``neighbours``: those of the tree."""
         self.peers = peers
-        tables = Tables(INDEXES[settings.index], is_covering=settings.covering)
+        tables = Tables(INDEXES[settings.index], is_covering=settings.covering, scope_batch=settings.scope_batch)
         self.station = station = Station(name, settings, peers, tables, chance, tracer)
         self._names = {one.encode(): one for one in brokers}
         around = {one: brokers[one] for one in neighbours}

@@ -19,7 +19,7 @@ from overlay.systems.silbops.content.filters import MAX_SIENA_CONSTRAINTS, Filte
 from overlay.systems.silbops.content.values import Value, Values
 from overlay.systems.silbops.publishing import refuse
 from overlay.systems.silbops.scope.reducing import Bound, constraints_of, reduced
-from overlay.systems.silbops.scope.tree import Tree, constant
+from overlay.systems.silbops.scope.tree import Tree, canonical
 from overlay.systems.silbops.wire import messages as m
 
 MOST_OLD = 10_000
@@ -168,7 +168,7 @@ class Siena(Arm):
 
     def _publish(self, number: int, notification: Values, context: dict[str, Value], scope: Tree | None) -> m.Publish:
         # functions compare float64, so an integer that is none becomes one
-        merged = {f"@{name}": constant(value) for name, value in context.items()}
+        merged = {f"@{name}": canonical(value) for name, value in context.items()}
         return m.Publish(number, {**notification, **merged}, {}, None)
 
     def _id(self, wire: int) -> int:
