@@ -14,6 +14,7 @@ from brokerweb.builder.fault_forms import FaultRows
 from brokerweb.builder.form_shape import listed
 from brokerweb.definitions import documents
 from brokerweb.definitions.references import name_of
+from brokerweb.experiments.evaluation import examples
 from brokerweb.kit import setting_forms, setting_sections
 from brokerweb.kit.setting_forms import Input, Inputs
 from brokerweb.kit.setting_sections import Section
@@ -25,8 +26,6 @@ from overlay.systems import relevance
 from overlay.systems.contract import System
 from overlay.systems.registry import RECORD, SYSTEMS
 from overlay.systems.roles import Title
-from telemetry.filters.values import EXAMPLES as LIMITS
-from telemetry.systems.registry import first_figure, measures
 
 ENGINE_WORDS = {
     LIVE: (
@@ -95,11 +94,7 @@ class ExperimentForm:
     @property
     def threshold_examples(self) -> list[str]:
         """Conditions that its runs can meet."""
-        name = first_figure([self.system_name])
-        limit = (
-            f"{name} {'>' if measures()[name].better == 'higher' else '<'} {LIMITS.get(measures()[name].unit, '10')}"
-        )
-        return [limit, "not_found = 0"] if self.system.asking_roles else [limit]
+        return examples(self.system_name)[:2]
 
     @property
     def record(self) -> SettingInfo:

@@ -131,7 +131,8 @@ def titled(found: Comparison, over: str) -> str:
 
 def title(what: str, found: Comparison, over: str) -> str:
     """ "Response time against brokers, 30 s measured": the measure and what it is drawn over."""
-    said = of_all(lambda system: system.presentation.title_fields)
+    only = found.shared.get("system")
+    said = of_all(lambda system: system.presentation.title_fields if only in (None, system.name) else ())
     shared = [in_words(name, found.shared[name]) for name in said if name in found.shared]
     return ", ".join(
         [f"{what} against {over}", *shared, *([SIMULATED] if found.shared.get("engine") == SIMULATED else [])]

@@ -24,14 +24,23 @@ from brokerweb.kit import etags
 from brokerweb.kit.ids import in_chunks
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import check_thresholds
+from overlay.systems.registry import SYSTEMS
 from telemetry import thresholds
+from telemetry.filters.values import EXAMPLES as LIMITS
 from telemetry.measures import Measure, figures_in
-from telemetry.systems.registry import measures_of
+from telemetry.systems.registry import first_figure, measures, measures_of
 from telemetry.thresholds import Threshold
 
 log = logging.getLogger(__name__)
 
 EVENT = "judged again"
+
+
+def examples(system: str) -> list[str]:
+    """Conditions that runs of a system can meet."""
+    first = measures()[first_figure([system])]
+    limit = f"{first.name} {'>' if first.better == 'higher' else '<'} {LIMITS.get(first.unit, '10')}"
+    return [limit, "not_found = 0", "answer_ratio >= 99%"] if SYSTEMS[system].asking_roles else [limit]
 
 
 def measured(run: Run, summary: Mapping[str, Any], *, is_done: bool) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def _form(
     context = {
         "experiment": experiment,
         "typed": typed,
+        "examples": evaluation.examples(experiment.definition["system"]),
         "wrong": _sentence(error, _lines(typed)) if error else "",
         "newer": newer,
         "seen": request.POST.get(etags.SEEN, "") if error else etags.mark(evaluation.stored(experiment)),

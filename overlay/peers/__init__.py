@@ -4,4 +4,5 @@ describes. Pure.
 - ``peers``      sending, reading, counting and refusing messages
 - ``questions``  those of operators' programs, which are no messages of a network
 - ``answers``    answering them
+- ``names``      of sums of messages
 """

@@ -5,7 +5,7 @@ What cannot be read is counted, refused at most once a second for each sender, a
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Container, Iterable
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, final
@@ -82,17 +82,17 @@ class Peers(Generic[P, M, E]):
         chance: Chance,
         wall_offset_ns: int,
         key: bytes | None = None,
-        counters: Counter[str] | None = None,
+        counters: dict[str, int] | None = None,
         subjects: Container[int] = (),
     ) -> None:
-        """``counters``: of several nodes together; by default each has its own. ``subjects``: what operators may ask
-        about."""
+        """``counters``: of several nodes together, 0 by default; without it each has its own. ``subjects``: what
+        operators may ask about."""
         self.now = 0
         self.wall_offset_ns = wall_offset_ns
         """Unix nanoseconds minus ``now``."""
         self.channel = Channel(id, settings, chance, key)
         self.codec = codec
-        self.counters: Counter[str] = Counter() if counters is None else counters
+        self.counters: dict[str, int] = defaultdict(int) if counters is None else counters
         """``in_KIND`` and ``out_KIND`` messages, ``out_KIND_bytes``, ``refused_CODE`` by this node,
         ``malformed_REASON``, ``too_large``."""
         self.meter: Meter | None = None

@@ -104,6 +104,11 @@ def loose_body(data: bytes) -> bytes | None:
     return data[wire.HEAD_BYTES + 1 + len(name) :] if name else None
 
 
+def ping(req: int) -> bytes:
+    """The datagram of a question that a server answers at once, if only by a token."""
+    return wire.loose(ASKER, question(Inspect(req)))
+
+
 def ask_figures(req: int) -> bytes:
     """The datagram of a question for counters."""
     return wire.loose(ASKER, question(Inspect(req, padding=PADDING_BYTES)))

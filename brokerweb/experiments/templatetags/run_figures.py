@@ -20,5 +20,12 @@ def figures_of(runs: Iterable[Run]) -> list[Figure]:
 
 
 @register.filter
+def first_figure(run: Run) -> str:
+    """``Mean 1.2 ms``: the first of its system's figures."""
+    figure = figures.of_runs([run.system])[0]
+    return f"{figure.title} {figure.cell(run).text}"
+
+
+@register.filter
 def cell_of(figure: Figure, run: Run) -> Cell:
     return figure.cell(run)

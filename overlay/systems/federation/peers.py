@@ -3,7 +3,6 @@ each."""
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from typing import Final, NamedTuple, final
 
@@ -40,9 +39,9 @@ class Peers(peers.Peers[str, m.Message, PeerEvent]):
         chance: Chance,
         wall_offset_ns: int,
         key: bytes | None = None,
-        counters: Counter[str] | None = None,
+        counters: dict[str, int] | None = None,
     ) -> None:
-        """``counters``: of several nodes together; by default each has its own."""
+        """``counters``: of several nodes together, 0 by default; without it each has its own."""
         codec = CONTEXTML if settings.encoding == "contextml" else CODEC
         channel = _channel_settings(settings.give_up_s)
         super().__init__(name.encode(), codec, channel, chance, wall_offset_ns, key, counters, SUBJECTS)

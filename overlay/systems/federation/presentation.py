@@ -29,6 +29,6 @@ PRESENTATION = Presentation(
     ),
     value_words={"providers": ("provider", "providers"), "consumers": ("consumer", "consumers")},
     axis_fields=("rate_per_s", "brokers", "cache_cap", "mobile_factor"),
-    title_fields=("routing", "kind"),
+    title_fields=("providers", "consumers", "routing"),
     hue_field="routing",
 )

@@ -264,9 +264,10 @@ class Federation(System):
         return read_figures(data)
 
     def make_meter(self, actor: Any, role: str) -> Meter:
-        from overlay.systems.federation.metering import MessageMeter, ServerMeter
+        from overlay.systems.federation.metering import server_meter
+        from overlay.systems.metering import MessageMeter
 
-        return ServerMeter(actor) if role in self.role_names else MessageMeter()
+        return server_meter(actor) if role in self.role_names else MessageMeter()
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.federation.expectations import expected
@@ -283,9 +284,9 @@ class Federation(System):
     @property
     def code(self) -> tuple[Path, ...]:
         """With the channel."""
-        from overlay import channel
+        from overlay import channel, messages, peers
 
-        return (*super().code, Path(str(channel.__file__)).parent)
+        return (*super().code, *(Path(str(room.__file__)).parent for room in (channel, messages, peers)))
 
 
 SYSTEM = Federation()

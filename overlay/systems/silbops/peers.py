@@ -1,5 +1,7 @@
-"""The messages of a broker or client of SilboPS to and from its peers. A peer is bytes: the name of a broker in UTF-8, or
-the 16 bytes of a client."""
+"""The messages of a broker or client of SilboPS to and from its peers.
+
+A peer is bytes: the name of a broker in UTF-8, or the 16 bytes of a client.
+"""
 
 from __future__ import annotations
 

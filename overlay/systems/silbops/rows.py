@@ -119,13 +119,13 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A client at its edge broker: the key of its notifications, and how many are kept for it how long."""
+class Limits:
+    """Settings that say which losses are no errors, written once by each process of clients."""
 
-    client: str
-    publisher: str
     keep_messages: int
     keep_s: float
+    is_pruned: bool
+    """Whether brokers withdraw subscriptions whose function is false for all publishers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ TABLES: Mapping[str, type] = {
     "refused": Refused,
     "delivered": Delivered,
     "served": Served,
-    "known": Known,
+    "limits": Limits,
     "processed": Processed,
 }
 _NAMES = {kind: name for name, kind in TABLES.items()}

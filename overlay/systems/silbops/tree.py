@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def tree_of(brokers: int, links: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -25,3 +25,11 @@ def tree_of(brokers: int, links: Iterable[tuple[int, int]]) -> tuple[tuple[int, 
 def neighbours_of(broker: int, tree: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """By number."""
     return tuple(sorted({one if other == broker else other for one, other in tree if broker in (one, other)}))
+
+
+def longest_delay_ms(brokers: int, delays: Mapping[tuple[int, int], float]) -> float:
+    """Of a way between two brokers, at most: both over broker 0. ``delays``: of each link, one way."""
+    far = [0.0] * brokers
+    for parent, child in tree_of(brokers, delays):
+        far[child] = far[parent] + delays.get((parent, child), delays.get((child, parent), 0.0))
+    return 2 * max(far)

@@ -11,6 +11,7 @@ from overlay.systems.silbops.clients.client import Client
 from overlay.systems.silbops.clients.events import Rejected
 from tests.silbops.clients.world import World, came
 from tests.silbops.drawn import CONTEXTS, NOTIFICATIONS, boxes, filters
+from tests.thorough import examples
 
 CLIENTS = 3
 NUMBERS = st.integers(0, CLIENTS - 1)
@@ -67,7 +68,9 @@ def deliveries(actions: Any, notifications: Any, **arm: Any) -> list[Any]:
     return found
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
+@settings(
+    max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None
+)
 @given(st.lists(ACTIONS, max_size=15), st.lists(NOTIFICATIONS, min_size=1, max_size=2))
 def test_both_arms_deliver_the_same_at_rest(actions: Any, notifications: Any) -> None:
     expected = deliveries(actions, notifications)

@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
-from overlay.core.node import MILLISECOND, NodeEvent
+from overlay.core.node import NodeEvent
 from overlay.core.timers import sooner
+from overlay.peers.answers import Answers
+from overlay.peers.peers import LEAVE_NS
 from overlay.systems.roles import Place
 from overlay.systems.silbops.broker.core import Core
 from overlay.systems.silbops.broker.tracing import Tracer
+from overlay.systems.silbops.broker.view import View
 from overlay.systems.silbops.names import broker_name
 from overlay.systems.silbops.peers import Peers
+from overlay.systems.silbops.subjects import Subject
 from overlay.systems.silbops.tree import neighbours_of, tree_of
 
 if TYPE_CHECKING:
     from overlay.systems.silbops.config import ServerConfig
-
-LEAVE_NS = 1_500 * MILLISECOND
-"""Of driving after a broker has left: the channel closes sessions within 1 s, and repeats BYE."""
 
 
 class Broker:
@@ -37,7 +38,9 @@ class Broker:
     ) -> None:
         settings = config.settings
         self.name, self.address = broker_name(place.number), place.address
-        self.peers = Peers(self.name.encode(), settings, chances.walks, wall_offset_ns, key)
+        self.peers = Peers(
+            self.name.encode(), settings, chances.walks, wall_offset_ns, key, subjects=frozenset(map(int, Subject))
+        )
         one_in = settings.trace_one_in
         self._tracer = Tracer(one_in) if one_in else None
         tree = tree_of(config.brokers, ((a, b) for a, b, *_ in config.links))
@@ -51,6 +54,9 @@ class Broker:
             self.peers.wall_ms,
             self._tracer,
         )
+        view = View(self.core.station, self.core.neighbours, self.core.clients)
+        contents = view.contents(lambda: self.statistics(self.peers.now))
+        self._answers = Answers(self.peers, self.address, chances, contents)
 
     # ---- a Node
 
@@ -60,6 +66,7 @@ class Broker:
             self._begin(now)
             self.peers.receive(data, source)
             self.core.hear()
+            self._answer()
 
     def handle_timer(self, now: int) -> None:
         self._begin(now)
@@ -101,7 +108,17 @@ class Broker:
         self.peers.check_invariants()
         self.core.check_invariants()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is under way here."""
+        return self.core.is_settled
+
     # ---- inner
+
+    def _answer(self) -> None:
+        questions, self.core.operators = self.core.operators, []
+        for one in questions:
+            self._answers.answer(one.message, one.source)
 
     def _begin(self, now: int) -> None:
         """Everything that is due by ``now``; mostly nothing is."""

@@ -69,7 +69,7 @@ class Clients:
         station.pressure.send(client.id, m.Attached(is_resumed))
         client.state = State.ATTACHED
         notes = self.take_kept(client)
-        station.log.append(ClientAttached(client.name, is_resumed, old, len(notes)))
+        station.log.append(ClientAttached(client.name, f"{client.publisher:016x}", is_resumed, old, len(notes)))
         for note in notes:
             self.hand(client, note)
 
@@ -111,7 +111,7 @@ class Clients:
 
     def down(self, client: Client, event: Down, beyond: Iterable[Any]) -> None:
         """What it has not acknowledged is kept before all that comes."""
-        sent = self._station.read(event.undelivered)
+        sent = self._station.peers.decoded(event.undelivered)
         notes = [one for one in (*sent, *beyond) if isinstance(one, m.Notify)]
         before = len(client.kept)
         dropped = client.kept.put_first(notes)

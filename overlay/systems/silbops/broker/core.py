@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 from overlay.channel import Down, Up
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
+from overlay.peers.peers import Heard, HeardOperator
 from overlay.systems.silbops.broker.arriving import Arriving
 from overlay.systems.silbops.broker.client import Client, State
 from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.leaving import Leaving
-from overlay.systems.silbops.broker.neighbours import Neighbours
+from overlay.systems.silbops.broker.neighbours import CONNECTED, Neighbours
 from overlay.systems.silbops.broker.requests import Requests
 from overlay.systems.silbops.broker.routing import Routing
 from overlay.systems.silbops.broker.station import Clock, Station
 from overlay.systems.silbops.broker.tracing import Tracer
 from overlay.systems.silbops.broker.visits import Visits
 from overlay.systems.silbops.index import INDEXES
-from overlay.systems.silbops.peers import Heard
 from overlay.systems.silbops.tables import Tables
 from overlay.systems.silbops.wire import messages as m
 
@@ -44,7 +44,13 @@ class Core:
     ) -> None:
         """``brokers``: all of the network, this one included; ``neighbours``: those of the tree."""
         self.peers = peers
-        tables = Tables(INDEXES[settings.index], is_covering=settings.covering, scope_batch=settings.scope_batch)
+        tables = Tables(
+            INDEXES[settings.index],
+            is_covering=settings.covering,
+            scope_batch=settings.scope_batch,
+            has_publisher_scope=settings.publisher_scope,
+            prune=settings.prune,
+        )
         self.station = station = Station(name, settings, peers, tables, chance, tracer)
         self._names = {one.encode(): one for one in brokers}
         around = {one: brokers[one] for one in neighbours}
@@ -55,6 +61,8 @@ class Core:
         self.requests = Requests(station, self.clients, self.routing)
         self.arriving = Arriving(station, self.clients, self.requests, self.leaving, self.visits)
         self.neighbours = Neighbours(station, self.routing, around, epoch)
+        self.operators: list[HeardOperator] = []
+        """Questions of operators, for who joins this core."""
         self._checks = 0
         self._rings: dict[Clock, Callable[[Any], None]] = {
             Clock.AWAY: self.clients.ring_away,
@@ -65,6 +73,7 @@ class Core:
             Clock.EDGE: self.neighbours.ring,
             Clock.VISIT: self.visits.ring,
             Clock.REPEATS: self.arriving.ring_repeats,
+            Clock.PRUNE: self.neighbours.ring_prune,
         }
 
     def begin(self, now: int) -> None:
@@ -88,15 +97,27 @@ class Core:
         for edge in self.neighbours:
             self.peers.close(edge.peer)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is under way: all is acknowledged, nobody is away or moving, all neighbours are there."""
+        pressure, peers = self.station.pressure, self.peers
+        if pressure.full or pressure.waiting or len(self.arriving) or len(self.leaving):
+            return False
+        return all(client.state is State.ATTACHED and not peers.queued(client.id) for client in self.clients) and all(
+            edge.state == CONNECTED and not peers.queued(edge.peer) for edge in self.neighbours
+        )
+
     def statistics(self) -> dict[str, int]:
         station, tables = self.station, self.station.tables
         return {
             **station.counters,
+            "candidates": tables.candidates,
+            "scope_tests": tables.scope_tests,
             "scope_errors": tables.scope_errors,
-            "rows": tables.rows(),
+            "rows_subscriptions": tables.rows(),
             "rows_forwarded": tables.rows_forwarded(),
-            "advertisements": tables.advertised(),
-            "contexts_known": len(tables.contexts),
+            "rows_advertisements": tables.advertised(),
+            "rows_contexts": len(tables.contexts),
             "clients": len(self.clients),
             "neighbours": self.neighbours.connected,
             "kept_now": self.clients.kept,
@@ -130,6 +151,8 @@ class Core:
             if isinstance(event, Heard):
                 if not self.station.pressure.holds(event.peer, event.message):
                     self._handle(event.peer, event.message)
+            elif isinstance(event, HeardOperator):
+                self.operators.append(event)
             elif isinstance(event, Up):
                 self._up(event.peer)
             elif isinstance(event, Down):
@@ -154,7 +177,7 @@ class Core:
         broker = self._names.get(peer)
         if broker is not None:
             self.neighbours.down(broker, str(event.reason))
-            self.visits.down(broker, [*self.station.read(event.undelivered), *beyond])
+            self.visits.down(broker, [*self.peers.decoded(event.undelivered), *beyond])
         else:
             self.station.cancel(Clock.STRANGER, peer)
             client = self.clients.get(peer)

@@ -12,6 +12,9 @@ class ClientAttached(NodeEvent):
     """``old``: the broker that it came from; empty if it is new or was away here."""
 
     client: str
+    """Its 16 bytes in hexadecimal digits, as in all events."""
+    publisher: str
+    """The key that its notifications have, likewise."""
     is_resumed: bool
     old: str
     kept: int

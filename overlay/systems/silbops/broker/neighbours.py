@@ -12,7 +12,7 @@ Both ends begin with nothing told, so the first difference is all that the neigh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -20,7 +20,7 @@ from overlay.core.node import SECOND
 from overlay.systems.silbops.broker.events import NeighbourConnected, NeighbourLost, NeighbourRefused
 from overlay.systems.silbops.broker.routing import Routing
 from overlay.systems.silbops.broker.station import Clock, Station
-from overlay.systems.silbops.tables import Link
+from overlay.systems.silbops.tables import Key, Link
 from overlay.systems.silbops.tables.outlet import Difference
 from overlay.systems.silbops.tables.rows import neighbour
 from overlay.systems.silbops.wire import messages as m
@@ -44,10 +44,11 @@ class Neighbours:
     def __init__(self, station: Station, routing: Routing, neighbours: Mapping[str, Address], epoch: int) -> None:
         self._station, self._routing, self._epoch = station, routing, epoch
         self._edges = {broker: Edge(broker, address) for broker, address in neighbours.items()}
+        self._prune_after = round(station.settings.prune_after_s * SECOND)
         for broker in self._edges:
             station.set_timer(Clock.EDGE, broker, 0)
 
-    def __iter__(self) -> Iterable[Edge]:
+    def __iter__(self) -> Iterator[Edge]:
         return iter(self._edges.values())
 
     @property
@@ -118,11 +119,18 @@ class Neighbours:
                 tables.advertise(link, message.advertisement)
             case m.Unadv():
                 tables.unadvertise(link, message.key)
+            case m.PublisherContext():
+                tables.announce(link, message.publisher, message.context)
             case _:
                 self._station.counters["dropped_unexpected"] += 1
 
+    def ring_prune(self, key: tuple[Link, Key]) -> None:
+        self._station.tables.ripen(*key)
+
     def tell(self) -> None:
         """After each step: what has changed for each neighbour."""
+        for idle in self._station.tables.newly_idle():
+            self._station.set_timer(Clock.PRUNE, idle, self._station.now + self._prune_after)
         for link, difference in self._station.tables.differences():
             peer = link.name.encode()
             for message in _messages(difference):
@@ -140,6 +148,8 @@ def _messages(one: Difference) -> Iterable[Any]:
         yield m.Adv(advertisement)
     for key in one.unadvertised:
         yield m.Unadv(key)
+    for owner, context in one.publishers:
+        yield m.PublisherContext(owner, context)
     for owner, context in one.contexts:
         yield m.Ctx(owner, context)
     for subscription in one.subscribed:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from overlay.systems.silbops.broker.client import Client, publisher_key
@@ -12,7 +13,10 @@ from overlay.systems.silbops.broker.station import Station
 from overlay.systems.silbops.content.filters import matches
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.compiling import compiled
+from overlay.systems.silbops.publishing import cut, restricted
+from overlay.systems.silbops.settings import FORWARDED
 from overlay.systems.silbops.tables import Delivery, Kind, Link
+from overlay.systems.silbops.tables.rows import Context, neighbour
 from overlay.systems.silbops.wire import messages as m
 
 
@@ -30,18 +34,27 @@ class Routing:
         self._station, self._clients, self._leaving = station, clients, leaving
         settings = station.settings
         self.has_publisher_scope = settings.publisher_scope
+        self._is_announced = settings.publisher_context == FORWARDED
         self.last: Routed | None = None
 
     def publish(self, client: Client, message: m.Publish, context: Values) -> None:
         """An own client's; ``context`` is cut to what its advertisements allow."""
         self._station.counters["published"] += 1
         pub = m.Pub(client.owner, message.number, message.notification, context, message.scope)
-        self._route(client.link, pub, context)
+        self._route(client.link, pub, context, self._announced(client, message.context))
 
     def forward(self, link: Link, pub: m.Pub) -> None:
         """A neighbour's."""
-        assert not isinstance(pub.context, int)
-        self._route(link, pub, pub.context)
+        if not isinstance(pub.context, int):
+            self._route(link, pub, pub.context)
+            return
+        tables = self._station.tables
+        announced = tables.announced.get(link, pub.publisher)
+        if announced is None or announced.version != pub.context:
+            self._station.counters["dropped_no_context"] += 1
+            return
+        offers = tables.advertisements_of(link, pub.publisher)
+        self._route(link, pub, cut(announced.values, offers, pub.notification), announced)
 
     def passed(self, note: m.Notify) -> None:
         """The old broker of an own client passes it on. What the client has given up meanwhile is left out."""
@@ -58,7 +71,19 @@ class Routing:
 
     # ---- inner
 
-    def _route(self, link: Link, pub: m.Pub, context: Values) -> None:
+    def _announced(self, client: Client, values: Values) -> Context | None:
+        """The publisher's context, if it is told apart from publications: all that its advertisements allow."""
+        if not self._is_announced:
+            return None
+        allowed = frozenset[str]().union(*(one.variables for one in client.advertisements.values()))
+        tables = self._station.tables
+        context = tables.announced.renew(client.link, client.owner, restricted(values, allowed))
+        if context is not None:
+            tables.announce(client.link, client.owner, context)
+        return tables.announced.get(client.link, client.owner)
+
+    def _route(self, link: Link, pub: m.Pub, context: Values, announced: Context | None = None) -> None:
+        """``announced``: what its context is taken from, if that is told apart."""
         admit = None if pub.scope is None else compiled(pub.scope)
         deliveries = self._station.tables.route(link, pub.notification, context, admit)
         self.last = Routed(link, pub, context, deliveries)
@@ -79,7 +104,17 @@ class Routing:
                 self._leaving.pass_on(bytes.fromhex(to.name), note)
         if brokers:
             station.counters["forwarded"] += len(brokers)
+            if announced is not None:
+                pub = replace(pub, context=announced.version)
+                self._announce(brokers, pub.publisher, announced)
             station.pressure.send_each(brokers, pub)
+
+    def _announce(self, brokers: Iterable[bytes], publisher: bytes, context: Context) -> None:
+        """Ahead of the publication that needs it."""
+        station = self._station
+        for peer in brokers:
+            if station.tables.must_announce(neighbour(peer.decode()), publisher, context):
+                station.pressure.send(peer, m.PublisherContext(publisher, context))
 
     def _notify(self, client: Client, note: m.Notify) -> None:
         """Nobody gets its own, which may come by an old broker."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ class Clock(IntEnum):
     REPEATS = 7
     """Old notifications of a client that has come from elsewhere come no more: ``(REPEATS, client)``."""
     PRUNE = 8
-    """A neighbour need not know some subscriptions: ``(PRUNE, name)``."""
+    """A neighbour was long enough without need of a subscription: ``(PRUNE, (link, key))``."""
 
 
 class Station:
@@ -63,10 +63,6 @@ class Station:
     def now(self) -> int:
         now: int = self.peers.now
         return now
-
-    def read(self, undelivered: Sequence[bytes]) -> list[Any]:
-        """Messages of an ended session."""
-        return [self.peers.codec.parse(one) for one in undelivered]
 
     def draw_owner(self) -> bytes:
         return b"".join(self._chance.randrange(1 << 32).to_bytes(4, "big") for _ in range(OWNER_BYTES // 4))

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from overlay.channel import Down
 from overlay.core.addresses import Address
-from overlay.systems.silbops.clients.wires import Ended, Heard, ToBroker
-from overlay.systems.silbops.peers import Heard as HeardPeer
+from overlay.peers.peers import Heard as HeardPeer
+from overlay.systems.silbops.clients.wires import Ended, Heard, ToBroker, ToClient
 from overlay.systems.silbops.peers import Peers
+from overlay.systems.silbops.wire import messages as m
 
 
 class ChannelWire:
@@ -54,10 +55,13 @@ class ChannelWire:
         found: list[Heard | Ended] = []
         for event in self.peers.events():
             if isinstance(event, HeardPeer):
-                found.append(Heard(event.peer.decode(errors="replace"), event.message))
+                if isinstance(event.message, ToClient):
+                    found.append(Heard(event.peer.decode(errors="replace"), event.message))
+                else:
+                    self.peers.counters["dropped_unexpected"] += 1
             elif isinstance(event, Down):
-                undelivered = [self.peers.codec.parse(one) for one in event.undelivered]
-                found.append(Ended(event.peer.decode(errors="replace"), event.reason, undelivered))
+                publications = [one for one in self.peers.decoded(event.undelivered) if isinstance(one, m.Publish)]
+                found.append(Ended(event.peer.decode(errors="replace"), event.reason, publications))
         return found
 
     def check_invariants(self) -> None:

@@ -173,7 +173,7 @@ class Client(Attaching):
         if message is not None and not isinstance(message, m.Publish):
             self._requests.answered(number, refusal)
             self._arm.answered(message, refusal is not None, self._now)
-        elif refusal is not None:
+        elif refusal is not None and 0 < number <= self._requests.last:
             self._requests.sent(number)
             self._news.append(Rejected(number, refusal.code, refusal.text))
         else:

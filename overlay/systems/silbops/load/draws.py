@@ -81,7 +81,7 @@ class Draws:
 
     def _distinct(self, chance: Chance, count: int) -> list[int]:
         """Names, by their rank."""
-        if 2 * count > len(self._names):  # else hardly a draw is in vain
+        if 2 * count > len(self._names):  # many draws would repeat a name
             return self._distinct_of_few(chance, count)
         found: dict[int, None] = {}
         while len(found) < count:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
+from overlay.systems.silbops.clients.channel import ChannelWire
 from overlay.systems.silbops.clients.terms import Terms
 from overlay.systems.silbops.clients.wires import Wire
 from overlay.systems.silbops.load.draws import draws
@@ -17,12 +19,10 @@ from overlay.systems.silbops.load.publishing import Publishing
 from overlay.systems.silbops.load.shared import Shared
 from overlay.systems.silbops.load.subscribing import Subscribing
 from overlay.systems.silbops.names import PUBLISHER
-from overlay.systems.silbops.settings import Settings
+from overlay.systems.silbops.peers import Peers
+from overlay.systems.silbops.rows import Limits
+from overlay.systems.silbops.settings import NEVER, Settings
 from overlay.systems.silbops.workload import Workload
-
-if TYPE_CHECKING:
-    from overlay.systems.silbops.clients.channel import ChannelWire
-    from overlay.systems.silbops.peers import Peers
 
 
 class Fleet:
@@ -43,13 +43,11 @@ class Fleet:
     ) -> None:
         """``make_wire``: instead of the channel, in tests."""
         self.tally = Tally()
+        self.tally.counters = Counter(self.tally.counters)
         self._peers: list[Peers] = []
-        terms = Terms.of(settings)
+        terms = replace(Terms.of(settings), counters=self.tally.counters)
 
         def on_channel(id: bytes, chance: Chance) -> ChannelWire:
-            from overlay.systems.silbops.clients.channel import ChannelWire
-            from overlay.systems.silbops.peers import Peers
-
             peers = Peers(id, settings, chance, wall_offset_ns, key, terms.counters)
             self._peers.append(peers)
             return ChannelWire(peers)
@@ -57,6 +55,8 @@ class Fleet:
         make_wire = make_wire or on_channel
         shared = Shared(workload, windows, servers, terms, seed, self.tally, draws(workload, seed), make_wire)
         self.clients = [(Publishing if plan.role == PUBLISHER else Subscribing)(plan, shared) for plan in plans]
+        for client in self.clients[:1]:
+            client.report_row(0, Limits(settings.keep_messages, settings.keep_s, settings.prune != NEVER))
 
     def set_wall_clock(self, offset_ns: int) -> None:
         for peers in self._peers:

@@ -64,7 +64,7 @@ class Life:
         """Something has happened to its core."""
         if isinstance(event, Rejected):
             refused = Refused(self.name, event.call, int(event.code), event.words, self.shared.us(now))
-            self._report_row(now, refused)
+            self.report_row(now, refused)
 
     def _stop(self, now: int) -> None:
         """The run is over: what is open has no result."""
@@ -130,10 +130,10 @@ class Life:
         if self._served is not None:
             broker, since = self._served
             until = self.shared.us(now) if now else 0
-            self._report_row(now, Served(self.name, broker, since, until, reason))
+            self.report_row(now, Served(self.name, broker, since, until, reason))
             self._served = None
 
-    def _report_row(self, now: int, value: Any) -> None:
+    def report_row(self, now: int, value: Any) -> None:
         self._facts.append(row(self.shared.us(now) if now else 0, value))
 
     def _sample(self, outcome: str, status: int, intended: int, sent: int, ended: int, entity: str) -> None:

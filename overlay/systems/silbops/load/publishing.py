@@ -51,7 +51,7 @@ class Publishing(Life):
         id = self.core.advertise(EVERYTHING, VARIABLES, now, subscriber_variables=readable).id
         variables = sorted(VARIABLES), sorted(readable or ())
         told = Advertised(self.name, id, as_json(written_filter(EVERYTHING)), *variables, self.shared.us(now))
-        self._report_row(now, told)
+        self.report_row(now, told)
 
     def _next_own(self) -> int | None:
         return earliest(self._publications.next_due(self.core.has_room), self._changes.next_due(True))
@@ -69,7 +69,7 @@ class Publishing(Life):
         is_new, self._context = values != self._context, values
         self.core.set_context(values, now)
         at = self.shared.us(now)
-        self._report_row(now, ContextSet(self.name, as_json(values), at, at, at, is_new))
+        self.report_row(now, ContextSet(self.name, as_json(values), at, at, at, is_new))
 
     def _publish(self, intended: int, now: int) -> None:
         notification, us = next(self._notifications), self.shared.us
@@ -79,7 +79,7 @@ class Publishing(Life):
         self._collect(now)
         scope = "" if self._scope is None else formatted(self._scope)
         content = as_json(notification), as_json(self._context), scope
-        self._report_row(now, Published(self.name, number, *content, us(intended), us(now)))
+        self.report_row(now, Published(self.name, number, *content, us(intended), us(now)))
         outcome = "refused" if self._refused else "answered"
         self.shared.tally.ended(outcome, 1)
         self._sample(outcome, 0, intended, now, now, f"{self.name}|{number}|")

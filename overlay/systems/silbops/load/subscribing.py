@@ -72,7 +72,7 @@ class Subscribing(Life):
             id = self.core.subscribe(content, now, scope=scope).id
             text = "" if scope is None else formatted(scope)
             told = Subscribed(self.name, id, as_json(written_filter(content)), text, self.shared.us(now))
-            self._report_row(now, told)
+            self.report_row(now, told)
 
     def _next_own(self) -> int | None:
         return earliest(self._changes.next_due(self.core.has_room), self._moves.next_due(True))
@@ -115,7 +115,7 @@ class Subscribing(Life):
             counters["not_admitted"] = counters.get("not_admitted", 0) + 1
             return  # without publisher_scope, subscribers tell by themselves what is not for them
         publisher, us = f"{event.publisher:016x}", self.shared.us(now)
-        self._report_row(now, Delivered(self.name, publisher, event.number, list(event.ids), us))
+        self.report_row(now, Delivered(self.name, publisher, event.number, list(event.ids), us))
 
     def _end_move(self, outcome: str, now: int) -> None:
         if self._moving is None:
@@ -129,7 +129,7 @@ class Subscribing(Life):
         us = self.shared.us
         self.shared.tally.ended(outcome, 1)
         times = us(change.intended), us(change.at), us(accepted) if accepted else 0
-        self._report_row(now, ContextSet(self.name, as_json(change.values), *times, change.is_new))
+        self.report_row(now, ContextSet(self.name, as_json(change.values), *times, change.is_new))
         self._sample(outcome, 0, change.intended, change.at, now, f"{self.name}||context")
 
     def _stop(self, now: int) -> None:

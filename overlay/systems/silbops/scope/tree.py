@@ -22,7 +22,6 @@ from overlay.systems.silbops.content.values import (
     NUMBER,
     TEXT,
     InvalidContent,
-    Value,
     checked_name,
     checked_value,
 )
@@ -82,15 +81,9 @@ def names(tree: Node, side: str) -> frozenset[str]:
 
 
 def constant(value: Any) -> Node:
-    """The node of it. Raises ``InvalidScope``."""
-    found = canonical(value)
-    if type(found) is bool:
-        return ("true",) if found else ("false",)
-    return found
-
-
-def canonical(value: Any) -> Value:
-    """In the one form in which functions compare it. Raises ``InvalidScope``."""
+    """In its one form. Raises ``InvalidScope``."""
+    if type(value) is bool:
+        return ("true",) if value else ("false",)
     if type(value) is int and abs(value) > _EXACT:
         value = float(value)
     elif type(value) is float and value.is_integer() and abs(value) <= _EXACT:

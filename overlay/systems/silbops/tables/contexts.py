@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from overlay.systems.silbops.scope.compiling import Function
 from overlay.systems.silbops.tables.columns import Columns
 from overlay.systems.silbops.tables.rows import Context, Known, Link, Owner
@@ -22,6 +24,9 @@ class Contexts:
     def get(self, owner: Owner) -> Context | None:
         known = self._known.get(owner)
         return None if known is None else known.context
+
+    def __iter__(self) -> Iterator[tuple[Owner, Context]]:
+        return ((owner, known.context) for owner, known in self._known.items() if known.context is not None)
 
     def put(self, owner: Owner, context: Context, link: Link) -> bool:
         """Whether it is newer than what was known. If not, only the link is noted."""

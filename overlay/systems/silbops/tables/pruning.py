@@ -31,7 +31,7 @@ class Pruning:
         self._idle: dict[Key, None] = {}
         self._pruned: set[Key] = set()
         self.new: list[Key] = []
-        """Those that have become idle since it was cleared."""
+        """Those that have become idle since it was cleared, if they are pruned after a time."""
 
     def __len__(self) -> int:
         return len(self._pruned)
@@ -88,8 +88,9 @@ class Pruning:
             self._wake(one.key)
         elif one.key not in self._idle:
             self._idle[one.key] = None
-            self.new.append(one.key)
-            if self._mode == EACH_CHANGE:
+            if self._mode == TIMED:
+                self.new.append(one.key)
+            elif self._mode == EACH_CHANGE:
                 self._pruned.add(one.key)
 
     def _wake(self, key: Key) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from overlay.systems.silbops.content.filters import matches
@@ -105,6 +106,19 @@ class Tables:
     def advertised(self) -> int:
         """Advertisements, one for each link that they came by."""
         return sum(map(len, self._advertisements.values()))
+
+    def all_rows(self) -> Iterator[Row]:
+        """Subscriptions by the links that they came by."""
+        return chain.from_iterable(self._subscriptions.values())
+
+    def all_advertisements(self) -> Iterator[tuple[Link, Advertisement]]:
+        """By the links that they came by."""
+        return chain.from_iterable(links.items() for links in self._advertisements.values())
+
+    def forwarded(self, link: Link) -> int:
+        """Subscriptions that a neighbour was told."""
+        outlet = self._outlets.get(link)
+        return 0 if outlet is None else outlet.forwarded
 
     def subscription(self, link: Link, key: Key) -> Subscription | None:
         """That came by this link."""

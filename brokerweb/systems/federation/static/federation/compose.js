@@ -4,6 +4,9 @@ import { networksSubscriptionDryRun, networksSubscriptionsCreate } from "../js/a
 import { Conditions } from "./conditions.js";
 
 const byId = (id) => document.getElementById(id);
+const MOST_CHARACTERS = 300; // of a notification's data
+const shortened = (text) =>
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}… (${text.length.toLocaleString("en")} characters)` : text;
 const dataOf = (id) => JSON.parse(byId(id).textContent);
 const network = byId("compose").dataset.network;
 const SETTLES_MS = 250;
@@ -105,7 +108,7 @@ function line(row) {
   const state = Object.assign(document.createElement("span"), { className: `state state-${row.holds ? "done" : "stopped"}`, textContent: row.holds ? "yes" : "no" });
   cell("Satisfies it", state);
   cell("Because", because(row));
-  cell("Data", Object.assign(document.createElement("code"), { className: "text-break", textContent: JSON.stringify(row.data) }));
+  cell("Data", Object.assign(document.createElement("code"), { className: "text-break", textContent: shortened(JSON.stringify(row.data)) }));
   return tr;
 }
 
