@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks.figures import Figure, Unavailable
-from benchmarks.silbops import growth, hot_paths, rows
+from benchmarks.silbops import growth, hot_paths, rows, topics
 
 TITLE = "SilboPS beside SIENA: hot paths of a broker, memory, and others on the same matching work"
-PARTS = (hot_paths, growth, rows)
+PARTS = (hot_paths, growth, rows, topics)
 
 
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
