@@ -33,8 +33,9 @@ from brokerweb.up.redis import free_port
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.journal.facts import Tick
 from overlay.journal.journal import read_journal
+from overlay.peers.peers import Heard
 from overlay.runtime.lifeline import die_with_parent
-from overlay.systems.federation.peers import Heard, Peers
+from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages, values
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from overlay.channel.asking import CONFIRM, LEAVING, ROOM, SILENT
 from overlay.channel.events import Reason
 from overlay.channel.records import split
@@ -17,7 +19,7 @@ Head = tuple[int, int, int, int, int, int, int]
 """Magic, kind, room, to, seq, ack, sack."""
 Reading = tuple[int, int, list[bytes]]
 """``ack``, the number of the first record, and the records; without records 0 and none."""
-_SIZES = {PROBE: HEAD_BYTES + 8, PROBED: HEAD_BYTES + 8}
+_SIZES: Final = {PROBE: HEAD_BYTES + 8, PROBED: HEAD_BYTES + 8}
 """Bytes of a datagram of a kind other than DATA; 28 by default."""
 
 
@@ -140,4 +142,4 @@ def _end(session: Session, data: bytes, source: Address) -> None:
     session.station.end(session, Reason.CLOSED)
 
 
-_OTHERS = {PROBE: _answer_probe, PROBED: _note_probed, BYE: _end}
+_OTHERS: Final = {PROBE: _answer_probe, PROBED: _note_probed, BYE: _end}

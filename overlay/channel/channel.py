@@ -7,6 +7,8 @@ Rules: ``now`` is in integer monotonic nanoseconds. A driver calls ``receive`` f
 
 from __future__ import annotations
 
+from typing import Final
+
 from overlay.channel import fast, wire
 from overlay.channel.arrivals import accept, read
 from overlay.channel.asking import CLOSING, LEAVING, MOVED, OPENING, UP
@@ -243,4 +245,4 @@ class Channel:
             pack(ready)
 
 
-_OF_SESSIONS = frozenset({wire.DATA, wire.ACK, wire.BYE, wire.PROBE, wire.PROBED})
+_OF_SESSIONS: Final = frozenset({wire.DATA, wire.ACK, wire.BYE, wire.PROBE, wire.PROBED})

@@ -99,9 +99,7 @@ def send(session: Session, sender: Sender) -> bool:
         return False
     if count >= sender.room or count >= limits.window or outbox.rest:
         return False
-    waiting.clear()
-    if isinstance(entry, Droppable):
-        outbox.number(entry)
+    outbox.clear()
     now, receiver, one = station.now, session.receiver, record(message)
     sender.datagram += 1
     records.append(one)

@@ -7,13 +7,14 @@ drop leaves no gap. A message in several records has its number when its first r
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 from overlay.channel.records import GOES_ON, cut, joined, record
 from overlay.channel.settings import MOST_QUEUED
 
-CLASSES = 3
+CLASSES: Final = 3
 """Drop classes: 0 low, 1 normal, 2 high. Messages without one are never dropped."""
-_COMPACT = 64
+_COMPACT: Final = 64
 """Entries that were taken or dropped are removed from the list when so many of them are more than half of it."""
 
 
@@ -43,7 +44,7 @@ class Outbox:
         self._dead = 0
         """Dropped ones from ``_head`` on."""
         self._classes: list[deque[Droppable]] | None = None
-        """Waiting ones by class."""
+        """Waiting ones by class, from the first that had no room to the end of the queue."""
         self.rest: list[bytes] = []
         """The records of the message that is being sent which have no number yet, the next one last."""
         self.accepted = self.acknowledged = self.dropped = 0
@@ -71,11 +72,10 @@ class Outbox:
         if drop is None:
             self.waiting.append(message)
         else:
-            if self._classes is None:
-                self._classes = [deque() for _ in range(CLASSES)]
             entry = Droppable(message, drop)
             self.waiting.append(entry)
-            self._classes[drop].append(entry)
+            if self._classes is not None:
+                self._classes[drop].append(entry)
         if self.messages <= self._bound and self.bytes <= MOST_QUEUED:
             return False
         self._make_room()
@@ -102,8 +102,8 @@ class Outbox:
                 if space < 0:
                     break
                 head += 1
-                if isinstance(entry, Droppable):
-                    self.number(entry)
+                if self._classes is not None and isinstance(entry, Droppable):
+                    self._classes[entry.drop].popleft()  # the oldest of its class
                 if len(message) <= most:
                     taken.append(record(message))
                 else:
@@ -113,8 +113,7 @@ class Outbox:
                 break
             count -= 1
         if head == len(waiting):
-            waiting.clear()
-            self._head = 0
+            self.clear()
         else:
             self._leave_out(head)
         return taken
@@ -143,10 +142,11 @@ class Outbox:
         waiting = (e.message if isinstance(e, Droppable) else e for e in self.waiting[self._head :])
         return found + [message for message in waiting if message is not None]
 
-    def number(self, entry: Droppable) -> None:
-        """It was taken, and can no longer be dropped."""
-        assert self._classes is not None
-        self._classes[entry.drop].popleft()  # the oldest of its class
+    def clear(self) -> None:
+        """All that waited were taken, and can no longer be dropped."""
+        self.waiting.clear()
+        self._head = 0
+        self._classes = None
 
     # ---- parts of the above
 
@@ -158,7 +158,12 @@ class Outbox:
         self._head = head
 
     def _make_room(self) -> None:
-        for entries in self._classes or ():
+        if self._classes is None:
+            self._classes = [deque() for _ in range(CLASSES)]
+            for entry in self.waiting[self._head :]:
+                if isinstance(entry, Droppable):
+                    self._classes[entry.drop].append(entry)
+        for entries in self._classes:
             while entries and (self.messages > self._bound or self.bytes > MOST_QUEUED):
                 self._drop(entries.popleft())
 

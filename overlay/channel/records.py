@@ -7,9 +7,11 @@ they are.
 
 from __future__ import annotations
 
-GOES_ON = 0x80
+from typing import Final
+
+GOES_ON: Final = 0x80
 """In the first byte of a record."""
-_LENGTHS = [length.to_bytes(2, "big") for length in range(2_048)]
+_LENGTHS: Final = [length.to_bytes(2, "big") for length in range(2_048)]
 """Of most records, so that none is made for each."""
 
 

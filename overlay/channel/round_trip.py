@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from overlay.core.node import MILLISECOND, SECOND
 
-FIRST = 200 * MILLISECOND
+FIRST: Final = 200 * MILLISECOND
 """Before the first sample. RFC 6298 says 1 s; links between brokers are short, and HELLO waits for it."""
 LEAST, MOST = 50 * MILLISECOND, SECOND
 """Above the 20 ms that an acknowledgement may wait."""
-LEAST_SPREAD = 10 * MILLISECOND
+LEAST_SPREAD: Final = 10 * MILLISECOND
 
 
 class RoundTrip:

@@ -13,15 +13,16 @@ sent before. It is one tuple per datagram, not one per record.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from overlay.channel.limits import Limits
 from overlay.channel.outbox import Outbox
 from overlay.channel.round_trip import RoundTrip
 
 Flight = tuple[int, int, bool]
-REORDERED = 3
+REORDERED: Final = 3
 """A record is lost if a datagram sent so many after its own has arrived."""
-ADVANCE = 2
+ADVANCE: Final = 2
 """Datagrams sent again for each advance after a time-out."""
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from overlay.core.node import SECOND
 from overlay.core.settings import check, setting
 
-MIB = 1 << 20
-MOST_MESSAGE = 65_536
+MIB: Final = 1 << 20
+MOST_MESSAGE: Final = 65_536
 """Bytes of a message."""
-MOST_ID = 64
+MOST_ID: Final = 64
 """Bytes of a peer's id."""
-MOST_QUEUED = 16 * MIB
+MOST_QUEUED: Final = 16 * MIB
 """Bytes of messages of one peer, numbered and waiting together."""
-MOST_SESSIONS = 200_000
+MOST_SESSIONS: Final = 200_000
 MOST_HALF_OPEN, MOST_HALF_OPEN_OF_ONE = 1_024, 4
 HALF_OPEN = 3 * SECOND
 MOST_ADDRESSES = 4_096

@@ -146,6 +146,15 @@ def profile_setting(default: str, profiles: Iterable[str], summaries: Mapping[st
     )
 
 
+def resolved(
+    values: Mapping[str, Any], profile: SettingInfo, profiles: Mapping[str, Mapping[str, Value]]
+) -> dict[str, Any]:
+    """``values`` merged with those of the profile that they name, without its name. Raises ``InvalidSetting``."""
+    name = values.get(profile.name, profile.default)
+    profile.check(name)
+    return {**profiles[name], **{other: value for other, value in values.items() if other != profile.name}}
+
+
 def setting(
     default: Value,
     *,

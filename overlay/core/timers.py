@@ -51,9 +51,13 @@ class Timers:
             heappop(heap)
         return None
 
+    def is_due(self, now: int) -> bool:
+        """Whether any deadline may have come."""
+        return bool(self._heap) and self._heap[0][0] <= now
+
     def due(self, now: int) -> Iterator[Any]:
         """Keys whose deadline has come, in order; each is removed before it is given."""
-        return self._due(now) if self._heap and self._heap[0][0] <= now else iter(())
+        return self._due(now) if self.is_due(now) else iter(())
 
     def _due(self, now: int) -> Iterator[Any]:
         while (at := self.next_timer()) is not None and at <= now:

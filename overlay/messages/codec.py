@@ -6,7 +6,7 @@ A message is a MessagePack array of its code and its fields.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgpack
 
@@ -15,7 +15,8 @@ from overlay.messages.errors import BadMessage, Reason, refuse
 from overlay.messages.kinds import MOST, Read, elements
 from overlay.messages.layouts import Layout
 
-pack = msgpack.Packer(autoreset=True).pack
+pack: Final = msgpack.Packer(autoreset=True).pack
+_unpack: Final = msgpack.unpackb
 
 
 _UNREADABLE = (ValueError, TypeError, msgpack.UnpackException)
@@ -104,7 +105,7 @@ class Codec:
         if len(data) > self._most:
             refuse(Reason.SIZE, f"{len(data):,} bytes are more than a message can have")
         try:
-            array = msgpack.unpackb(data)
+            array = _unpack(data)
         except _UNREADABLE as error:
             raise BadMessage(Reason.ENCODING, f"no MessagePack: {error}") from None
         if type(array) is not list or not array:

@@ -9,16 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from overlay.core.addresses import parse_address
 from overlay.core.errors import WireError, shown
 from overlay.messages.errors import BadMessage, Reason, refuse
 
-MOST = 65_536
+MOST: Final = 65_536
 """Bytes of a message, so no array has more elements."""
-SHORT = 64
+SHORT: Final = 64
 """Bytes of a text for which nothing else is said."""
+_USUAL: Final = (1 << 62) - 1
+"""Up to it, integers of compiled code need no object."""
 
 Read = Callable[[Any], Any]
 
@@ -42,9 +44,10 @@ class Kind:
 def unsigned(value: Any) -> int:
     if type(value) is not int:
         refuse(Reason.TYPE, f"{shown(value)} is no integer")
-    if not 0 <= value < 1 << 64:
+    found: int = value
+    if not 0 <= found <= _USUAL and not 0 <= found < 1 << 64:
         refuse(Reason.RANGE, f"{shown(value)} is not in 0 … 2^64 - 1")
-    return value
+    return found
 
 
 def number(value: Any) -> float:

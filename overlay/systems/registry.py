@@ -16,6 +16,7 @@ from overlay.systems.contract import System, WalkPolicy
 from overlay.systems.federation.system import SYSTEM as FEDERATION
 from overlay.systems.radiator.system import SYSTEM as RADIATOR
 from overlay.systems.roles import SERVER, Title
+from overlay.systems.silbops.system import SYSTEM as SILBOPS
 
 
 class _Systems(dict[str, System]):
@@ -25,7 +26,7 @@ class _Systems(dict[str, System]):
         return absent(name)
 
 
-SYSTEMS = _Systems({system.name: system for system in (CONTEXT_BROKER, RADIATOR, FEDERATION)})
+SYSTEMS = _Systems({system.name: system for system in (CONTEXT_BROKER, RADIATOR, FEDERATION, SILBOPS)})
 """By name, in the order of menus. Runs and networks can be of a system that is not installed (any more)."""
 
 

@@ -12,12 +12,13 @@ from random import Random
 from zlib import crc32
 
 from overlay.core.timers import earliest
+from overlay.peers.peers import Heard
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.notifying import Notifying
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.language.text import parse
-from overlay.systems.federation.peers import Heard, Peers
+from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v

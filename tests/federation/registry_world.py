@@ -12,9 +12,10 @@ from overlay.channel import Down, Up
 from overlay.core.addresses import format_address
 from overlay.core.chance import Chances, Stream, derive_seed
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.peers.peers import Heard
 from overlay.systems.federation.bdrs.bdrs import RegistrationService
 from overlay.systems.federation.config import ServerConfig
-from overlay.systems.federation.peers import Heard, HeardLoose, Peers
+from overlay.systems.federation.peers import HeardLoose, Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement, Candidate

@@ -14,10 +14,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from overlay.core.addresses import format_address
 from overlay.core.node import MILLISECOND
+from overlay.peers.peers import Heard
 from overlay.systems.federation.bdrs.events import TreePublished
 from overlay.systems.federation.bdrs.publishing import HOLD
 from overlay.systems.federation.bdrs.registry import State
-from overlay.systems.federation.peers import Heard
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import Candidate
 from tests.federation.registry_world import World, s

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from overlay.core.addresses import format_address
+from overlay.peers.peers import LEAVE_NS
 from overlay.systems.federation.bdrs.events import BrokerRegistered, BrokerRemoved, TreePublished
 from overlay.systems.federation.bdrs.publishing import HOLD
 from overlay.systems.federation.bdrs.registry import State
-from overlay.systems.federation.peers import LEAVE_NS
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement, Candidate, Found
 from tests.federation.registry_world import DELAY, MOMENT, SERVICE_AT, World, s

@@ -17,7 +17,7 @@ from overlay.systems.federation.advice import warnings
 from overlay.systems.federation.checks import check_setup, find_cycle
 from overlay.systems.federation.expectations import expected
 from overlay.systems.federation.fault_words import in_common_words
-from overlay.systems.federation.metering import ServerMeter
+from overlay.systems.federation.metering import server_meter
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.signs import answers_ping, ping
 from overlay.systems.federation.wire import messages as m
@@ -117,7 +117,7 @@ def test_a_meter_counts_datagrams_and_messages_since_the_last_call() -> None:
     class Server:
         peers = Peers()
 
-    meter = ServerMeter(Server())
+    meter = server_meter(Server())
     work = meter.work([wire.head(wire.DATA, 1), wire.head(wire.ACK, 1)], [wire.head(wire.LOOSE, 0), b"?"])
     assert (list(work.received), list(work.sent)) == (["DATA", "ACK"], ["LOOSE", ""])
     assert work.moved_bytes == 85

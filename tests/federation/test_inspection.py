@@ -13,20 +13,14 @@ from overlay.channel import wire as channel
 from overlay.core.chance import Chances
 from overlay.core.strangers import MOST_TIMES
 from overlay.messages.errors import Reason
+from overlay.peers.questions import ASKER, Inspect, Outcome, question, read_answer, read_question
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.names import BDRS, BROKER
+from overlay.systems.federation.peers import SUBJECTS
 from overlay.systems.federation.settings import Settings
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.codec import CODEC
-from overlay.systems.federation.wire.inspection import (
-    ASKER,
-    Inspect,
-    Outcome,
-    Subject,
-    question,
-    read_answer,
-    read_question,
-)
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.roles import Place
 
@@ -110,7 +104,7 @@ def test_a_mobile_broker_without_radio_still_answers_its_operator():
 
 @given(st.binary(max_size=80))
 def test_any_bytes_are_a_question_or_none(data):
-    found = read_question(data)
+    found = read_question(data, SUBJECTS)
     assert found is None or question(found) == data
     read_answer(data)
 
@@ -120,4 +114,4 @@ NUMBERS = st.integers(0, 2**32 - 1)
 
 @given(st.builds(Inspect, NUMBERS, NUMBERS, st.sampled_from(Subject), NUMBERS, NUMBERS, st.integers(0, 1_200)))
 def test_a_question_is_read_as_it_was_written(sent):
-    assert read_question(question(sent)) == sent
+    assert read_question(question(sent), SUBJECTS) == sent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import msgpack
 import pytest
@@ -77,7 +77,7 @@ def test_each_message_is_this_array(message, array):
 def test_the_table_has_the_24_kinds_and_their_fields_are_the_messages_attributes():
     assert [layout.code for layout in CODEC.layouts] == list(range(1, 25))
     for layout in CODEC.layouts:
-        assert [field.name for field in layout.fields if field.name] == list(layout.message.__slots__)
+        assert [field.name for field in layout.fields if field.name] == [one.name for one in fields(layout.message)]
         assert all(field.meaning.endswith(".") for field in layout.fields)
     assert {layout.message for layout in CODEC.layouts} == set(MESSAGES) == {type(one) for one, _ in ARRAYS}
 

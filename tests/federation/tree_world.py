@@ -12,9 +12,10 @@ from types import SimpleNamespace
 from overlay.channel import Down, Up
 from overlay.core.chance import Chances, Stream, derive_seed
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.peers.peers import Heard
 from overlay.systems.federation.broker.broker import Broker
 from overlay.systems.federation.config import ServerConfig
-from overlay.systems.federation.peers import Heard, Peers
+from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.tables.destinations import neighbour
 from overlay.systems.federation.wire import messages as m

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from overlay.systems.silbops.content.filters import EVERYTHING, Filter, read_filter
 from overlay.systems.silbops.content.values import Values
+from overlay.systems.silbops.index import INDEXES
 from overlay.systems.silbops.scope.text import parse
 from tests.silbops.drawn import CONTEXTS, filters, trees
 from tests.silbops.tree import Client, Network
@@ -141,6 +142,14 @@ TREES: list[tuple[tuple[int, int], ...]] = [
     ((0, 1), (0, 2), (0, 3)),
     ((0, 1), (1, 2), (1, 3), (3, 4)),
 ]
+SETTINGS = st.fixed_dictionaries(
+    {
+        "is_covering": st.booleans(),
+        "index": st.sampled_from(list(INDEXES.values())),
+        "scope_batch": st.sampled_from([0, 1, 2, 48]),
+    }
+)
+"""None of them changes who gets what; ``scope_batch``: functions one by one, or together."""
 NOTIFICATIONS = st.lists(
     st.dictionaries(st.sampled_from(["a", "b"]), st.sampled_from([0, 1, 2, "a", "ab"]), min_size=1),
     min_size=1,
@@ -149,11 +158,11 @@ NOTIFICATIONS = st.lists(
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.sampled_from(TREES), st.integers(0, 9), st.booleans(), st.lists(ACTIONS, max_size=25), NOTIFICATIONS)
+@given(st.sampled_from(TREES), st.integers(0, 9), SETTINGS, st.lists(ACTIONS, max_size=25), NOTIFICATIONS)
 def test_at_rest_everyone_gets_what_is_due(
-    links: Any, seed: int, is_covering: bool, actions: Any, notifications: list[Values]
+    links: Any, seed: int, settings: dict[str, Any], actions: Any, notifications: list[Values]
 ) -> None:
-    network = Network(links, len(links) + 1, Random(seed), is_covering=is_covering)
+    network = Network(links, len(links) + 1, Random(seed), **settings)
     clients = [network.attach(number % len(network.tables)) for number in range(4)]
     down: set[Any] = set()
     for kind, *fields in actions:

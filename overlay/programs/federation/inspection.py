@@ -17,17 +17,9 @@ from typing import Any, Self
 from overlay.channel import wire
 from overlay.core.addresses import Address
 from overlay.core.errors import WaxwingError
+from overlay.peers.questions import ASKER, Inspect, Inspected, Outcome, question, read_answer, read_content
 from overlay.programs.questions import Questions
-from overlay.systems.federation.wire.inspection import (
-    ASKER,
-    Inspect,
-    Inspected,
-    Outcome,
-    Subject,
-    question,
-    read_answer,
-    read_content,
-)
+from overlay.systems.federation.subjects import Subject
 
 MOST_OFFSET = 0xFFFFFFFF
 

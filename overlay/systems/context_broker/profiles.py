@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from overlay.core.settings import Value, profile_setting
+from overlay.core.settings import resolved as with_profile
 
 PLAIN = "plain"
 
@@ -59,16 +60,9 @@ SUMMARIES: dict[str, str] = {
 PROFILE = profile_setting(PLAIN, PROFILES, SUMMARIES)
 
 
-def of_profile(settings: Mapping[str, Any]) -> Mapping[str, Value]:
-    """The values of the profile named in ``settings``; empty for an unknown profile, which a check refuses."""
-    name = settings.get(PROFILE.name, PLAIN)
-    return PROFILES.get(name, {}) if isinstance(name, str) else {}
-
-
 def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
     """``settings`` merged with those of their profile, without its name. Raises ``InvalidSetting`` if it is unknown."""
-    PROFILE.check(settings.get(PROFILE.name, PLAIN))
-    return {**of_profile(settings), **{name: value for name, value in settings.items() if name != PROFILE.name}}
+    return with_profile(settings, PROFILE, PROFILES)
 
 
 def differing() -> dict[str, dict[str, Value]]:

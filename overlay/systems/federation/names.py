@@ -1,5 +1,5 @@
 """The names of nodes in messages, ``b2``, ``bdrs``, ``p3``, ``c0``, which are the ids of their channels; of kinds of
-routing, counters, measures and units of work. Pure, and without imports, since processes of every system import it.
+routing, counters, measures and units of work. Pure, and with few imports, since processes of every system import it.
 
 Counterpart: ``overlay.systems.roles`` has the names of processes.
 """
@@ -7,6 +7,8 @@ Counterpart: ``overlay.systems.roles`` has the names of processes.
 from __future__ import annotations
 
 from enum import StrEnum
+
+from overlay.peers.names import IN_OTHER, OUT
 
 BROKER, BDRS = "broker", "bdrs"
 """The roles of servers: brokers, and the broker discovery and registration service."""
@@ -74,6 +76,6 @@ COSTLY = ("subscribe", "publish", "subtable", "regtable", "forward", "query", "a
 """Kinds of messages whose receipt costs differ."""
 WRITTEN = ("notify", "offer", "subtable", "regtable", "forward", "answer")
 """Kinds of messages that brokers send with subscriptions, notifications or advertisements in them."""
-IN_OTHER, OUT, XML_IN, XML_OUT = "in_other", "out_messages", "in_contextml", "out_contextml"
+XML_IN, XML_OUT = "in_contextml", "out_contextml"
 UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT, XML_IN, XML_OUT)
 """Work of servers that is not per datagram: messages received, by kind, and sent; those with ContextML in addition."""

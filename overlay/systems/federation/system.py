@@ -254,19 +254,20 @@ class Federation(System):
         return answers_ping(data)
 
     def statistics_request(self, unix_ms: int) -> bytes:
-        from overlay.systems.federation.signs import ask_counters
+        from overlay.peers.questions import ask_figures
 
-        return ask_counters(unix_ms)
+        return ask_figures(unix_ms)
 
     def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
-        from overlay.systems.federation.signs import read_counters
+        from overlay.peers.questions import read_figures
 
-        return read_counters(data)
+        return read_figures(data)
 
     def make_meter(self, actor: Any, role: str) -> Meter:
-        from overlay.systems.federation.metering import MessageMeter, ServerMeter
+        from overlay.systems.federation.metering import server_meter
+        from overlay.systems.metering import MessageMeter
 
-        return ServerMeter(actor) if role in self.role_names else MessageMeter()
+        return server_meter(actor) if role in self.role_names else MessageMeter()
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.federation.expectations import expected
@@ -283,9 +284,9 @@ class Federation(System):
     @property
     def code(self) -> tuple[Path, ...]:
         """With the channel."""
-        from overlay import channel
+        from overlay import channel, messages, peers
 
-        return (*super().code, Path(str(channel.__file__)).parent)
+        return (*super().code, *(Path(str(room.__file__)).parent for room in (channel, messages, peers)))
 
 
 SYSTEM = Federation()

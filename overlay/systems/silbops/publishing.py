@@ -48,5 +48,15 @@ def permitted(offers: Iterable[Offer], notification: Values, context: Values, sc
         readable = frozenset[str]().union(*(one.subscriber_variables or () for one in of))
         if unreadable := names(scope, SUBSCRIBER) - readable:
             refuse(Code.BAD_SCOPE, f"this.{min(unreadable)} is in no advertisement of the notification")
-    allowed = frozenset[str]().union(*(one.variables for one in of))
+    return restricted(context, frozenset[str]().union(*(one.variables for one in of)))
+
+
+def cut(context: Values, offers: Iterable[Offer], notification: Values) -> dict[str, Value]:
+    """A publisher's context, as ``permitted`` cuts it for a notification that was allowed."""
+    of = (one.variables for one in offers if matches(one.filter, notification))
+    return restricted(context, frozenset[str]().union(*of))
+
+
+def restricted(context: Values, allowed: frozenset[str]) -> dict[str, Value]:
+    """To these variables."""
     return {name: context[name] for name in sorted(context) if name in allowed}

@@ -8,8 +8,9 @@ from itertools import count
 from overlay.core.addresses import format_address
 from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.peers.peers import Heard
 from overlay.systems.federation.clients.terms import Site, Terms
-from overlay.systems.federation.peers import Heard, HeardLoose, Peers
+from overlay.systems.federation.peers import HeardLoose, Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement, Found

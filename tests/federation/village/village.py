@@ -13,6 +13,7 @@ from overlay.systems.federation.bdrs.bdrs import RegistrationService
 from overlay.systems.federation.broker.faulted import FaultedBroker
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.config import ServerConfig
+from overlay.systems.federation.language.tree import EVERYTHING
 from overlay.systems.federation.names import SERVICE, broker_name
 from overlay.systems.federation.tables.tables import Routing
 from overlay.systems.federation.wire import values as v
@@ -443,7 +444,7 @@ class Village:
                 assert len(self.ledger.subscribed[one.id].received) == 1, f"at rest {one.id} has no answer"
 
 
-_ANY = v.EVERYTHING
+_ANY = EVERYTHING
 
 
 def _slower(shape, delay_ms):

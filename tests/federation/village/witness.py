@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from overlay.channel import Back, Down, Quiet
+from overlay.peers.peers import Heard
 from overlay.systems.federation.broker.client_events import EntryRemoved
 from overlay.systems.federation.covering.covers import Coverable
 from overlay.systems.federation.covering.merged import AHEAD_MS
-from overlay.systems.federation.peers import Heard
 from overlay.systems.federation.tables.destinations import neighbour
 from overlay.systems.federation.tables.tables import Routing
 from overlay.systems.federation.wire import messages as m

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from hashlib import blake2b
 from random import Random
 from typing import Any
 
@@ -49,7 +50,8 @@ class Wire:
             self.end(broker, "closed")
 
     def end(self, broker: str, reason: str) -> None:
-        self.news.append(Ended(broker, reason, self.sent.pop(broker)))
+        publications = [one for one in self.sent.pop(broker) if isinstance(one, m.Publish)]
+        self.news.append(Ended(broker, reason, publications))
 
     def receive(self, datagrams: Any, now: int) -> None: ...
     def handle_timer(self, now: int) -> None: ...
@@ -225,10 +227,16 @@ class World:
         for other in self.clients:
             link = self.models[other.id].link if other.id in self.models else None
             if link is not None and (keys := found.get(link.name)):
-                publisher = int.from_bytes(client.id[:1], "big")
-                told = m.Notify(publisher, message.number, message.notification, tuple(sorted(id for _, id in keys)))
+                told = m.Notify(
+                    publisher_key(client.id), message.number, message.notification, tuple(sorted(id for _, id in keys))
+                )
                 self.wire_of(other).news.append(Heard(f"b{self.models[other.id].broker}", told))
         return None
+
+
+def publisher_key(client: bytes) -> int:
+    """As brokers make it of a name of their own."""
+    return int.from_bytes(blake2b(client, digest_size=8).digest(), "big")
 
 
 def names(messages: list[Any]) -> list[str]:

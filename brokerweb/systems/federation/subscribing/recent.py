@@ -9,7 +9,7 @@ from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks.models import Network
 from brokerweb.systems.federation.watching.inspecting import asked_at, brokers
 from overlay.systems.federation import notification_json
-from overlay.systems.federation.wire.inspection import Subject
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.wire.values import Notification, NotificationId
 
 MOST = 200

@@ -10,7 +10,7 @@ from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.models import Network
 from brokerweb.systems.contract import Rows
 from brokerweb.systems.federation.watching.inspecting import asked_at, brokers
-from overlay.systems.federation.wire.inspection import Subject
+from overlay.systems.federation.subjects import Subject
 
 MOST_EDGES = 10_000
 

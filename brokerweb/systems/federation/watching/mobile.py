@@ -10,8 +10,8 @@ from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks import broker_index
 from brokerweb.networks.models import Network
 from brokerweb.systems.federation.watching.inspecting import asked, brokers, index_of, name_of
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.system import SYSTEM
-from overlay.systems.federation.wire.inspection import Subject
 
 MOST_WAITING = 50
 """Subscriptions of a bulk queue that are listed."""

@@ -10,8 +10,8 @@ from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.networks.models import Network
 from brokerweb.systems.contract import ServerDetail
 from brokerweb.systems.federation.watching.inspecting import addresses, asked, index_of
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.system import SYSTEM
-from overlay.systems.federation.wire.inspection import Subject
 from telemetry.formatting import sig3, words
 
 

@@ -11,7 +11,7 @@ from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.follower_cache import Following
 from brokerweb.networks.models import Network
 from brokerweb.systems.federation.watching.inspecting import asked, brokers, index_of, service_index
-from overlay.systems.federation.wire.inspection import Subject
+from overlay.systems.federation.subjects import Subject
 
 MOST = 100_000
 """Edges and brokers that are read."""

@@ -20,6 +20,8 @@ from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.chance import Chances
 from overlay.core.node import NodeEvent
 from overlay.core.timers import earliest
+from overlay.peers.answers import Answers
+from overlay.peers.peers import LEAVE_NS, Heard, HeardOperator, SessionEvent
 from overlay.systems.federation.bdrs.epochs import MOST_ADVERTISEMENT, size_of
 from overlay.systems.federation.bdrs.events import BrokerRegistered, BrokerRemoved, Removal
 from overlay.systems.federation.bdrs.nearest import Nearest
@@ -28,9 +30,8 @@ from overlay.systems.federation.bdrs.quota import Quota
 from overlay.systems.federation.bdrs.registry import MOST_BROKERS, Registration, Registry, State
 from overlay.systems.federation.bdrs.view import View
 from overlay.systems.federation.config import ServerConfig
-from overlay.systems.federation.inspection import Answers
 from overlay.systems.federation.names import SERVICE
-from overlay.systems.federation.peers import LEAVE_NS, Heard, HeardLoose, HeardOperator, Peers, SessionEvent
+from overlay.systems.federation.peers import HeardLoose, Peers
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import BrokerAdvertisement, Found
 from overlay.systems.roles import Place

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from overlay.core.node import MILLISECOND
+from overlay.peers.answers import Content, page
+from overlay.peers.questions import Inspect
 from overlay.systems.federation.bdrs.publishing import Publishing
 from overlay.systems.federation.bdrs.registry import Registration, Registry
-from overlay.systems.federation.inspection import Content, page
 from overlay.systems.federation.peers import Peers
-from overlay.systems.federation.wire.inspection import Inspect, Subject
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 
 

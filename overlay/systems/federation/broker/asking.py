@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from overlay.channel import Down
 from overlay.core.node import MILLISECOND
+from overlay.peers.peers import SessionEvent
 from overlay.systems.federation.broker.clients import Clients
 from overlay.systems.federation.broker.inquiry import Inquiry
 from overlay.systems.federation.broker.needs import Unanswerable, plan
 from overlay.systems.federation.broker.station import Clock, Station
-from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.tables.registrations import LOCAL
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import Entry, Found, Notification

@@ -19,6 +19,8 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.node import NodeEvent
 from overlay.core.timers import sooner
+from overlay.peers.answers import Answers, Content
+from overlay.peers.peers import LEAVE_NS, Heard, HeardOperator
 from overlay.systems.federation.broker.asking import Asking
 from overlay.systems.federation.broker.bulk import Bulk
 from overlay.systems.federation.broker.carrying import Carrying
@@ -31,13 +33,12 @@ from overlay.systems.federation.broker.tracing import Tracer
 from overlay.systems.federation.broker.view import View
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.energy.meter import device_meter
-from overlay.systems.federation.inspection import Answers, Content
 from overlay.systems.federation.names import broker_name
-from overlay.systems.federation.peers import CODES, LEAVE_NS, Heard, HeardLoose, HeardOperator, Peers
+from overlay.systems.federation.peers import CODES, HeardLoose, Peers
 from overlay.systems.federation.processor.processor import Processor
 from overlay.systems.federation.settings import ON
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.inspection import Subject
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 from overlay.systems.roles import Place
 
@@ -80,13 +81,12 @@ class Broker:
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
         self._inspection = Answers(self.peers, self.address, chances, self._contents())
-        self._handlers: Mapping[type, Callable[[str, Any], None]] = {
+        self._handlers: dict[type, Callable[[str, Any], None]] = {
             m.Register: self.clients.register,
             m.KeepAlive: self.clients.keep_alive,
             m.Unregister: self.clients.unregister,
             m.Subscribe: self.notifying.subscribe,
             m.Publish: self.notifying.publish,
-            m.Forward: self.notifying.forward,
             m.Lookup: self.asking.lookup,
             m.Query: self.asking.query,
             m.Answer: self.asking.answer,
@@ -231,10 +231,11 @@ class Broker:
     def _begin(self, now: int) -> None:
         """Everything that is due by ``now``; mostly nothing is."""
         self.peers.now = now
-        is_changed = False
-        for clock, key in self.station.timers.due(now):
-            self._rings[clock](key)
-            is_changed = True
+        is_changed, timers = False, self.station.timers
+        if timers.is_due(now):
+            for clock, key in timers.due(now):
+                self._rings[clock](key)
+                is_changed = True
         if self.station.tables.expire(self.peers.wall_ms) or is_changed:
             self._settle()
         self.peers.channel.handle_timer(now)
@@ -279,19 +280,22 @@ class Broker:
 
     def _handle(self, peer: str, message: m.Message) -> None:
         """At the end of its service."""
+        if isinstance(message, m.Forward):  # by far the most frequent
+            self.notifying.forward(peer, message)
+            self._settle()
+            return
         handler = self._handlers.get(type(message))
         if handler is None:
             self.peers.refuse(peer, message, m.Code.BAD, "A broker does not take this message.")
         else:
             handler(peer, message)
-            if type(message) is m.SubTable:  # what was long under way may have expired meanwhile
-                self.station.tables.expire(self.peers.wall_ms)
         self._settle()
 
     def _subscriptions(self, peer: str, message: m.SubTable) -> None:
         self.neighbours.subscriptions(peer, message)
         if message.added:
             self.notifying.subscribed(peer)
+        self.station.tables.expire(self.peers.wall_ms)  # what was long under way may have expired meanwhile
 
     def _refused(self, peer: str, message: m.Nack) -> None:
         room = self.asking if message.kind == CODES[m.Query] else self.membership

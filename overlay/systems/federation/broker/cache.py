@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from overlay.systems.federation.language.compiler import Test, compiled
 from overlay.systems.federation.language.conjunctions import fixed_entity, terms
 from overlay.systems.federation.language.tree import And
 from overlay.systems.federation.wire.values import Notification, Subscription
 
-MOST_CACHED = 10_000
-MOST_TESTED = 10_000
+MOST_CACHED: Final = 10_000
+MOST_TESTED: Final = 10_000
 """Notifications that are compared with the subscriptions of one message."""
 
 
@@ -19,12 +20,22 @@ Key = tuple[str, str, str]
 """Scope, id and type of the entity."""
 
 
+class _Row:
+    """The key is always the same object, which dictionaries find without comparing its texts."""
+
+    __slots__ = ("key", "notification")
+
+    def __init__(self, key: Key, notification: Notification) -> None:
+        self.key = key
+        self.notification = notification
+
+
 class Cache:
     """``cap`` is the largest share of subscriptions that are answered; 0 keeps nothing."""
 
     def __init__(self, cap: float) -> None:
         self._cap = cap
-        self._rows: OrderedDict[Key, Notification] = OrderedDict()
+        self._rows: OrderedDict[Key, _Row] = OrderedDict()
         """The least recently used first."""
         self._of_scope: dict[str, dict[Key, None]] = {}
         """The keys of each scope, those with the newest notifications last."""
@@ -42,27 +53,31 @@ class Cache:
         if not self._cap:
             return
         key = _key(notification)
-        known = self._rows.get(key)
-        if known is not None and known.timestamp > notification.timestamp and known.expires > wall_ms:
+        row = self._rows.get(key)
+        if row is not None:
+            self._replace(row, notification, wall_ms)
+        elif notification.expires > wall_ms:
+            self._rows[key] = _Row(key, notification)
+            self._of_scope.setdefault(key[0], {})[key] = None
+            self._types.setdefault(key[:2], {})[key[2]] = None
+            self._shrink(wall_ms)
+
+    def _replace(self, row: _Row, notification: Notification, wall_ms: int) -> None:
+        known, key = row.notification, row.key
+        if known.timestamp > notification.timestamp and known.expires > wall_ms:
             return
         if notification.expires <= wall_ms:
-            if known is not None:
-                self._remove(key)
+            self._remove(key)
             return
-        self._rows[key] = notification
+        row.notification = notification
         self._rows.move_to_end(key)
-        of_scope = self._of_scope.setdefault(key[0], {})
-        if known is not None:
-            del of_scope[key]
-            of_scope[key] = None
-            return
+        of_scope = self._of_scope[key[0]]
+        del of_scope[key]
         of_scope[key] = None
-        self._types.setdefault(key[:2], {})[key[2]] = None
-        self._shrink(wall_ms)
 
     def newest_first(self) -> Iterator[Notification]:
         """The last used first, expired ones included."""
-        return reversed(self._rows.values())
+        return (row.notification for row in reversed(self._rows.values()))
 
     def begin(self) -> None:
         """A message with subscriptions, which come next."""
@@ -112,7 +127,7 @@ class Cache:
         expired = []
         found = None
         for key in self._within_limit(keys):
-            one = self._rows[key]
+            one = self._rows[key].notification
             if one.expires <= wall_ms:
                 expired.append(key)
             elif one.id.provider != client and test(one):
@@ -134,7 +149,7 @@ class Cache:
         rows = self._rows
         while len(rows) > 1:
             key = next(iter(rows))
-            if len(rows) <= MOST_CACHED and rows[key].expires > wall_ms:
+            if len(rows) <= MOST_CACHED and rows[key].notification.expires > wall_ms:
                 return
             self._remove(key)
 

@@ -18,12 +18,12 @@ from collections.abc import Container, Iterator, Sequence
 from overlay.channel import Down, Moved
 from overlay.core.addresses import Address, format_address
 from overlay.core.node import MILLISECOND, SECOND
+from overlay.peers.peers import SessionEvent
 from overlay.systems.federation.broker.client_events import ClientRegistered, EntryRemoved, KeepAliveMissed
 from overlay.systems.federation.broker.deliveries import Deliveries
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.registered import Registered
 from overlay.systems.federation.broker.station import Clock, Station
-from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import Advertisement, Entry, Notification, Role, Subscription
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
-from overlay.core.node import SECOND
+from overlay.core.node import NEVER, SECOND
 from overlay.systems.federation.wire.values import NotificationId
 
-MOST_REMEMBERED = 65_536
-REMEMBERED_FOR = 120 * SECOND
+MOST_REMEMBERED: Final = 65_536
+REMEMBERED_FOR: Final = 120 * SECOND
 
 
 class Duplicates:
@@ -18,32 +19,37 @@ class Duplicates:
         self._known: set[NotificationId] = set()
         self._order: deque[tuple[int, NotificationId]] = deque()
         """With the end of each."""
+        self._first_end = NEVER
+        """That of the oldest."""
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def is_known(self, nid: NotificationId, now: int) -> bool:
-        self._forget(now)
-        return nid in self._known
-
     def is_new(self, nid: NotificationId, now: int) -> bool:
         """Whether it was not known. It is from now on."""
-        order, known = self._order, self._known
-        if order and order[0][0] <= now:
+        if self._first_end <= now:
             self._forget(now)
-        if nid in known:
-            return False
+        known = self._known
+        before = len(known)
         known.add(nid)
-        order.append((now + REMEMBERED_FOR, nid))
-        if len(order) > MOST_REMEMBERED:
-            known.discard(order.popleft()[1])
+        if len(known) == before:
+            return False
+        end = now + REMEMBERED_FOR
+        self._order.append((end, nid))
+        if end < self._first_end:
+            self._first_end = end
+        elif len(known) > MOST_REMEMBERED:
+            known.discard(self._order.popleft()[1])
+            self._first_end = self._order[0][0]
         return True
 
     def check_invariants(self) -> None:
         """(I8). Raises ``AssertionError``."""
         assert len(self._known) == len(self._order) <= MOST_REMEMBERED
+        assert self._first_end == (self._order[0][0] if self._order else NEVER)
 
     def _forget(self, now: int) -> None:
         order = self._order
         while order and order[0][0] <= now:
             self._known.discard(order.popleft()[1])
+        self._first_end = order[0][0] if order else NEVER

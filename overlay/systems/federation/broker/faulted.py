@@ -8,11 +8,11 @@ from typing import Any
 
 from overlay.core.addresses import parse_address
 from overlay.core.chance import Chances
+from overlay.peers.peers import LEAVE_NS
 from overlay.systems.federation.broker.broker import Broker
 from overlay.systems.federation.broker.outages import Datagram, Outages
 from overlay.systems.federation.config import ServerConfig
 from overlay.systems.federation.fault_kinds import MOVE, OFFLINE, PROPER, VANISH
-from overlay.systems.federation.peers import LEAVE_NS
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.roles import Place
 

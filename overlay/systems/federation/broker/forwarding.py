@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from overlay.messages.errors import BadMessage
@@ -15,7 +15,7 @@ from overlay.systems.federation.wire.values import Notification, Priority, Subsc
 class Forwarding:
     """Counts ``stored`` and ``sent_again``, and ``dropped_stored``: without room, or at the end of an edge."""
 
-    def __init__(self, station: Station, edges: Mapping[str, Edge]) -> None:
+    def __init__(self, station: Station, edges: dict[str, Edge]) -> None:
         self._peers, self._counters, self._edges = station.peers, station.counters, edges
         self._tracer = station.tracer
 

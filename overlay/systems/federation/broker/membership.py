@@ -16,13 +16,13 @@ from dataclasses import replace
 from overlay.channel import Back, Down, Reason, Up
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.core.node import SECOND
+from overlay.peers.peers import SessionEvent
 from overlay.systems.federation.broker.directory import Directory, News
 from overlay.systems.federation.broker.links import is_up, with_link
 from overlay.systems.federation.broker.neighbour_events import LinkChanged
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.station import Clock, Station
 from overlay.systems.federation.names import SERVICE
-from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.wire import messages as m
 
 OPEN, KEEP = "open", "keep"

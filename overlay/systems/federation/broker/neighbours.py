@@ -11,6 +11,7 @@ from dataclasses import replace
 from overlay.channel import Back, Down, Quiet, Reason, Up
 from overlay.core.addresses import parse_address
 from overlay.core.node import SECOND
+from overlay.peers.peers import SessionEvent
 from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.exchange import Exchange
 from overlay.systems.federation.broker.flood import Flood
@@ -23,10 +24,9 @@ from overlay.systems.federation.broker.neighbour_events import (
 )
 from overlay.systems.federation.broker.old_edges import OldEdges
 from overlay.systems.federation.broker.station import Clock, Station
-from overlay.systems.federation.peers import SessionEvent
 from overlay.systems.federation.tables.outlets import Change
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.values import BrokerAdvertisement
+from overlay.systems.federation.wire.values import BrokerAdvertisement, Notification, SubscriptionId
 
 
 class Neighbours:
@@ -42,7 +42,6 @@ class Neighbours:
         self._old = OldEdges(station)
         """Those of ``_edges`` that are of an earlier tree."""
         self._forwarding = Forwarding(station, self._edges)
-        self.may_forward, self.forward = self._forwarding.may_forward, self._forwarding.forward
         exchange = Flood if station.is_flooded else Exchange
         self._exchange: Exchange | Flood = exchange(station, self._edges, self._forwarding)
         self._meeting = Meeting(station, self._edges, self._exchange)
@@ -277,6 +276,22 @@ class Neighbours:
             self._counters["dropped_no_edge"] += 1
         else:
             self._exchange.tables(edge, message)
+
+    def may_forward(self, broker: str) -> bool:
+        """As ``Forwarding.may_forward``."""
+        return self._forwarding.may_forward(broker)
+
+    def forward(
+        self,
+        broker: str,
+        notification: Notification,
+        hops: int,
+        path: tuple[str, ...],
+        ended: tuple[SubscriptionId, ...],
+        drop: int,
+    ) -> None:
+        """As ``Forwarding.forward``."""
+        self._forwarding.forward(broker, notification, hops, path, ended, drop)
 
     def _connected(self, broker: str) -> Edge | None:
         """The edge, if tables are taken over it now."""

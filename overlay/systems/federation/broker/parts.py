@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
+from overlay.messages.codec import Codec
 from overlay.messages.errors import BadMessage
 from overlay.messages.kinds import MOST
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.codec import Codec
 from overlay.systems.federation.wire.notes import MAX_BYTES
 from overlay.systems.federation.wire.values import Notification, Subscription, SubscriptionId
 
-_BYTES_OF_ID = 80
+_BYTES_OF_ID: Final = 80
 """At most, in a message: a name of 64 bytes, a number, and what they are in."""
-FEW = (MOST - MAX_BYTES) // _BYTES_OF_ID - 5
+FEW: Final = (MOST - MAX_BYTES) // _BYTES_OF_ID - 5
 """Ids that fit into a message with any notification."""
-MANY = MOST // 2 // _BYTES_OF_ID
+MANY: Final = MOST // 2 // _BYTES_OF_ID
 """Ids that fit with a notification of at most half a message."""
 
 

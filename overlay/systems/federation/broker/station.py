@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from enum import IntEnum
 
@@ -54,7 +54,7 @@ class Station:
         self._last_union = 0
         self.timers = Timers()
         """By ``(Clock, key)``."""
-        self.counters: Counter[str] = Counter()
+        self.counters: dict[str, int] = defaultdict(int)
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
         self.tracer = tracer

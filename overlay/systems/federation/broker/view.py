@@ -11,6 +11,8 @@ from typing import Any
 
 from overlay.core.addresses import format_address
 from overlay.core.node import MILLISECOND
+from overlay.peers.answers import Content, page
+from overlay.peers.questions import Inspect
 from overlay.systems.federation import notification_json
 from overlay.systems.federation.broker.bulk import Bulk
 from overlay.systems.federation.broker.cache import Cache
@@ -20,10 +22,9 @@ from overlay.systems.federation.broker.membership import Membership
 from overlay.systems.federation.broker.neighbours import Neighbours
 from overlay.systems.federation.broker.registered import Registered
 from overlay.systems.federation.broker.station import Station
-from overlay.systems.federation.inspection import Content, page
 from overlay.systems.federation.language.text import formatted
+from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.tables.destinations import client as destination_of
-from overlay.systems.federation.wire.inspection import Inspect, Subject
 from overlay.systems.federation.wire.values import Notification
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from overlay.channel import Down
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
+from overlay.peers.peers import Heard
 from overlay.systems.federation.clients.terms import Terms
 from overlay.systems.federation.names import SERVICE
-from overlay.systems.federation.peers import Heard, PeerEvent, Peers
+from overlay.systems.federation.peers import PeerEvent, Peers
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import Found
 

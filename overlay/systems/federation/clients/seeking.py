@@ -7,9 +7,10 @@ from overlay.core.addresses import parse_address
 from overlay.core.chance import Chance
 from overlay.core.errors import WireError
 from overlay.core.node import SECOND
+from overlay.peers.peers import Heard
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.names import SERVICE
-from overlay.systems.federation.peers import Heard, HeardLoose, PeerEvent, Peers
+from overlay.systems.federation.peers import HeardLoose, PeerEvent, Peers
 from overlay.systems.federation.settings import BY_MULTICAST
 from overlay.systems.federation.wire import messages as m
 

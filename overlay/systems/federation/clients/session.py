@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from overlay.channel import Down, Moved, Reason
 from overlay.core.addresses import Address
 from overlay.core.timers import earliest
+from overlay.peers.peers import Heard
 from overlay.systems.federation.clients.events import LinkChanged
 from overlay.systems.federation.clients.registering import UNKNOWN, Registering, State
 from overlay.systems.federation.clients.requests import Request
 from overlay.systems.federation.clients.terms import Site
-from overlay.systems.federation.peers import Heard, PeerEvent
+from overlay.systems.federation.peers import PeerEvent
 from overlay.systems.federation.wire import messages as m
 
 OF_BROKERS = 1 << 63

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -44,7 +44,7 @@ class Terms:
     key: bytes | None = None
     """Of a sealed network."""
     most_requests: int = MOST_REQUESTS
-    counters: Counter[str] = field(default_factory=Counter)
+    counters: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Of ``Peers``, for all clients together, and ``dropped_REASON``."""
     keepalive_every: int = field(init=False)
     """f·Δ, ns."""

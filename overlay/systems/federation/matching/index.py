@@ -24,11 +24,13 @@ _SLACK = 64
 class Row(Generic[D]):
     """A subscription with its destinations."""
 
-    __slots__ = ("destinations", "entity", "parts", "subscription")
+    __slots__ = ("destinations", "entity", "ordered", "parts", "subscription")
 
     def __init__(self, subscription: Subscription) -> None:
         self.subscription = subscription
         self.destinations: set[D] = set()
+        self.ordered: list[D] = []
+        """The same, for routing."""
         parts = terms(subscription.expression)
         self.entity: str | None = None
         """With each of its scopes, its place in the index."""
@@ -73,6 +75,7 @@ class Index(Generic[D]):
         if row is None or _is_better(subscription, row, destination):
             row = self._replace(row, subscription)
         row.destinations.add(destination)
+        row.ordered = _ordered(row.destinations)
 
     def remove(self, sid: SubscriptionId, destination: D) -> bool:
         """Whether it was there."""
@@ -80,15 +83,18 @@ class Index(Generic[D]):
         if row is None or destination not in row.destinations:
             return False
         row.destinations.remove(destination)
+        row.ordered = _ordered(row.destinations)
         if not row.destinations:
             self._unlink(row)
         return True
 
+    def is_due(self, now_ms: int) -> bool:
+        """Whether any may expire at ``now_ms`` or earlier. Mostly none does."""
+        return bool(self._deadlines) and self._deadlines[0][0] <= now_ms
+
     def expire(self, now_ms: int) -> list[Row[D]]:
         """Remove all that expire at ``now_ms`` or earlier."""
         expired: list[Row[D]] = []
-        if not self._deadlines or self._deadlines[0][0] > now_ms:  # mostly nothing does, whether it is current or not
-            return expired
         while (deadline := self.next_expiry()) is not None and deadline <= now_ms:
             row = self._rows[self._deadlines[0][1]]
             self._unlink(row)
@@ -107,11 +113,13 @@ class Index(Generic[D]):
         """The subscriptions that it satisfies, in an order that depends only on their history."""
         found: list[Row[D]] = []
         places = self._places.get(notification.scope)
-        if places:
-            for entity in (notification.entity_id, None):
-                bucket = places.get(entity)
-                if bucket is not None:
-                    bucket.match(notification, found)
+        if places is not None:
+            bucket = places.get(notification.entity_id)
+            if bucket is not None:
+                bucket.match(notification, found)
+            bucket = places.get(None)
+            if bucket is not None:
+                bucket.match(notification, found)
         return found
 
     def check_invariants(self) -> None:
@@ -124,13 +132,14 @@ class Index(Generic[D]):
         for sid, row in self._rows.items():
             assert row.subscription.id == sid
             assert row.destinations, f"{sid} has no destination"
+            assert row.ordered == _ordered(row.destinations)
         assert len(self._deadlines) <= 2 * len(self._rows) + _SLACK, "the heap has grown"
         assert {sid for _, sid in self._deadlines} >= set(self._rows)
 
     def _replace(self, old: Row[D] | None, subscription: Subscription) -> Row[D]:
         row: Row[D] = Row(subscription)
         if old is not None:
-            row.destinations = old.destinations
+            row.destinations, row.ordered = old.destinations, old.ordered
             self._unlink(old)
         self._rows[subscription.id] = row
         for scope in dict.fromkeys(subscription.scopes):
@@ -158,6 +167,10 @@ class Index(Generic[D]):
     def _is_current(self, expires: int, sid: SubscriptionId) -> bool:
         row = self._rows.get(sid)
         return row is not None and row.subscription.expires == expires
+
+
+def _ordered(destinations: set[D]) -> list[D]:
+    return sorted(destinations) if len(destinations) > 1 else list(destinations)  # type: ignore[type-var]
 
 
 def _is_better(subscription: Subscription, row: Row[D], destination: D) -> bool:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from math import floor, sqrt
 from statistics import fmean
 
 from overlay.core.processes import role_of
+from overlay.core.samples import deviation, quantile
 from overlay.journal.facts import Fact, Tick
 from overlay.systems.federation.measuring.disappearances import known, settled_us
 from overlay.systems.federation.measuring.oracle import Found, Oracle
@@ -59,24 +59,6 @@ def _of_subscriptions(facts: Facts) -> Figures:
         "ts_sd_us": deviation(times),
         **{f"ts_p{share}_us": quantile(times, share / 100) for share in QUANTILES},
     }
-
-
-def deviation(values: Sequence[float]) -> float | None:
-    """The standard deviation, with n - 1."""
-    if len(values) < 2:
-        return None
-    mean = fmean(values)
-    return sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
-
-
-def quantile(ordered: Sequence[float], share: float) -> float | None:
-    """Interpolated between neighbours of ``ordered``."""
-    if not ordered:
-        return None
-    place = share * (len(ordered) - 1)
-    low = floor(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
 def _of_oracle(facts: Facts, found: Found | None) -> Figures:

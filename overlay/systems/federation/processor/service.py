@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import cos, log, pi, sqrt
+from typing import Final
 
 from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND
@@ -19,7 +20,7 @@ from overlay.systems.federation.wire import messages as m
 
 _CONSTANT = 1e-6
 """A smaller coefficient of variation changes no nanosecond of a service."""
-_VISITS = frozenset({m.Subscribe, m.Publish, m.Forward, m.Query, m.Answer})
+_VISITS: Final = frozenset({m.Subscribe, m.Publish, m.Forward, m.Query, m.Answer})
 
 
 def is_visit(message: m.Message) -> bool:

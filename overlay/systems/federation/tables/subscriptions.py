@@ -59,6 +59,8 @@ class SubscriptionTable:
 
     def expire(self, now_ms: int) -> bool:
         """Those that have expired are gone, with all their destinations. Whether anything may have changed."""
+        if not self._merging and not self._index.is_due(now_ms):
+            return False
         expired = self._index.expire(now_ms)
         for row in expired:
             for destination in row.destinations:

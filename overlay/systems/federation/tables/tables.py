@@ -73,6 +73,7 @@ class Tables:
         self.subscriptions = SubscriptionTable()
         self.registrations = RegistrationTable()
         self._routing = routing
+        self._goes_everywhere = routing is Routing.NOTIFICATIONS
         self._covering = covering
         self._is_flooded = is_flooded
         self.registrations.keeps_changes = is_flooded
@@ -214,20 +215,24 @@ class Tables:
         this one."""
         satisfied: dict[Destination, list[Subscription]] = {}
         for row in self.subscriptions.match(notification):
-            for destination in sorted(row.destinations) if len(row.destinations) > 1 else row.destinations:
+            for destination in row.ordered:
                 if destination != source and (only is None or destination == only):
-                    satisfied.setdefault(destination, []).append(row.subscription)
-        if self._routing is Routing.NOTIFICATIONS and only is None:
+                    several = satisfied.get(destination)
+                    if several is None:
+                        satisfied[destination] = [row.subscription]
+                    else:
+                        several.append(row.subscription)
+        if self._goes_everywhere and only is None:
             for broker in self.registrations.neighbours:
                 if neighbour(broker) != source and self.registrations.may_see(broker, notification.scope):
                     satisfied.setdefault(neighbour(broker), [])
         return [self._delivery(destination, several) for destination, several in satisfied.items()]
 
     def _delivery(self, destination: Destination, satisfied: list[Subscription]) -> Delivery:
-        ended = tuple([one.id for one in satisfied if one.once])
+        ended = [one.id for one in satisfied if one.once]
         for sid in ended:
             self.subscriptions.remove(sid, destination)
-        return Delivery(destination, tuple(satisfied), ended)
+        return Delivery(destination, tuple(satisfied), tuple(ended))
 
     def expire(self, now_ms: int) -> bool:
         """Whether anything may have changed. To be called when ``subscriptions.next_expiry`` has come."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from overlay.messages.errors import Reason, refuse
 from overlay.messages.kinds import BOOLEAN, SHORT_TEXT, Kind, U, choice, listed, text
@@ -12,7 +12,7 @@ from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.layouts import BROKER, CLIENT, HOPS, REQ, SERVICE, WHOLE, Values
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 
-MAX_PATH = 32
+MAX_PATH: Final = 32
 """Brokers in a FORWARD."""
 MAX_WORDS = 200
 """Bytes of the words in a NACK."""

@@ -37,7 +37,7 @@ MAX_SERVED = 64
 URL = text(512)
 
 
-def _sid(value: Any) -> v.SubscriptionId:
+def read_sid(value: Any) -> v.SubscriptionId:
     client, number = elements(value, 2, 2)
     return v.SubscriptionId(short(client), unsigned(number))
 
@@ -58,7 +58,7 @@ def _needs(value: Any) -> dict[str, tuple[str, ...]]:
 
 
 SERVED = listed(SHORT_TEXT, 0, MAX_SERVED)
-SID = Kind("*sid*", _sid, parts=(("client", SHORT_TEXT), ("number", U)))
+SID = Kind("*sid*", read_sid, parts=(("client", SHORT_TEXT), ("number", U)))
 """Written as it is: an id is a tuple."""
 SIDS = listed(SID)
 EXPRESSION = Kind("*expr*", _expression, written)

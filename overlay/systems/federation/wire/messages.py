@@ -9,6 +9,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from overlay.systems.federation.wire import values as v
+from overlay.systems.federation.wire.passing import Forward as Forward
+from overlay.systems.federation.wire.passing import Notify as Notify
+from overlay.systems.federation.wire.passing import Publish as Publish
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -71,20 +74,6 @@ class Subscribe:
 
 
 @dataclass(frozen=True, slots=True)
-class Publish:
-    req: int
-    publications: tuple[v.Publication, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Notify:
-    notification: v.Notification
-    satisfied: tuple[v.SubscriptionId, ...]
-    is_cached: bool = False
-    hops: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Offer:
     added: tuple[v.Subscription, ...] = ()
     withdrawn: tuple[v.SubscriptionId, ...] = ()
@@ -143,14 +132,6 @@ class RegTable:
     removed: tuple[str, ...]
     summary: v.Summary
     """Of all entries that the receiver now has from the sender."""
-
-
-@dataclass(frozen=True, slots=True)
-class Forward:
-    notification: v.Notification
-    hops: int = 0
-    path: tuple[str, ...] = ()
-    ended: tuple[v.SubscriptionId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

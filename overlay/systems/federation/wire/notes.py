@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from overlay.core.errors import shown
 from overlay.messages.codec import pack
@@ -18,32 +18,46 @@ from overlay.messages.kinds import SHORT_TEXT, TIME, Kind, U, byte_length, eleme
 from overlay.systems.federation.language.tree import is_in_range
 from overlay.systems.federation.wire.values import Notification, NotificationId
 
-MAX_DEPTH = 4
+_new_tuple: Final[Any] = tuple.__new__
+
+MAX_DEPTH: Final = 4
 """Nesting of a value; a text or number is one level."""
-MAX_VALUES = 256
+MAX_VALUES: Final = 256
 """In a notification, those inside structures and arrays included."""
-MAX_TEXT_BYTES = 1_024
+MAX_TEXT_BYTES: Final = 1_024
 """Of a value that is text."""
-MAX_BYTES = 60_000
+MAX_BYTES: Final = 60_000
 """Of a notification's MessagePack."""
 
 
 def read_notification(value: Any) -> Notification:
     """From the array in a message. Raises ``BadMessage``."""
-    nid, entity_type, entity_id, scope, timestamp, expires, data = elements(value, 7, 7)
-    provider, number = elements(nid, 2, 2)
-    check_data(data)
-    notification = Notification(
-        NotificationId(short(provider), unsigned(number)),
-        short(entity_type),
-        short(entity_id),
-        short(scope),
-        unsigned(timestamp),
-        unsigned(expires),
-        data,
-    )
-    _remember(notification, b"")
+    array = _checked(value)
+    nid = array[0]
+    id: NotificationId = _new_tuple(NotificationId, nid)  # without a call of Python code
+    notification = Notification(id, array[1], array[2], array[3], array[4], array[5], array[6])
+    notification.encoded = b""
     return notification
+
+
+def _checked(value: Any) -> list[Any]:
+    """The elements of a notification. Raises ``BadMessage``."""
+    array = _elements(value, 7)
+    nid = _elements(array[0], 2)
+    check_data(array[6])
+    short(nid[0])
+    unsigned(nid[1])
+    short(array[1])
+    short(array[2])
+    short(array[3])
+    unsigned(array[4])
+    unsigned(array[5])
+    return array
+
+
+def _elements(value: Any, count: int) -> list[Any]:
+    """Those of an array: mostly itself."""
+    return value if type(value) is list and len(value) == count else list(elements(value, count, count))
 
 
 def _read_id(value: Any) -> NotificationId:
@@ -64,27 +78,23 @@ def encoded(notification: Notification) -> bytes:
         return known
     array = written_notification(notification)
     if known is None:
-        read_notification(array)
+        _checked(array)
     data: bytes = pack(array)
     if len(data) > MAX_BYTES:
         refuse(Reason.RANGE, f"a notification has {len(data):,} bytes, more than {MAX_BYTES:,}")
-    _remember(notification, data)
+    notification.encoded = data
     return data
-
-
-def _remember(notification: Notification, data: bytes) -> None:
-    """Changes nothing that can be compared."""
-    notification.encoded = data  # type: ignore[misc]  # frozen for type checkers only
 
 
 def check_data(data: Any) -> None:
     """Raise ``BadMessage`` unless these are the data of a notification."""
     if type(data) is not dict:
         refuse(Reason.TYPE, f"{shown(data)} is no structure")
-    if len(data) > MAX_VALUES:
+    values: dict[Any, Any] = data
+    if len(values) > MAX_VALUES:
         _refuse_number()
     nested = []
-    for name, value in data.items():
+    for name, value in values.items():
         short(name)
         kind = type(value)
         if kind is dict or kind is list:
@@ -92,7 +102,7 @@ def check_data(data: Any) -> None:
         else:
             _check_scalar(kind, value)
     if nested:
-        _check_nested(nested, len(data))
+        _check_nested(nested, len(values))
 
 
 def _check_scalar(kind: type, value: Any) -> None:

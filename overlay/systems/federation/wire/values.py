@@ -5,70 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from overlay.systems.federation.language.tree import EVERYTHING, Expression
+from overlay.systems.federation.wire.ids import NotificationId as NotificationId
+from overlay.systems.federation.wire.ids import SubscriptionId as SubscriptionId
+from overlay.systems.federation.wire.passing import Data as Data
+from overlay.systems.federation.wire.passing import Notification as Notification
+from overlay.systems.federation.wire.passing import Priority as Priority
+from overlay.systems.federation.wire.passing import Publication as Publication
+from overlay.systems.federation.wire.passing import Subscription as Subscription
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
     from overlay.core.frozen import dataclass
 
-Data = Mapping[str, Any]
-"""Texts, numbers, booleans, structures (``dict``) and arrays (``list``) by name. A notification's never change."""
-
-
-class SubscriptionId(NamedTuple):
-    """*sid*: the numbers of a client only rise."""
-
-    client: str
-    number: int
-
-
-class NotificationId(NamedTuple):
-    """*nid*: the numbers of a provider only rise."""
-
-    provider: str
-    number: int
-
-
-class Priority(IntEnum):
-    LOW = 0
-    NORMAL = 1
-    HIGH = 2
-
 
 class Role(IntEnum):
     CONSUMER = 0
     PROVIDER = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Subscription:
-    """*sub*, σ: what a consumer wants to be notified of."""
-
-    id: SubscriptionId
-    scopes: tuple[str, ...]
-    expires: int
-    expression: Expression = EVERYTHING
-    priority: Priority = Priority.NORMAL
-    once: bool = False
-    """Whether it ends with its first notification: a query."""
-
-
-@dataclass(frozen=True, slots=True)
-class Notification:
-    """*note*, ν: context about an entity in a scope."""
-
-    id: NotificationId
-    entity_type: str
-    entity_id: str
-    scope: str
-    timestamp: int
-    expires: int
-    data: Data
-    encoded: bytes | None = field(default=None, init=False, compare=False, repr=False)
-    """Its MessagePack, written at most once by each broker. Empty until then, None before its limits are checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +81,6 @@ class Summary:
 
     count: int = 0
     total: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """A notification, and the subscriptions that its provider believes satisfied."""
-
-    notification: Notification
-    satisfied: tuple[SubscriptionId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from overlay.core.timers import earliest
 from overlay.systems.silbops.clients.events import Connected, Detached, Event, GaveUp, Lost
 from overlay.systems.silbops.clients.requests import Requests
 from overlay.systems.silbops.clients.terms import ATTACHING, LEAVING, PATIENCE, Site, Terms
-from overlay.systems.silbops.clients.wires import Ended, Heard, ToBroker, ToClient, Wire
+from overlay.systems.silbops.clients.wires import Ended, Heard, Wire
 from overlay.systems.silbops.wire import messages as m
 
 NOWHERE = Site("", ("", 0))
@@ -229,14 +229,14 @@ class Attaching:
                 self._take_end(event)
         self._pump()
 
-    def _take(self, broker: str, message: ToClient) -> None:
+    def _take(self, broker: str, message: m.Message) -> None:
         match message:
             case m.Notify():
                 self._hear(message)
             case m.Ok(req):
                 self._answer(req, None)
                 self._heard(broker)
-            case m.Refused(req, code) if req == 0 or code is m.Code.NOT_ATTACHED:
+            case m.Refused(req, code) if code is m.Code.NOT_ATTACHED or (req == 0 and not self.is_in):
                 self._refused(broker, code)
             case m.Refused(req):
                 self._answer(req, message)
@@ -257,13 +257,12 @@ class Attaching:
             self._lose(code.name.lower())
 
     def _take_end(self, event: Ended) -> None:
-        publications = [one for one in event.undelivered if isinstance(one, m.Publish)]
-        self._requests.back(publications)
+        self._requests.back(event.publications)
         if event.broker != self.site.broker:  # the broker before a move
             if self.state is State.ATTACHING and self._is_resumed is not None:
                 self._attached(self._is_resumed)
             else:
-                self._send([one.number for one in publications])
+                self._send([one.number for one in event.publications])
         elif self.state is State.LEAVING:
             self._out(Detached(event.broker))
         elif self.state in (State.ATTACHING, State.IN):

@@ -152,11 +152,9 @@ class Client(Attaching):
             refuse(m.Code.LIMIT, f"{self._terms.most_waiting:,} messages are waiting, the most that there may be")
 
     def _reject(self, number: int, error: Refusal | InvalidContent) -> None:
-        if isinstance(error, Refusal):
-            code = error.code
-        else:
-            code = m.Code.LIMIT if error.is_limit else m.Code.MALFORMED
-        self._news.append(Rejected(number, code, error.sentence))
+        if isinstance(error, InvalidContent):
+            error = Refusal(m.Code.LIMIT if error.is_limit else m.Code.MALFORMED, error.sentence)
+        self._news.append(Rejected(number, error.code, error.sentence))
 
     # ---- what the broker says
 
@@ -175,7 +173,7 @@ class Client(Attaching):
         if message is not None and not isinstance(message, m.Publish):
             self._requests.answered(number, refusal)
             self._arm.answered(message, refusal is not None, self._now)
-        elif refusal is not None:
+        elif refusal is not None and 0 < number <= self._requests.last:
             self._requests.sent(number)
             self._news.append(Rejected(number, refusal.code, refusal.text))
         else:

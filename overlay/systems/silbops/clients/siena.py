@@ -26,6 +26,8 @@ MOST_OLD = 10_000
 """Ids on the wire that are no longer subscribed, and are still mapped back."""
 FLIGHT = 5 * SECOND
 """Of a notification, by an old broker."""
+EXACT = 1 << 53
+"""Up to here, each integer is a float64."""
 
 
 class _Row(NamedTuple):
@@ -167,7 +169,8 @@ class Siena(Arm):
         return () if row is None else (m.Unsubscribe(self._draw(), row.wire),)
 
     def _publish(self, number: int, notification: Values, context: dict[str, Value], scope: Tree | None) -> m.Publish:
-        return m.Publish(number, {**notification, **{f"@{name}": value for name, value in context.items()}}, {}, None)
+        merged = {f"@{name}": _compared(value) for name, value in context.items()}
+        return m.Publish(number, {**notification, **merged}, {}, None)
 
     def _id(self, wire: int) -> int:
         return self._ids.get(wire, 0)
@@ -178,3 +181,8 @@ class Siena(Arm):
         if not one.is_accepted:
             super()._refused(id, one)
             self._bounds.pop(id, None)
+
+
+def _compared(value: Value) -> Value:
+    """Functions compare float64, filters exactly: an integer that is no float64 becomes one."""
+    return float(value) if type(value) is int and abs(value) > EXACT else value

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from overlay.core.addresses import Address
-from overlay.core.node import MILLISECOND, SECOND
+from overlay.core.node import SECOND
+from overlay.systems.silbops.settings import ADD_FIRST, Settings
 
 ATTACHING = 10 * SECOND
 """Longest wait for ATTACHED. A broker waits 5 s for what another one has of the client."""
@@ -49,10 +50,17 @@ class Terms:
     counters: Counter[str] = field(default_factory=Counter)
     """``repeats``: notifications that came again; ``dropped_REASON``: messages that change nothing."""
 
+    @classmethod
+    def of(cls, settings: Settings) -> Terms:
+        return cls(
+            is_siena=settings.is_siena,
+            adds_first=settings.siena_change == ADD_FIRST,
+            has_publisher_scope=settings.publisher_scope and not settings.is_siena,
+            ttl_ms=round(1_000 * settings.ttl_s),
+            handover=round(settings.handover_s * SECOND),
+            give_up=max(GIVE_UP, round(settings.keep_s * SECOND)),
+        )
+
     def pause(self, failures: int) -> int:
         """Before another attempt, after so many in a row have failed (ns): none, 1 s, 2 s, 4 s, …"""
         return 0 if failures <= 1 else min(SLOWEST, SECOND << min(failures - 2, 20))
-
-
-def milliseconds(seconds: float) -> int:
-    return round(seconds * SECOND) // MILLISECOND

@@ -14,7 +14,8 @@ ToClient = m.Attached | m.Notify | m.Ok | m.Refused
 
 class Heard(NamedTuple):
     broker: str
-    message: ToClient
+    message: m.Message
+    """Of a broker: ``ToClient``, or one that changes nothing."""
 
 
 class Ended(NamedTuple):
@@ -22,8 +23,8 @@ class Ended(NamedTuple):
 
     broker: str
     reason: str
-    undelivered: Sequence[ToBroker]
-    """Messages that the broker may not have received, in order."""
+    publications: Sequence[m.Publish]
+    """Those that the broker may not have received, in order."""
 
 
 class Wire(Protocol):

@@ -58,6 +58,8 @@ def constraint(name: Any, op: Any, value: Any = None, *, is_siena: bool = False)
         refuse(f"{op} takes a text, not {shown(value)}")
     if kind is BOOL and op not in (EQUAL, UNEQUAL):
         refuse(f"{op} does not compare true and false")
+    if value == 0 and type(value) is float:
+        value = 0.0  # and not -0.0, its equal, so that equal constraints have equal bytes
     return Constraint(name, op, value, kind)
 
 

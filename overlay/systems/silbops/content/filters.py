@@ -7,6 +7,7 @@ empty one matches every notification.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import groupby, pairwise, product
 from operator import attrgetter
 from typing import Any
@@ -29,6 +30,9 @@ EVERYTHING: Filter = ()
 MAX_CONSTRAINTS = 16
 """Of a filter. The siena arm adds what a scope function becomes."""
 MAX_SIENA_CONSTRAINTS = 2 * MAX_CONSTRAINTS
+
+REMEMBERED = 1 << 16
+"""Filters share what constraints they have in common, as far as they are so many: it saves memory and checks."""
 
 _name = attrgetter("name")
 
@@ -98,7 +102,13 @@ def _leave_room(low: Constraint, high: Constraint, parts: Sequence[Constraint]) 
 def _read(value: Any, is_siena: bool) -> Constraint:
     if not isinstance(value, list | tuple) or not 2 <= len(value) <= 3:
         refuse(f"{shown(value)} is no constraint: a name, an operator and a value")
-    return constraint(*value, is_siena=is_siena)
+    try:
+        return _shared(*value, is_siena=is_siena)
+    except TypeError:  # not hashable, so it is refused
+        return constraint(*value, is_siena=is_siena)
+
+
+_shared = lru_cache(REMEMBERED, typed=True)(constraint)
 
 
 def _order(one: Constraint) -> tuple[Any, ...]:

@@ -9,6 +9,9 @@
 - ``cells``     by the cells of a grid that its box covers; for the siena arm
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from overlay.systems.silbops.index.access import Access
 from overlay.systems.silbops.index.cells import Cells
 from overlay.systems.silbops.index.contract import Index
@@ -16,7 +19,13 @@ from overlay.systems.silbops.index.counting import Counting
 from overlay.systems.silbops.index.leaf import Leaf
 from overlay.systems.silbops.index.scan import Scan
 
-INDEXES = {"scan": Scan, "counting": Counting, "access": Access, "leaf": Leaf, "cells": Cells}
+INDEXES: Mapping[str, type[Index[Any]]] = {
+    "scan": Scan,
+    "counting": Counting,
+    "access": Access,
+    "leaf": Leaf,
+    "cells": Cells,
+}
 """By the value of the setting ``index``."""
 
 __all__ = ["INDEXES", "Access", "Cells", "Counting", "Index", "Leaf", "Scan"]

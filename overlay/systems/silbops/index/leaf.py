@@ -70,8 +70,10 @@ class Leaf(Generic[Key]):
         return found
 
 
-def _leaves(known: set[Term]) -> Iterator[Bucket[Key]]:
+def _leaves(known: Sequence[Term]) -> Iterator[Bucket[Key]]:
     for first in known:
         if first.place is not None:
-            for second in known & first.place.keys():
-                yield first.place[second]
+            for second in known:
+                bucket = first.place.get(second)
+                if bucket is not None:
+                    yield bucket

@@ -62,12 +62,11 @@ class Terms:
             if not term.uses:
                 del self._terms[term.constraint]
 
-    def equalities(self, values: Values) -> set[Term]:
-        """Those that a notification satisfies."""
+    def equalities(self, values: Values) -> list[Term]:
+        """Those that a notification satisfies, in the order of its attributes."""
         terms, kinds = self._terms, KINDS
-        found: set[Any] = {terms.get((name, EQUAL, value, kinds[type(value)])) for name, value in values.items()}
-        found.discard(None)
-        return found
+        found = [terms.get((name, EQUAL, value, kinds[type(value)])) for name, value in values.items()]
+        return [term for term in found if term is not None]
 
 
 class Sieve:
@@ -75,13 +74,13 @@ class Sieve:
 
     __slots__ = ("_refuted", "_values", "known")
 
-    def __init__(self, known: set[Term], values: Values) -> None:
+    def __init__(self, known: Iterable[Term], values: Values) -> None:
         """``known`` has all equalities that it satisfies."""
-        self.known, self._refuted, self._values = known, set[Term](), values
+        self.known, self._refuted, self._values = set(known), set[Term](), values
 
     def passes(self, term: Term) -> bool:
-        """Whether the notification satisfies a term that is not among ``known``."""
-        if term.is_equality or term in self._refuted:
+        """Whether the notification satisfies a term that is no equality and is not among ``known``."""
+        if term in self._refuted:
             return False
         if term.holds(self._values.get(term.constraint.name)):
             self.known.add(term)
@@ -94,7 +93,7 @@ class Sieve:
         known, passes = self.known, self.passes
         for key, terms in candidates.items():
             for term in terms:
-                if term not in known and not passes(term):
+                if term not in known and (term.is_equality or not passes(term)):
                     break
             else:
                 found.append(key)

@@ -8,8 +8,8 @@ from typing import Any
 
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.evaluation import COMPARE, COMPUTE, Operand, compared, computed, operand
-from overlay.systems.silbops.scope.intervals import Interval, inside, intervals_of
-from overlay.systems.silbops.scope.tree import PUBLISHER, SUBSCRIBER, Node, Tree, variables
+from overlay.systems.silbops.scope.intervals import Placed, inside, intervals_of, placed
+from overlay.systems.silbops.scope.tree import PUBLISHER, SUBSCRIBER, TRUTHS, Node, Tree, variables
 
 Test = Callable[[Values, Values], bool]
 """Of the publisher's and the subscriber's context. False if a variable is missing. Raises ``ScopeError``."""
@@ -20,10 +20,39 @@ _REMEMBERED = 4096
 
 
 @lru_cache(_REMEMBERED)
-def compiled(tree: Tree) -> Test:
-    intervals = intervals_of(tree)
-    test = closures(tree)
-    return test if intervals is None else _of_intervals(intervals, test)
+def compiled(tree: Tree) -> Function:
+    return Function(tree)
+
+
+class Function:
+    """A function that is tested for one publisher and many subscribers."""
+
+    __slots__ = ("_test", "intervals")
+
+    def __init__(self, tree: Tree) -> None:
+        self._test = closures(tree)
+        self.intervals = intervals_of(tree)
+        """None if it has another form."""
+
+    def __call__(self, pub: Values, this: Values) -> bool:
+        """As a ``Test``."""
+        return self.of_subscribers(pub, self.placed(pub))(this)
+
+    def placed(self, pub: Values) -> Sequence[Placed] | None:
+        """Its intervals for this publisher; None if it has another form, or ``pub`` other values."""
+        return None if self.intervals is None else placed(self.intervals, pub)
+
+    def of_subscribers(self, pub: Values, intervals: Sequence[Placed] | None) -> Callable[[Values], bool]:
+        """The test of a subscriber's context. ``intervals``: ``placed(pub)``."""
+        test = self._test
+        if intervals is None:
+            return lambda this: test(pub, this)
+
+        def holds(this: Values) -> bool:
+            found = inside(intervals, this)
+            return test(pub, this) if found is None else found
+
+        return holds
 
 
 def closures(tree: Tree) -> Test:
@@ -38,14 +67,6 @@ def closures(tree: Tree) -> Test:
             if name not in this:
                 return False
         return bool(test(pub, this))
-
-    return holds
-
-
-def _of_intervals(intervals: Sequence[Interval], test: Test) -> Test:
-    def holds(pub: Values, this: Values) -> bool:
-        found = inside(intervals, pub, this)
-        return test(pub, this) if found is None else found
 
     return holds
 
@@ -104,9 +125,10 @@ def _exists(side: str, name: str) -> _Evaluate:
 
 def _value(node: Node) -> _Evaluate:
     if not isinstance(node, tuple):
-        fixed = operand(node)
-        return lambda pub, this: fixed
+        return _constant(operand(node))
     head, *operands = node
+    if head in TRUTHS:
+        return _constant(TRUTHS[head])
     if head == PUBLISHER:
         return _variable(lambda pub, this: pub, operands[0])
     if head == SUBSCRIBER:
@@ -115,6 +137,10 @@ def _value(node: Node) -> _Evaluate:
     if len(values) == 2 and head in ("+", "-", "*"):
         return _arithmetic(head, *values)
     return lambda pub, this: computed(head, [value(pub, this) for value in values])
+
+
+def _constant(fixed: Operand) -> _Evaluate:
+    return lambda pub, this: fixed
 
 
 def _variable(side: Callable[[Values, Values], Values], name: str) -> _Evaluate:

@@ -8,7 +8,7 @@ from math import isfinite, sqrt
 from typing import Any
 
 from overlay.systems.silbops.content.values import KINDS, TEXT, Value, Values, as_number
-from overlay.systems.silbops.scope.tree import COMPARISONS, ORDERS, PUBLISHER, SUBSCRIBER, Node, Tree, variables
+from overlay.systems.silbops.scope.tree import COMPARISONS, ORDERS, PUBLISHER, SUBSCRIBER, TRUTHS, Node, Tree, variables
 
 Operand = bool | float | str
 """A value as functions see it: numbers are float64."""
@@ -115,4 +115,6 @@ def _value(node: Node, sides: Mapping[str, Values]) -> Operand:
     head, *operands = node
     if head in sides:
         return operand(sides[head][operands[0]])
+    if head in TRUTHS:
+        return TRUTHS[head]
     return computed(head, [_value(one, sides) for one in operands])

@@ -30,6 +30,15 @@ class Interval(NamedTuple):
         return self._replace(low=max(self.low, other.low), high=min(self.high, other.high))
 
 
+class Placed(NamedTuple):
+    """An interval where the publisher's variable is ``at``."""
+
+    subscriber: str
+    low: float
+    high: float
+    at: float
+
+
 def intervals_of(tree: Tree) -> tuple[Interval, ...] | None:
     """None if the function has another form."""
     parts = tree[1:] if tree[0] == "and" else (tree,)
@@ -45,17 +54,26 @@ def intervals_of(tree: Tree) -> tuple[Interval, ...] | None:
     return tuple(found)
 
 
-def inside(intervals: Sequence[Interval], pub: Values, this: Values) -> bool | None:
-    """Whether all hold. None if a variable is missing, is no number, or is too large for this form.
-
-    It stops at the first that does not hold: then the whole is false, whatever the others are.
-    """
+def placed(intervals: Sequence[Interval], pub: Values) -> tuple[Placed, ...] | None:
+    """None if a variable of the publisher is missing or is no number."""
+    found = []
     for name, own, low, high in intervals:
-        at, centre = pub.get(name), this.get(own)
+        at = pub.get(name)
         if type(at) is not float:
             if type(at) is not int:
                 return None
             at = float(at)
+        found.append(Placed(own, low, high, at))
+    return tuple(found)
+
+
+def inside(intervals: Sequence[Placed], this: Values) -> bool | None:
+    """Whether all hold. None if a variable is missing, is no number, or is too large for this form.
+
+    It stops at the first that does not hold: then the whole is false, whatever the others are.
+    """
+    for own, low, high, at in intervals:
+        centre = this.get(own)
         if type(centre) is not float:
             if type(centre) is not int:
                 return None

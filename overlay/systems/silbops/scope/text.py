@@ -25,6 +25,7 @@ from overlay.systems.silbops.scope.tree import (
     MAX_DEPTH,
     PUBLISHER,
     SUBSCRIBER,
+    TRUTHS,
     InvalidScope,
     Node,
     Tree,
@@ -44,7 +45,6 @@ _TOKEN = re.compile(
 )
 _SIDES = {"pub": PUBLISHER, "this": SUBSCRIBER}
 _FUNCTIONS = tuple(name for name in ARITHMETIC if name.isalpha())
-_BOOLEANS = {"true": True, "false": False}
 
 
 class _Token(NamedTuple):
@@ -71,6 +71,8 @@ def formatted(node: Node) -> str:
     if not isinstance(node, tuple):
         return json.dumps(node, ensure_ascii=False)
     head, *operands = node
+    if head in TRUTHS:
+        return str(head)
     if head in (PUBLISHER, SUBSCRIBER):
         return f"{'pub' if head == PUBLISHER else 'this'}.{operands[0]}"
     if head in ("not", "exists"):
@@ -95,7 +97,7 @@ def _inside(node: Node, level: int) -> str:
         is_sign = node[0] == "-" and len(node) == 2
         own = 7 if is_sign else _LEVELS.get(node[0], 3 if node[0] in ("not", "exists") else 8)
         return text if own >= level else f"({text})"
-    is_negative = isinstance(node, int | float) and not isinstance(node, bool) and node < 0
+    is_negative = isinstance(node, int | float) and node < 0
     return f"({text})" if is_negative and level > 5 else text
 
 
@@ -171,8 +173,8 @@ class _Parser:
             return self._constant(self._next.text)
         if self._next.kind == "variable":
             return self._variable()
-        if self._is_next(*_BOOLEANS):
-            return _BOOLEANS[self._advance().text]
+        if self._is_next(*TRUTHS):
+            return (self._advance().text,)
         if self._is_next(*_FUNCTIONS):
             return self._call(depth)
         if not self._is_next("("):

@@ -4,9 +4,10 @@
 
     ("and", ("<=", ("-", ("s", "x"), 20), ("p", "x")), ("exists", ("p", "speed")))
 
-``("p", name)`` is a variable of the publisher, ``("s", name)`` of the subscriber. Constants stand for themselves. In
-messages the tuples are arrays. Equal functions have equal tuples: ``and`` in ``and`` is one node, a chain of
-comparisons is an ``and`` of two, and a number without a fraction is an integer.
+``("p", name)`` is a variable of the publisher, ``("s", name)`` of the subscriber. Numbers and texts stand for
+themselves; true and false, which Python calls equal to 1 and 0, are ``("true",)`` and ``("false",)``. In messages the
+tuples are arrays. Equal functions have equal tuples: ``and`` in ``and`` is one node, a chain of comparisons is an
+``and`` of two, and a number without a fraction is an integer.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from overlay.systems.silbops.content.values import (
     checked_value,
 )
 
-Node = tuple[Any, ...] | bool | int | float | str
+Node = tuple[Any, ...] | int | float | str
 Tree = tuple[Any, ...]
 """A node that is true or false: a whole function."""
 
@@ -34,6 +35,7 @@ MAX_DEPTH = 12
 """Nesting; a constant or variable alone is one level."""
 
 PUBLISHER, SUBSCRIBER = "p", "s"
+TRUTHS: Mapping[str, bool] = {"true": True, "false": False}
 CONNECTIVES = ("and", "or")
 COMPARISONS = ("<", "<=", ">", ">=", "=", "!=")
 ORDERS = COMPARISONS[:4]
@@ -78,8 +80,10 @@ def names(tree: Node, side: str) -> frozenset[str]:
     return frozenset(name for one, name in _variables(tree, is_all=True) if one == side)
 
 
-def constant(value: Any) -> bool | int | float | str:
+def constant(value: Any) -> Node:
     """In its one form. Raises ``InvalidScope``."""
+    if type(value) is bool:
+        return ("true",) if value else ("false",)
     if type(value) is int and abs(value) > _EXACT:
         value = float(value)
     elif type(value) is float and value.is_integer() and abs(value) <= _EXACT:
@@ -134,6 +138,8 @@ class _Reader:
             return ("exists", node)
         if head in COMPARISONS:
             return self._comparison(head, operands, depth)
+        if head in TRUTHS:
+            refuse(f"{head} alone compares nothing")
         refuse(f"{shown(head)} is neither true nor false; comparisons, exists, and, or and not are")
 
     def _comparison(self, head: str, operands: Sequence[Any], depth: int) -> Tree:
@@ -151,8 +157,10 @@ class _Reader:
         if not isinstance(value, list | tuple):
             self._count(depth)
             node = constant(value)
-            return node, KINDS[type(node)]
+            return node, KINDS[type(value)]
         head, operands = self._head(value, depth)
+        if head in TRUTHS and not operands:
+            return (head,), BOOL
         if head in (PUBLISHER, SUBSCRIBER):
             try:
                 return (head, checked_name(_only(head, operands))), _UNKNOWN

@@ -19,8 +19,9 @@ Changed = dict[Key, None]
 
 
 class Forwarded:
-    def __init__(self, *, is_covering: bool = True) -> None:
-        self._is_covering = is_covering
+    def __init__(self, *, is_covering: bool = True, is_by_owner: bool = False) -> None:
+        """``is_by_owner``: publishers may admit one owner and not another, so only those of one cover each other."""
+        self._is_covering, self._is_by_owner = is_covering, is_by_owner
         self._kept: dict[Key, Subscription] = {}
         self._places: dict[Hashable, dict[Key, Subscription]] = {}
         """Kept ones by all that they have: owner and function, equalities, names, and those without a function."""
@@ -64,7 +65,7 @@ class Forwarded:
         needless = [other for other in self._below(one) if one.covers(other)]
         self._kept[one.key] = one
         if self._is_covering:
-            for place in _places(one):
+            for place in self._at(one, _places(one)):
                 self._places.setdefault(place, {})[one.key] = one
         for other in needless:
             inner = self._unkeep(other.key)
@@ -74,7 +75,7 @@ class Forwarded:
     def _above(self, one: Subscription) -> Iterator[Subscription]:
         """Those that may cover it."""
         if self._is_covering:
-            for place in _places_above(one):
+            for place in self._at(one, _places_above(one)):
                 yield from self._places.get(place, {}).values()
 
     def _below(self, one: Subscription) -> Iterable[Subscription]:
@@ -82,16 +83,24 @@ class Forwarded:
         if not self._is_covering:
             return ()
         if one.scope is not None:
-            return tuple(self._places.get((one.owner, one.scope), {}).values())
-        if not one.filter:
-            return tuple(self._kept.values())
-        return tuple(min((self._places.get(part, {}) for part in _parts(one)), key=len).values())
+            parts: list[Hashable] = [(one.owner, one.scope)]
+        elif one.filter:
+            parts = _parts(one)
+        else:
+            return tuple(other for other in self._kept.values() if self._may_cover(one, other))
+        return tuple(min((self._places.get(part, {}) for part in self._at(one, parts)), key=len).values())
+
+    def _at(self, one: Subscription, places: list[Hashable]) -> list[Hashable]:
+        return [(one.owner, place) for place in places] if self._is_by_owner else places
+
+    def _may_cover(self, one: Subscription, other: Subscription) -> bool:
+        return not self._is_by_owner or one.owner == other.owner
 
     def _unkeep(self, key: Key) -> list[Subscription]:
         """Returns what it covered, which is then nowhere."""
         one = self._kept.pop(key)
         if self._is_covering:
-            for place in _places(one):
+            for place in self._at(one, _places(one)):
                 del self._places[place][key]
                 if not self._places[place]:
                     del self._places[place]
@@ -115,7 +124,8 @@ class Forwarded:
             assert all(self._kept[key].covers(one) and self._coverer[one.key] == key for one in covered.values())
         if self._is_covering:
             several = list(self._kept.values())
-            assert not any(one.covers(other) for one in several for other in several if one is not other)
+            pairs = ((one, other) for one in several for other in several if one is not other)
+            assert not any(one.covers(other) and self._may_cover(one, other) for one, other in pairs)
 
 
 _WITHOUT = "without a function"

@@ -10,12 +10,14 @@ Publishers with the same advertisements are one group, so a subscription is comp
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from overlay.systems.silbops.content.filters import Filter, intersects
 from overlay.systems.silbops.tables.rows import Advertisement, Key, Owner, Subscription
 
-Group = frozenset[tuple[Filter, frozenset[str]]]
-"""Filters and variables of all advertisements of one publisher."""
+Group = frozenset[tuple[Filter, frozenset[str], bool]]
+"""Of all advertisements of one publisher: filters, variables, and whether its functions may read subscribers' contexts.
+"""
 
 
 class Publishers:
@@ -39,8 +41,24 @@ class Publishers:
         several.pop(key, None)
         return self._change(key[0], several)
 
+    def has(self, owner: Owner) -> bool:
+        """Whether it has an advertisement."""
+        return owner in self._advertisements
+
+    def of(self, owner: Owner) -> Iterable[Advertisement]:
+        return self._advertisements.get(owner, {}).values()
+
     def call_for(self, one: Subscription) -> bool:
         return any(_calls_for(group, one) for group in self._groups)
+
+    def read_context_of(self, one: Subscription) -> bool:
+        """Whether a publisher that calls for it may read its owner's context."""
+        return any(_reads(group, one) and _calls_for(group, one) for group in self._groups)
+
+    def calling(self, one: Subscription) -> list[Owner]:
+        """Publishers that call for it."""
+        groups = {group for group in self._groups if _calls_for(group, one)}
+        return [owner for owner, several in self._advertisements.items() if _group(several) in groups]
 
     def _change(self, owner: Owner, after: dict[Key, Advertisement]) -> bool:
         before = _group(self._advertisements.pop(owner, {}))
@@ -58,14 +76,18 @@ class Publishers:
 
 
 def _group(advertisements: dict[Key, Advertisement]) -> Group:
-    return frozenset((one.filter, one.variables) for one in advertisements.values())
+    return frozenset((one.filter, one.variables, bool(one.subscriber_variables)) for one in advertisements.values())
 
 
 def _calls_for(group: Group, one: Subscription) -> bool:
     found: set[str] = set()
     is_common = False
-    for published, variables in group:
+    for published, variables, _ in group:
         if intersects(published, one.filter):
             is_common = True
             found |= variables
     return is_common and one.wanted <= found
+
+
+def _reads(group: Group, one: Subscription) -> bool:
+    return any(is_reader and intersects(published, one.filter) for published, _, is_reader in group)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
 from overlay.systems.silbops.content.filters import Filter, covers
 from overlay.systems.silbops.content.values import Values
-from overlay.systems.silbops.scope.compiling import Test, compiled
+from overlay.systems.silbops.scope.compiling import Function
 from overlay.systems.silbops.scope.tree import PUBLISHER, Tree, variables
 
 Owner = bytes
@@ -70,23 +70,47 @@ class Advertisement(NamedTuple):
         return self.key[0]
 
 
+class Context(NamedTuple):
+    version: int
+    values: Values
+
+
+@dataclass(eq=False, slots=True)
+class Known:
+    """What is known of a client. Its rows refer to it, so testing their functions needs no look-up."""
+
+    owner: Owner
+    slot: int
+    """Of its numbers in ``Columns``."""
+    context: Context | None = None
+    values: Values | None = None
+    """Of the context."""
+    links: tuple[Link, ...] = ()
+    """That the context came by."""
+    readers: int = 0
+    """Rows that refer to it."""
+
+
+@dataclass(eq=False, slots=True)
+class Port:
+    """A link, and all that came by it."""
+
+    link: Link
+    subscriptions: dict[Key, Row] = field(default_factory=dict)
+    advertisements: dict[Key, Advertisement] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.subscriptions or self.advertisements)
+
+
 @dataclass(eq=False, slots=True)
 class Row:
     """A subscription that came by a link. Each is itself only, so it can be a key of the index."""
 
     subscription: Subscription
-    link: Link
-    test: Test | None
-    """Of its function."""
-    number: int
-    """Of the change that made it. The newest row of a key is told."""
-
-    @classmethod
-    def of(cls, subscription: Subscription, link: Link, number: int) -> Row:
-        scope = subscription.scope
-        return cls(subscription, link, None if scope is None else compiled(scope), number)
-
-
-class Context(NamedTuple):
-    version: int
-    values: Values
+    port: Port
+    function: Function | None
+    known: Known | None
+    """Its owner, if it has a function."""
+    slot: int
+    """Of the owner."""

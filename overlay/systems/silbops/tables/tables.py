@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from overlay.systems.silbops.content.filters import matches
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index import Access, Index
-from overlay.systems.silbops.scope.evaluation import ScopeError
+from overlay.systems.silbops.scope.compiling import Test, compiled
+from overlay.systems.silbops.scope.evaluation import ScopeError, holds
+from overlay.systems.silbops.tables.announced import Announced
+from overlay.systems.silbops.tables.columns import Columns
 from overlay.systems.silbops.tables.contexts import Contexts
 from overlay.systems.silbops.tables.outlet import Difference, Outlet
-from overlay.systems.silbops.tables.rows import Advertisement, Context, Key, Kind, Link, Owner, Row, Subscription
+from overlay.systems.silbops.tables.pruning import NEVER
+from overlay.systems.silbops.tables.rows import Advertisement, Context, Key, Kind, Link, Owner, Port, Row, Subscription
+from overlay.systems.silbops.tables.testing import Tester
 
 _One = TypeVar("_One")
+SCOPE_BATCH = 48
+"""Where columns begin to pay, as measured."""
 
 
 class Delivery(NamedTuple):
@@ -25,35 +33,66 @@ class Delivery(NamedTuple):
 class Tables:
     """A neighbour is told differences from ``connect`` to ``drop_link``."""
 
-    def __init__(self, index: Callable[[], Index[Row]] = Access, *, is_covering: bool = True) -> None:
-        self.contexts = Contexts()
-        self.scope_errors = 0
-        """Functions that met unlike types, a division by zero or a result that is not finite."""
-        self._subscriptions: dict[Key, dict[Link, Row]] = {}
+    def __init__(
+        self,
+        index: Callable[[], Index[Row]] = Access,
+        *,
+        is_covering: bool = True,
+        scope_batch: int = SCOPE_BATCH,
+        has_publisher_scope: bool = False,
+        prune: str = NEVER,
+    ) -> None:
+        """``scope_batch``: candidates from which their functions are tested together; 0: never."""
+        columns = Columns() if scope_batch else None
+        self.contexts = Contexts(columns)
+        self.announced = Announced()
+        self._has_publisher_scope, self._prune = has_publisher_scope, prune
+        self.candidates = 0
+        """Rows that notifications matched by their content."""
+        self._tester = Tester(columns, scope_batch)
+        self._subscriptions: dict[Key, tuple[Row, ...]] = {}
+        """A row for each link, the newest last."""
         self._advertisements: dict[Key, dict[Link, Advertisement]] = {}
-        self._keys: dict[Link, tuple[dict[Key, None], dict[Key, None]]] = {}
-        """Subscriptions and advertisements by link."""
+        self._ports: dict[Link, Port] = {}
+        """Links by which something came."""
         self._outlets: dict[Link, Outlet] = {}
         self._index: Index[Row] = index()
         self._is_covering = is_covering
-        self._numbers = count()
+
+    @property
+    def scope_tests(self) -> int:
+        return self._tester.tests
+
+    @property
+    def scope_errors(self) -> int:
+        """Functions that met unlike types, a division by zero or a result that is not finite."""
+        return self._tester.errors
 
     # ---- links
 
     def connect(self, link: Link) -> None:
         """A new neighbour, which knows nothing from here and has told nothing."""
-        outlet = self._outlets[link] = Outlet(self.contexts, is_covering=self._is_covering)
+        outlet = self._outlets[link] = Outlet(
+            link,
+            self.contexts,
+            self.announced,
+            is_covering=self._is_covering,
+            has_publisher_scope=self._has_publisher_scope,
+            prune=self._prune,
+        )
         for key in self._advertisements:
             outlet.offer_advertisement(key, self._advertisement_for(link, key))
+            outlet.touch_publisher(key[0])
 
     def drop_link(self, link: Link) -> None:
         """It is lost, with all that came by it."""
         self._outlets.pop(link, None)
-        subscriptions, advertisements = self._keys.pop(link, ({}, {}))
-        for key in list(subscriptions):
-            self.unsubscribe(link, key)
-        for key in list(advertisements):
-            self.unadvertise(link, key)
+        port = self._ports.get(link)
+        if port is not None:
+            for key in list(port.subscriptions):
+                self.unsubscribe(link, key)
+            for key in list(port.advertisements):
+                self.unadvertise(link, key)
         for owner in self.contexts.of_link(link):
             self.forget(link, owner)
 
@@ -64,33 +103,74 @@ class Tables:
     def rows_forwarded(self) -> int:
         return sum(outlet.forwarded for outlet in self._outlets.values())
 
+    def advertised(self) -> int:
+        """Advertisements, one for each link that they came by."""
+        return sum(map(len, self._advertisements.values()))
+
+    def all_rows(self) -> Iterator[Row]:
+        """Subscriptions by the links that they came by."""
+        return chain.from_iterable(self._subscriptions.values())
+
+    def all_advertisements(self) -> Iterator[tuple[Link, Advertisement]]:
+        """By the links that they came by."""
+        return chain.from_iterable(links.items() for links in self._advertisements.values())
+
+    def forwarded(self, link: Link) -> int:
+        """Subscriptions that a neighbour was told."""
+        outlet = self._outlets.get(link)
+        return 0 if outlet is None else outlet.forwarded
+
+    def subscription(self, link: Link, key: Key) -> Subscription | None:
+        """That came by this link."""
+        port = self._ports.get(link)
+        row = None if port is None else port.subscriptions.get(key)
+        return None if row is None else row.subscription
+
     # ---- changes, by the link of the message
 
     def subscribe(self, link: Link, one: Subscription) -> None:
         """Add it, or replace the one with its key."""
-        rows = self._subscriptions.setdefault(one.key, {})
-        known = rows.get(link)
+        port = self._port(link)
+        known = port.subscriptions.get(one.key)
         if known is not None:
             if known.subscription == one:
                 return
-            self._index.remove(known)
-        row = rows[link] = Row.of(one, link, next(self._numbers))
+            self._remove(known)
+        row = self._row(one, port)
+        port.subscriptions[one.key] = row
+        self._subscriptions[one.key] = (*self._subscriptions.get(one.key, ()), row)
         self._index.add(row, one.filter)
-        self._keys_of(link)[0][one.key] = None
         self._offer_subscription(one.key)
 
     def unsubscribe(self, link: Link, key: Key) -> bool:
         """Whether it was known."""
-        rows = self._subscriptions.get(key, {})
-        row = rows.pop(link, None)
+        port = self._ports.get(link)
+        row = port.subscriptions.pop(key, None) if port is not None else None
         if row is None:
             return False
-        if not rows:
-            del self._subscriptions[key]
-        self._index.remove(row)
-        self._let_go(link, 0, key)
+        self._remove(row)
+        self._close(row.port)
         self._offer_subscription(key)
         return True
+
+    def _row(self, one: Subscription, port: Port) -> Row:
+        if one.scope is None:
+            return Row(one, port, None, None, 0)
+        function = compiled(one.scope)
+        known = self.contexts.read(one.owner, function)
+        return Row(one, port, function, known, known.slot)
+
+    def _remove(self, row: Row) -> None:
+        """From all but its port."""
+        key = row.subscription.key
+        rows = self._subscriptions[key]
+        if len(rows) == 1:
+            del self._subscriptions[key]
+        else:
+            self._subscriptions[key] = tuple(one for one in rows if one is not row)
+        self._index.remove(row)
+        if row.known is not None:
+            self.contexts.unread(row.known)
 
     def advertise(self, link: Link, one: Advertisement) -> None:
         """Add it, or replace the one with its key."""
@@ -98,9 +178,9 @@ class Tables:
         if links.get(link) == one:
             return
         links[link] = one
-        self._keys_of(link)[1][one.key] = None
+        self._port(link).advertisements[one.key] = one
         outlet = self._outlets.get(link)
-        if outlet is not None and outlet.publishers.put(one):
+        if outlet is not None and outlet.put_publisher(one):
             self._offer_all(link)
         self._offer_advertisement(one.key)
 
@@ -111,11 +191,15 @@ class Tables:
             return False
         if not links:
             del self._advertisements[key]
-        self._let_go(link, 1, key)
+        port = self._ports[link]
+        del port.advertisements[key]
+        self._close(port)
         outlet = self._outlets.get(link)
-        if outlet is not None and outlet.publishers.drop(key):
+        if outlet is not None and outlet.drop_publisher(key):
             self._offer_all(link)
         self._offer_advertisement(key)
+        if len(self.announced) and not any(one.owner == key[0] for one in self.advertisements_of(link, key[0])):
+            self._let_publisher_go(link, key[0])
         return True
 
     def set_context(self, link: Link, owner: Owner, context: Context) -> bool:
@@ -132,32 +216,94 @@ class Tables:
         if self.contexts.take_off(owner, link):
             self._touch_context(owner)
 
+    # ---- contexts of publishers, if they are told apart from publications
+
+    def announce(self, link: Link, owner: Owner, context: Context) -> None:
+        """Of a publisher with an advertisement by this link."""
+        outlet = self._outlets.get(link)
+        if outlet is not None and not outlet.publishers.has(owner):
+            return
+        self.announced.put(link, owner, context)
+        self._touch_publisher(link, owner)
+
+    def must_announce(self, link: Link, owner: Owner, context: Context) -> bool:
+        """As ``Outlet.must_announce``, for a neighbour."""
+        return self._outlets[link].must_announce(owner, context)
+
+    def newly_idle(self) -> list[tuple[Link, Key]]:
+        """Subscriptions that a neighbour need not know for now, since the last call."""
+        return [(link, key) for link, outlet in self._outlets.items() for key in outlet.newly_idle()]
+
+    def ripen(self, link: Link, key: Key) -> None:
+        """It was idle for long enough."""
+        outlet = self._outlets.get(link)
+        if outlet is not None:
+            outlet.ripen(key)
+
+    def advertisements_of(self, link: Link, owner: Owner) -> Iterable[Advertisement]:
+        """Of a publisher, by this link."""
+        outlet = self._outlets.get(link)
+        if outlet is not None:
+            return outlet.publishers.of(owner)
+        port = self._ports.get(link)
+        return () if port is None else (one for one in port.advertisements.values() if one.owner == owner)
+
+    def _let_publisher_go(self, link: Link, owner: Owner) -> None:
+        if self.announced.drop(link, owner):
+            self._touch_publisher(link, owner)
+
+    def _touch_publisher(self, link: Link, owner: Owner) -> None:
+        for other, outlet in self._outlets.items():
+            if other == link:
+                outlet.weigh_publishers()
+            else:
+                outlet.touch_publisher(owner)
+
     # ---- notifications
 
-    def route(self, link: Link, notification: Values, context: Values) -> list[Delivery]:
-        """Where a notification goes that came by ``link``; ``context`` is its publisher's.
+    def route(self, link: Link, notification: Values, context: Values, admit: Test | None = None) -> list[Delivery]:
+        """Where a notification goes that came by ``link``; ``context`` and ``admit`` are its publisher's.
 
         Content first, context only then; a broker gets it once, so once it is chosen nothing is tested for it.
         """
-        found: dict[Link, list[Key]] = {}
-        for row in self._index.match(notification):
-            to = row.link
-            if to == link or (to.kind is Kind.BROKER and to in found):
+        rows = self._index.match(notification)
+        self.candidates += len(rows)
+        taken = {self._ports.get(link)}
+        found: dict[Port, list[Key]] = {}
+        for row in self._tester.passing(rows, context, taken):
+            port = row.port
+            if port in taken or (admit is not None and not self._admits(admit, context, row)):
                 continue
-            if row.test is None or self._holds(row, context):
-                found.setdefault(to, []).append(row.subscription.key)
+            found.setdefault(port, []).append(row.subscription.key)
+            if port.link.kind is Kind.BROKER:
+                taken.add(port)
+        deliveries = [Delivery(port.link, () if port in taken else tuple(sorted(keys))) for port, keys in found.items()]
+        deliveries.sort()
+        return deliveries
+
+    def _admits(self, admit: Test, context: Values, row: Row) -> bool:
+        own = self.contexts.get(row.subscription.owner)
+        return self._tester.holds(admit, context, {} if own is None else own.values)
+
+    def scanned(self, link: Link, notification: Values, context: Values, admit: Test | None = None) -> list[Delivery]:
+        """As ``route``, by a test of every row: the oracle."""
+        found: dict[Link, list[Key]] = {}
+        for key, rows in self._subscriptions.items():
+            for row in rows:
+                to, one = row.port.link, row.subscription
+                if to != link and matches(one.filter, notification) and self._is_met(one, context, admit):
+                    found.setdefault(to, []).append(key)
         return [
             Delivery(to, () if to.kind is Kind.BROKER else tuple(sorted(keys))) for to, keys in sorted(found.items())
         ]
 
-    def _holds(self, row: Row, context: Values) -> bool:
-        own = self.contexts.get(row.subscription.owner)
-        if own is None or row.test is None:
-            return False
+    def _is_met(self, one: Subscription, context: Values, admit: Test | None) -> bool:
+        own = self.contexts.get(one.owner)
+        values = {} if own is None else own.values
         try:
-            return row.test(context, own.values)
+            is_true = one.scope is None or (own is not None and holds(one.scope, context, values))
+            return is_true and (admit is None or admit(context, values))
         except ScopeError:
-            self.scope_errors += 1
             return False
 
     # ---- what neighbours are to be told
@@ -178,15 +324,16 @@ class Tables:
             offered = {key: self._subscription_for(link, key) for key in self._subscriptions}
             outlet.check_invariants(_present(advertised), _present(offered))
 
-    def _keys_of(self, link: Link) -> tuple[dict[Key, None], dict[Key, None]]:
-        return self._keys.setdefault(link, ({}, {}))
+    def _port(self, link: Link) -> Port:
+        port = self._ports.get(link)
+        if port is None:
+            port = self._ports[link] = Port(link)
+        return port
 
-    def _let_go(self, link: Link, which: int, key: Key) -> None:
-        keys = self._keys.get(link)
-        if keys is not None:
-            del keys[which][key]
-            if not any(keys):
-                del self._keys[link]
+    def _close(self, port: Port) -> None:
+        """If nothing is left that came by it."""
+        if not port:
+            del self._ports[port.link]
 
     def _offer_all(self, link: Link) -> None:
         outlet = self._outlets[link]
@@ -199,13 +346,13 @@ class Tables:
 
     def _subscription_for(self, link: Link, key: Key) -> Subscription | None:
         """The newest that came by another link."""
-        rows = (row for row in self._subscriptions.get(key, {}).values() if row.link != link)
-        newest = max(rows, key=lambda row: row.number, default=None)
-        return None if newest is None else newest.subscription
+        rows = reversed(self._subscriptions.get(key, ()))
+        return next((row.subscription for row in rows if row.port.link != link), None)
 
     def _offer_advertisement(self, key: Key) -> None:
         for link, outlet in self._outlets.items():
             outlet.offer_advertisement(key, self._advertisement_for(link, key))
+            outlet.touch_publisher(key[0])
 
     def _advertisement_for(self, link: Link, key: Key) -> Advertisement | None:
         """One that came by another link."""

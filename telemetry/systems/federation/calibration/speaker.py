@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
-from overlay.systems.federation.peers import Heard, HeardLoose, Peers
+from overlay.peers.peers import Heard
+from overlay.systems.federation.peers import HeardLoose, Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import (

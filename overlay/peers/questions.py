@@ -6,6 +6,7 @@ apart at once. Numbers are big-endian; the content of an answer is MessagePack.
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
 from enum import IntEnum
 from struct import Struct
 from typing import Any, NamedTuple
@@ -14,6 +15,8 @@ import msgpack
 
 from overlay.channel import wire
 
+PADDING_BYTES = 1_100
+"""Of a question for counters, so that the answer, all of them, has at most three times the bytes."""
 ASKER = b"monitor"
 """The id of who asks, which has no channel."""
 MAGIC = 0xC1
@@ -22,22 +25,8 @@ _QUESTION = Struct(">BBQQBII")
 _ANSWER = Struct(">BBQBQ")
 
 
-class Subject(IntEnum):
-    FIGURES = 0
-    """The counters by name."""
-    STATE = 1
-    """Of the server itself."""
-    NEIGHBOURS = 2
-    """Edges of a broker, and what is stored for each neighbour."""
-    TREE = 3
-    """The edges of the newest tree that the server knows."""
-    BROKERS = 4
-    """Those that are registered at the registration service."""
-    CLIENTS = 5
-    BULK = 6
-    """Subscriptions that a mobile broker collects."""
-    CACHE = 7
-    """Notifications, those that were used last first."""
+FIGURES = 0
+"""The subject that every server has: its counters by name. Others are numbers of the system."""
 
 
 class Outcome(IntEnum):
@@ -51,7 +40,7 @@ class Outcome(IntEnum):
 class Inspect(NamedTuple):
     req: int
     token: int = 0
-    subject: Subject = Subject.FIGURES
+    subject: int = FIGURES
     offset: int = 0
     limit: int = 0
     padding: int = 0
@@ -78,14 +67,14 @@ def answer(message: Inspected) -> bytes:
     return _ANSWER.pack(MAGIC, _INSPECTED, message.req, message.outcome, message.token) + message.content
 
 
-def read_question(body: bytes) -> Inspect | None:
-    """``None`` for any other bytes."""
+def read_question(body: bytes, subjects: Container[int]) -> Inspect | None:
+    """``None`` for any other bytes, and for other subjects."""
     if len(body) < _QUESTION.size or body[:2] != bytes((MAGIC, _INSPECT)) or any(body[_QUESTION.size :]):
         return None
     _, _, req, token, subject, offset, limit = _QUESTION.unpack_from(body)
-    if subject not in set(Subject):
+    if subject not in subjects:
         return None
-    return Inspect(req, token, Subject(subject), offset, limit, len(body) - _QUESTION.size)
+    return Inspect(req, token, subject, offset, limit, len(body) - _QUESTION.size)
 
 
 def read_answer(data: bytes) -> Inspected | None:
@@ -113,3 +102,25 @@ def loose_body(data: bytes) -> bytes | None:
         return None
     name = wire.read_id(data, wire.HEAD_BYTES, len(data))
     return data[wire.HEAD_BYTES + 1 + len(name) :] if name else None
+
+
+def ping(req: int) -> bytes:
+    """The datagram of a question that a server answers at once, if only by a token."""
+    return wire.loose(ASKER, question(Inspect(req)))
+
+
+def ask_figures(req: int) -> bytes:
+    """The datagram of a question for counters."""
+    return wire.loose(ASKER, question(Inspect(req, padding=PADDING_BYTES)))
+
+
+def read_figures(data: bytes) -> Mapping[str, int] | None:
+    """The counters in an answer to ``ask_figures``; ``None`` for any other bytes."""
+    answer = read_answer(data)
+    if answer is None or answer.outcome is not Outcome.OK:
+        return None
+    found = read_content(answer.content)
+    is_counters = isinstance(found, dict) and all(
+        type(name) is str and type(count) is int for name, count in found.items()
+    )
+    return found if is_counters else None

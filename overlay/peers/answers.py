@@ -2,8 +2,7 @@
 server and not to each other. Large answers go to addresses that a token has proven. Rows come in pages that fit a
 datagram. Pure.
 
-Counterparts: ``view`` of brokers and of the registration service have the content; ``overlay.programs.federation``
-asks.
+Counterpart: ``overlay.programs.federation`` asks.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.hashes import blake2b
 from overlay.core.strangers import MOST_TIMES, is_on_host, token_of
-from overlay.systems.federation.peers import Peers
-from overlay.systems.federation.wire.inspection import Inspect, Inspected, Outcome, Subject, answer
+from overlay.peers.peers import Peers
+from overlay.peers.questions import FIGURES, Inspect, Inspected, Outcome, answer
 
 MOST_ROWS, MOST_BYTES = 500, 64_000
 """Of one answer. Any single row fits: a notification has at most 60,000 bytes."""
@@ -28,10 +27,12 @@ Content = Callable[[Inspect], Mapping[str, Any]]
 
 
 class Answers:
-    def __init__(self, peers: Peers, own: Address, chances: Chances, contents: Mapping[Subject, Content]) -> None:
-        """Subjects that are not in ``contents`` have no rows."""
+    def __init__(
+        self, peers: Peers[Any, Any, Any], own: Address, chances: Chances, contents: Mapping[Any, Content]
+    ) -> None:
+        """``contents``: by subject, a number; others have no rows."""
         self._peers, self._own, self._contents = peers, own, contents
-        self._secret = blake2b(chances.secret or peers.name.encode(), digest_size=16).digest()
+        self._secret = blake2b(chances.secret or peers.channel.id, digest_size=16).digest()
 
     def answer(self, message: Inspect, source: Address) -> None:
         found = self._answer(message, source)
@@ -43,7 +44,7 @@ class Answers:
             return Inspected(message.req, Outcome.ELSEWHERE)
         token = token_of(self._secret, source, 0)
         is_proven = message.token == token
-        if is_proven or message.subject is Subject.FIGURES:
+        if is_proven or message.subject == FIGURES:
             found = Inspected(message.req, Outcome.OK, content=self._content(message))
             if is_proven or len(answer(found)) <= MOST_TIMES * message.size:
                 return found

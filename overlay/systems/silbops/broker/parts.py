@@ -1,0 +1,34 @@
+"""A TAKE in parts that a message can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from overlay.systems.silbops.wire.messages import Take
+
+
+def parts(peers: Any, take: Take) -> Iterator[Take]:
+    """In order; the last one has ``is_last``. A single row or notification fits, as a message brought it."""
+    if _size(take) <= 1 or peers.encoded(take) is not None:
+        yield take
+        return
+    former, latter = _halves(take)
+    yield from parts(peers, former)
+    yield from parts(peers, latter)
+
+
+def _size(take: Take) -> int:
+    return len(take.subscriptions) + len(take.advertisements) + len(take.kept)
+
+
+def _halves(take: Take) -> tuple[Take, Take]:
+    """Advertisements first, then subscriptions, then notifications."""
+    half = _size(take) // 2
+    first, second = take.advertisements, take.subscriptions
+    a, s = min(half, len(first)), min(max(half - len(first), 0), len(second))
+    k = max(half - len(first) - len(second), 0)
+    former = replace(take, advertisements=first[:a], subscriptions=second[:s], kept=take.kept[:k], is_last=False)
+    latter = replace(take, context=None, advertisements=first[a:], subscriptions=second[s:], kept=take.kept[k:])
+    return former, latter

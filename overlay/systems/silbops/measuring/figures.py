@@ -1,0 +1,139 @@
+"""All measures of a run by name. Times are in µs; ``None`` where the run has nothing to measure.
+
+Counters of brokers and clients are those of their ticks: what they grow by from the start of measuring to the end of
+draining.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from overlay.core.samples import mean, quantile
+from overlay.journal.facts import Fact, Tick
+from overlay.systems.silbops.measuring.absences import Absences, Faults
+from overlay.systems.silbops.measuring.oracle import Found, Oracle
+from overlay.systems.silbops.measuring.processed import ProcessedTimes
+from overlay.systems.silbops.measuring.records import Facts
+from overlay.systems.silbops.measuring.states import states_by_client
+from overlay.systems.silbops.measuring.truth import Truth
+from overlay.systems.silbops.rows import Processed, Published, Refused, Subscribed, Unsubscribed
+
+Figures = dict[str, float | None]
+
+CONTROL = (
+    *("out_setcontext", "out_subscribe", "out_unsubscribe"),
+    *("out_ctx", "out_sub", "out_unsub", "out_forget"),
+)
+"""Messages 10, 13, 14 and 23 to 26, sent by anyone."""
+
+
+def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
+    """By name."""
+    return figures(Facts.of(facts))
+
+
+def figures(facts: Facts) -> Figures:
+    times = facts.times()
+    return {**_of_oracle(facts, times), **_of_changes(facts, times), **_of_counters(facts)}
+
+
+def found(facts: Facts, times: ProcessedTimes) -> Found:
+    limits = facts.limits
+    truth = Truth(
+        states_by_client(facts.subscribers(times)), states_by_client(facts.publishers()), is_pruned=limits.is_pruned
+    )
+    absences = {client: Absences(served) for client, served in facts.served().items()}
+    return Oracle(truth, absences, Faults(facts.events), limits).found(facts.publications(times), facts.arrivals())
+
+
+def _of_oracle(facts: Facts, times: ProcessedTimes) -> Figures:
+    of = found(facts, times)
+    ordered = sorted(of.latencies_us)
+    return {
+        "publications": len(facts.publications(times)),
+        "refused": len(facts.rows[Refused]),
+        "due": of.due,
+        "deliveries": of.deliveries,
+        "lost": of.lost,
+        "lost_fault": of.lost_fault,
+        "lost_kept": of.lost_kept,
+        "duplicates": of.duplicates,
+        "spurious": of.spurious,
+        "latency_mean_us": mean(ordered),
+        "latency_p95_us": quantile(ordered, 0.95),
+        "kept_latency_mean_us": mean(of.kept_latencies_us),
+    }
+
+
+def _of_changes(facts: Facts, times: ProcessedTimes) -> Figures:
+    changes = facts.changes()
+    keys = {client: key for key, client in facts.keys.items()}
+    effects = [
+        (one, times.effect_of(keys.get(one.client, ""), one.at_us, one.accepted_us))
+        for one in changes
+        if one.accepted_us
+    ]
+    known = [effect - one.intended_us for one, effect in effects if effect is not None]
+    return {
+        "context_changes": len(changes),
+        "change_accepted_mean_us": mean([one.accepted_us - one.intended_us for one, _ in effects]),
+        "change_effective_mean_us": mean(known),
+        "changes_settled_us": _settled_us(facts, [one.at_us for one in changes]),
+        "messages_per_change": _messages_per_change(facts, len(changes)),
+    }
+
+
+def _settled_us(facts: Facts, changed: Sequence[int]) -> float | None:
+    """From the first change to the last message about what clients have set."""
+    if not changed:
+        return None
+    first = min(changed)
+    control = [one.at_us for one in facts.rows[Processed] if one.kind != "publication" and one.at_us >= first]
+    return max(control) - first if control else None
+
+
+def _messages_per_change(facts: Facts, changes: int) -> float | None:
+    """``None`` where something else sends such messages, too: moves, or subscribing while measuring."""
+    rows = [*facts.rows[Subscribed], *facts.rows[Unsubscribed]]
+    if not changes or facts.moves or any(facts.is_measured(one.at_us) for one in rows):
+        return None
+    total = sum(grown(facts, ticks).get(name, 0) for ticks in facts.ticks.values() for name in CONTROL)
+    return total / changes
+
+
+def _of_counters(facts: Facts) -> Figures:
+    total = Counter[str]()
+    for ticks in facts.ticks.values():
+        total.update(grown(facts, ticks))
+    gauges = Counter[str]()
+    for process in facts.brokers:
+        tick = _last(facts.ticks[process], facts.measured_us)
+        gauges.update({} if tick is None else tick.counters)
+    publications = sum(facts.is_measured(one.intended_us) for one in facts.rows[Published])
+    return {
+        "repeats": total["repeats"],
+        "scope_errors": total["scope_errors"],
+        "rows": gauges["rows_subscriptions"] if facts.brokers else None,
+        "rows_forwarded": gauges["rows_forwarded"] if facts.brokers else None,
+        "candidates_per_publication": _per(total["candidates"], publications),
+        "notification_core_us": _per(total["busy_notifications_us"], total["notifications_handled"]),
+        "change_core_us": _per(total["busy_changes_us"], len(facts.changes())) if total["busy_changes_us"] else None,
+    }
+
+
+def grown(facts: Facts, ticks: Sequence[Tick]) -> Mapping[str, int]:
+    """What each counter grows by from the start of measuring."""
+    before, after = _last(ticks, facts.begin_us), _last(ticks, facts.end_us)
+    if after is None:
+        return {}
+    known: Mapping[str, int] = {} if before is None else before.counters
+    return {name: max(0, value - known.get(name, 0)) for name, value in after.counters.items()}
+
+
+def _last(ticks: Sequence[Tick], until_us: float) -> Tick | None:
+    return next((tick for tick in reversed(ticks) if tick.at_us <= until_us), None)
+
+
+def _per(total: float, number: int) -> float | None:
+    return total / number if number else None

@@ -1,0 +1,112 @@
+"""What was due and did not come, and what came that should not have come."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from overlay.systems.silbops.measuring.absences import Absences, Faults, Span
+from overlay.systems.silbops.measuring.truth import Publication, Truth
+from overlay.systems.silbops.rows import Limits
+
+Pair = tuple[str, int]
+"""A publication: its publisher and number."""
+
+
+class Arrival(NamedTuple):
+    """A notification at an application. Times are µs."""
+
+    client: str
+    publication: Pair
+    received_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    due: int = 0
+    lost: int = 0
+    lost_fault: int = 0
+    lost_kept: int = 0
+    deliveries: int = 0
+    duplicates: int = 0
+    spurious: int = 0
+    latencies_us: Sequence[float] = ()
+    """Of deliveries to clients that were not away meanwhile."""
+    kept_latencies_us: Sequence[float] = ()
+    """Of the others."""
+    missing: Sequence[tuple[Publication, str]] = ()
+    """What is in ``lost``: the publication and the client."""
+
+
+@dataclass(slots=True)
+class Oracle:
+    truth: Truth
+    absences: Mapping[str, Absences]
+    faults: Faults
+    limits: Limits
+    _due_by_client: dict[str, list[Publication]] = field(default_factory=lambda: defaultdict(list))
+
+    def found(self, publications: Sequence[Publication], arrivals: Sequence[Arrival]) -> Found:
+        """``arrivals``: of these publications, and of unknown ones."""
+        first: dict[tuple[str, Pair], float] = {}
+        copies = 0
+        for one in sorted(arrivals, key=lambda each: each.received_us):
+            key = one.client, one.publication
+            copies += key in first
+            first.setdefault(key, one.received_us)
+        known = {(one.client, one.number): one for one in publications}
+        missing, allowed = list[tuple[Publication, str]](), set[tuple[str, Pair]]()
+        due = 0
+        for publication in sorted(publications, key=lambda each: each.published_us):
+            owed = self.truth.owed(publication)
+            pair = publication.client, publication.number
+            allowed.update((client, pair) for client in owed.allowed)
+            due += len(owed.due)
+            for client in sorted(owed.due):
+                self._due_by_client[client].append(publication)
+                if (client, pair) not in first:
+                    missing.append((publication, client))
+        causes = [self._cause(*one) for one in missing]
+        counted = Counter(causes)
+        usual, kept = self._latencies(first, known)
+        return Found(
+            due,
+            counted[""],
+            counted["fault"],
+            counted["kept"],
+            len(first),
+            copies,
+            sum(key not in allowed for key in first),
+            usual,
+            kept,
+            [one for one, cause in zip(missing, causes, strict=True) if not cause],
+        )
+
+    def _cause(self, one: Publication, client: str) -> str:
+        """Why it did not come; empty: it should have come."""
+        if self.faults.meet(one.published_us, one.processed_us):
+            return "fault"
+        gap = self._away(client, one.published_us, one.processed_us)
+        if gap is None:
+            return ""
+        waiting = [each for each in self._due_by_client[client] if gap.from_us <= each.processed_us <= gap.until_us]
+        newer = sum(each.published_us > one.published_us for each in waiting)
+        is_over = newer >= self.limits.keep_messages or gap.until_us - gap.from_us > self.limits.keep_s * 1e6
+        return "kept" if is_over else ""
+
+    def _latencies(
+        self, first: Mapping[tuple[str, Pair], float], known: Mapping[Pair, Publication]
+    ) -> tuple[list[float], list[float]]:
+        usual, kept = list[float](), list[float]()
+        for (client, pair), received in first.items():
+            one = known.get(pair)
+            if one is not None:
+                is_kept = self._away(client, one.published_us, received) is not None
+                (kept if is_kept else usual).append(received - one.intended_us)
+        return usual, kept
+
+    def _away(self, client: str, from_us: float, until_us: float) -> Span | None:
+        of = self.absences.get(client)
+        return None if of is None else of.during(from_us, until_us)

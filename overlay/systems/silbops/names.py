@@ -1,0 +1,39 @@
+"""The names of arms, roles, brokers,
+counters and units of work. Pure, and almost without imports, since processes of every system import it.
+
+Counterpart: ``overlay.systems.roles`` has the names of processes.
+"""
+
+from __future__ import annotations
+
+from overlay.peers.names import IN_OTHER, OUT
+
+SILBOPS, SIENA = "silbops", "siena"
+"""The arms: context apart from subscriptions, and written into them."""
+BROKER = "broker"
+"""The role of servers."""
+PUBLISHER, SUBSCRIBER = "publisher", "subscriber"
+"""The roles of clients."""
+
+
+def broker_name(index: int) -> str:
+    """Also the id of its channel, in UTF-8."""
+    return f"b{index}"
+
+
+GAUGES = frozenset(
+    (
+        *("rows", "rows_forwarded", "advertisements", "contexts_known", "clients", "neighbours"),
+        *("kept_now", "moved_now", "moving_now", "full_queues", "paused", "queued"),
+    )
+)
+"""Counters of brokers that are current values."""
+COSTLY = (
+    *("setcontext", "subscribe", "unsubscribe", "advertise", "publish"),
+    *("ctx", "sub", "unsub", "pub"),
+)
+"""Kinds of messages whose receipt costs differ."""
+CANDIDATES, SCOPE_TESTS = "candidates", "scope_tests"
+UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT, CANDIDATES, SCOPE_TESTS)
+"""Work of brokers that is not per datagram: messages received, by kind, and sent; subscriptions found by content, and
+functions of context tested."""

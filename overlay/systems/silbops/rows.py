@@ -1,0 +1,164 @@
+"""What clients and brokers report of a run, as rows of ``TABLES``. The measures are made of them.
+
+Counterparts: the clients in ``load`` and the brokers write them, ``measuring`` reads them. Times ``*_us`` are µs since
+the zero of the deployment; 0: it did not happen. Content, contexts and filters are JSON as in messages, functions text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any
+
+from overlay.journal.facts import Row
+
+US = 1_000
+"""Nanoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """A subscription that a client set, or replaced."""
+
+    client: str
+    """Its name: ``subscriber-3``."""
+    id: int
+    filter: str
+    scope: str
+    """Empty: it has none."""
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribed:
+    client: str
+    id: int
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSet:
+    """A call of ``setContext``, written when it was answered, or at the end of the run."""
+
+    client: str
+    values: str
+    intended_us: int
+    at_us: int
+    accepted_us: int
+    """When its broker had applied it."""
+    is_new: bool
+    """Whether it is other than the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advertised:
+    """An advertisement that a client set, or replaced."""
+
+    client: str
+    id: int
+    filter: str
+    variables: list[str]
+    subscriber_variables: list[str]
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unadvertised:
+    client: str
+    id: int
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    client: str
+    number: int
+    notification: str
+    context: str
+    """All of the publisher's, as it was then."""
+    scope: str
+    intended_us: int
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call, or a publication, that the library or the broker refused."""
+
+    client: str
+    number: int
+    code: int
+    words: str
+    at_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A notification that the library gave to its application."""
+
+    client: str
+    publisher: str
+    """Its key, in hexadecimal digits."""
+    number: int
+    ids: list[int]
+    received_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A time in which a broker served a client, written at its end."""
+
+    client: str
+    broker: int
+    from_us: int
+    until_us: int
+    """0: it still does."""
+    reason: str
+    """Why it ended: of the channel, ``moved``, ``detached``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Settings that say which losses are no errors, written once by each process of clients."""
+
+    keep_messages: int
+    keep_s: float
+    is_pruned: bool
+    """Whether brokers withdraw subscriptions whose function is false for all publishers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """A broker has processed a message about what a client set, or a notification."""
+
+    publisher: str
+    """The key of that client."""
+    kind: str
+    """``context``, ``subscription``, ``advertisement`` or ``publication``."""
+    number: int
+    """The version of the context, the id of the row on the wire, or the number of the publication."""
+    at_us: int
+
+
+TABLES: Mapping[str, type] = {
+    "subscribed": Subscribed,
+    "unsubscribed": Unsubscribed,
+    "contexts": ContextSet,
+    "advertised": Advertised,
+    "unadvertised": Unadvertised,
+    "published": Published,
+    "refused": Refused,
+    "delivered": Delivered,
+    "served": Served,
+    "limits": Limits,
+    "processed": Processed,
+}
+_NAMES = {kind: name for name, kind in TABLES.items()}
+_VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}
+
+
+def row(at_us: int, value: Any, process: str = "") -> Row:
+    """A row of ``TABLES``. ``process`` is filled in for clients."""
+    kind = type(value)
+    return Row(process, at_us, _NAMES[kind], list(_VALUES[kind](value)))

@@ -1,0 +1,274 @@
+"""A broker with its clients and neighbours, message by message (seed 002)."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from overlay.systems.silbops.content.filters import EVERYTHING, read_filter
+from overlay.systems.silbops.scope.text import parse
+from overlay.systems.silbops.wire import messages as m
+from tests.silbops.loop_network import App, World
+
+SQUARE = parse("this.x-20 <= pub.x <= this.x+20")
+CHAIN = ((0, 1), (1, 2))
+FIRE = read_filter([["kind", "=", "fire"]])
+
+
+def world(brokers: int = 3, **settings: Any) -> World:
+    network = World(brokers, CHAIN[: brokers - 1], Random(1), **settings)
+    network.settle()
+    return network
+
+
+def camera(network: World, broker: str = "b0") -> App:
+    app = network.app(broker)
+    network.settle()
+    app.request(m.Advertise, 1, EVERYTHING, frozenset({"x"}))
+    network.settle()
+    return app
+
+
+def vehicle(network: World, broker: str = "b2", x: int = 100) -> App:
+    app = network.app(broker)
+    network.settle()
+    app.request(m.SetContext, {"x": x})
+    app.request(m.Subscribe, 1, FIRE, SQUARE)
+    network.settle()
+    return app
+
+
+def shoot(network: World, app: App, x: int = 100, kind: str = "fire") -> int:
+    """Returns the number of the publication."""
+    app.request(m.Publish, {"kind": kind}, {"x": x})
+    network.settle()
+    return app.number
+
+
+def numbers(app: App) -> list[int]:
+    return [number for _, number in app.received]
+
+
+def test_a_vehicle_gets_what_its_square_holds_and_moves_its_square_by_one_message() -> None:
+    network = world()
+    cam, car = camera(network), vehicle(network)
+    first = shoot(network, cam, 110)
+    shoot(network, cam, 150)
+    car.request(m.SetContext, {"x": 160})
+    network.settle()
+    last = shoot(network, cam, 150)
+    assert numbers(car) == [first, last]
+    assert not car.unanswered
+    assert not car.refused
+
+
+def test_requests_are_refused_with_a_code_and_a_reason() -> None:
+    network = world(1)
+    app = network.app()
+    app.home = b"b0"
+    network.open(app.id, b"b0")
+    app.peers.send(b"b0", m.Subscribe(1, 1, FIRE))
+    network.settle()
+    app.request(m.Unsubscribe, 5)
+    app.request(m.Unadvertise, 5)
+    app.request(m.Publish, {"kind": "fire"}, {"x": 1})
+    app.request(m.Advertise, 1, FIRE, frozenset({"x"}), frozenset({"y"}))
+    app.request(m.Publish, {"kind": "fire"}, {"x": 1}, SQUARE)
+    network.settle()
+    assert [(one.req, one.code) for one in app.refused] == [
+        (1, m.Code.NOT_ATTACHED),
+        (1, m.Code.UNKNOWN_ID),
+        (2, m.Code.UNKNOWN_ID),
+        (3, m.Code.NOT_ADVERTISED),
+        (4, m.Code.BAD_SCOPE),
+        (5, m.Code.BAD_SCOPE),
+    ]
+
+
+def test_the_context_of_a_publication_is_cut_to_what_is_advertised() -> None:
+    network = world()
+    cam = camera(network)
+    speeding = network.app("b2")
+    network.settle()
+    speeding.request(m.SetContext, {})
+    speeding.request(m.Subscribe, 1, FIRE, parse("exists pub.speed"))
+    network.settle()
+    cam.request(m.Publish, {"kind": "fire"}, {"x": 1, "speed": 200})
+    network.settle()
+    assert numbers(speeding) == []
+    cam.request(m.Advertise, 2, FIRE, frozenset({"speed"}))
+    network.settle()
+    cam.request(m.Publish, {"kind": "fire"}, {"x": 1, "speed": 200})
+    network.settle()
+    assert numbers(speeding) == [cam.number]
+
+
+def test_one_notification_names_all_subscriptions_that_it_satisfies() -> None:
+    network = world()
+    cam, car = camera(network), vehicle(network)
+    car.request(m.Subscribe, 7, EVERYTHING, None)
+    car.request(m.Subscribe, 3, FIRE, None)
+    network.settle()
+    shoot(network, cam)
+    assert [note.ids for note in car.received.values()] == [(1, 3, 7)]
+
+
+def test_nobody_gets_its_own() -> None:
+    network = world()
+    cam = camera(network)
+    cam.request(m.Subscribe, 1, EVERYTHING, None)
+    network.settle()
+    shoot(network, cam)
+    cam.attach("b2")
+    network.settle()
+    shoot(network, cam)
+    assert cam.received == {}
+
+
+def test_a_client_that_is_away_gets_the_newest_when_it_is_back() -> None:
+    network = world(keep_messages=2)
+    cam, car = camera(network), vehicle(network)
+    network.part(car.id, b"b2")
+    network.settle()
+    sent = [shoot(network, cam) for _ in range(3)]
+    network.cut.clear()
+    car.attach("b2")
+    network.settle()
+    assert numbers(car) == sent[1:]
+    assert network.core("b2").statistics()["kept_dropped"] == 1
+
+
+def test_a_client_that_stays_away_goes_with_all_its_rows() -> None:
+    network = world(keep_s=30)
+    camera(network)
+    car = vehicle(network)
+    network.part(car.id, b"b2")
+    network.advance(29)
+    network.settle()
+    assert network.core("b0").statistics()["rows_subscriptions"] == 1
+    network.advance(2)
+    network.settle()
+    assert [core.statistics()["rows_subscriptions"] for core in network.cores.values()] == [0, 0, 0]
+    assert [core.statistics()["rows_contexts"] for core in network.cores.values()] == [0, 0, 0]
+    assert len(network.core("b2").clients) == 0
+
+
+def test_what_was_not_acknowledged_comes_first_and_repeats_are_told_apart() -> None:
+    network = world()
+    cam, car = camera(network), vehicle(network)
+    sent = [shoot(network, cam)]
+    cam.request(m.Publish, {"kind": "fire"}, {"x": 100})
+    sent.append(cam.number)
+    while not network.queues[b"b2", car.id].arrived:
+        network.step()
+    network.part(car.id, b"b2")
+    sent.append(shoot(network, cam))
+    network.cut.clear()
+    car.attach("b2")
+    network.settle()
+    assert numbers(car) == sent
+    assert car.repeats == 1
+
+
+def test_a_client_takes_everything_along_to_another_broker() -> None:
+    network = world(handover_s=5)
+    cam, car = camera(network), vehicle(network)
+    for number in range(2, 6):
+        car.request(m.Subscribe, number, FIRE, None)
+    network.settle()
+    network.part(car.id, b"b2")
+    sent = [shoot(network, cam) for _ in range(4)]
+    network.settle()
+    car.attach("b0")
+    network.settle()
+    assert numbers(car) == sent
+    sent.append(shoot(network, cam))
+    assert numbers(car) == sent
+    assert network.core("b2").statistics()["moved_now"] == 1
+    network.advance(6)
+    network.settle()
+    assert [core.statistics()["rows_subscriptions"] for core in network.cores.values()] == [5, 0, 0]
+    sent.append(shoot(network, cam))
+    car.request(m.SetContext, {"x": 0})
+    network.settle()
+    shoot(network, cam, kind="flood")
+    assert numbers(car) == sent
+
+
+def test_a_client_whose_old_broker_is_gone_starts_anew() -> None:
+    network = world()
+    cam, car = camera(network), vehicle(network)
+    network.part(b"b0", b"b2")
+    network.part(car.id, b"b2")
+    car.attach("b0")
+    network.settle()
+    network.advance(6)
+    network.settle()
+    assert car.is_attached
+    assert numbers(car) == []
+    number = shoot(network, cam)
+    assert numbers(car) == [number]
+
+
+def test_a_move_that_meets_an_unfinished_one_waits_for_it() -> None:
+    network = world()
+    cam, car = camera(network), vehicle(network)
+    car.attach("b1")
+    while not len(network.core("b1").arriving):
+        network.step()
+    network.part(car.id, b"b1")
+    car.said = b"b1"
+    car.attach("b0")
+    network.settle()
+    network.advance(1)
+    network.settle()
+    assert car.is_attached
+    number = shoot(network, cam)
+    assert numbers(car) == [number]
+
+
+def test_a_lost_neighbour_takes_its_rows_and_brings_them_again() -> None:
+    network = world()
+    cam, car = camera(network), vehicle(network)
+    network.part(b"b1", b"b2")
+    network.settle()
+    shoot(network, cam)
+    assert [core.statistics()["rows_subscriptions"] for core in network.cores.values()] == [0, 0, 1]
+    network.cut.clear()
+    network.advance(2)
+    network.settle()
+    number = shoot(network, cam)
+    assert numbers(car) == [number]
+
+
+def test_subscriptions_end_unless_their_owner_is_heard() -> None:
+    network = world()
+    camera(network)
+    car = vehicle(network)
+    car.request(m.Subscribe, 2, FIRE, None, 4_000)
+    network.settle()
+    network.advance(3)
+    car.request(m.SetContext, {"x": 1})
+    network.settle()
+    network.advance(3)
+    network.settle()
+    assert network.core("b2").statistics()["rows_subscriptions"] == 2
+    network.advance(2)
+    network.settle()
+    assert network.core("b2").statistics()["rows_subscriptions"] == 1
+
+
+def test_a_slow_client_makes_all_others_wait_but_not_for_ever() -> None:
+    network = world(bound=10)
+    cam, car = camera(network), vehicle(network)
+    car.peers.pause(b"b2")
+    for _ in range(60):
+        cam.request(m.Publish, {"kind": "fire"}, {"x": 100})
+    network.settle()
+    edge = network.core("b2")
+    assert edge.statistics()["paused"] >= 1
+    assert len(network.queues[cam.id, b"b0"]) > 0, "the camera waits"
+    car.peers.resume(b"b2")
+    network.settle()
+    assert len(numbers(car)) == 60
+    assert edge.statistics()["paused"] == 0
