@@ -16,5 +16,4 @@ class ServerConfig:
     links: tuple[tuple[int, int], ...] = ()
     """Of the topology. Those of the tree are used."""
     is_followed: bool = False
-    """Whether brokers report each message that they have processed: for the windows of measures, in
-    simulated runs."""
+    """Whether brokers list all that they have processed: for the windows of measures, in simulated runs."""

@@ -51,7 +51,6 @@ class Broker:
             chances.upkeep,
             {broker_name(number): address for number, address in enumerate(place.servers[: config.brokers])},
             [broker_name(number) for number in neighbours_of(place.number, tree)],
-            self.peers.wall_ms,
             self._tracer,
         )
         view = View(self.core.station, self.core.neighbours, self.core.clients)

@@ -40,7 +40,6 @@ class Core:
         chance: Chance,
         brokers: Mapping[str, Address],
         neighbours: Iterable[str],
-        epoch: int = 0,
         tracer: Tracer | None = None,
     ) -> None:
         """``brokers``: all of the network, this one included; ``neighbours``: those of the tree."""
@@ -61,7 +60,7 @@ class Core:
         self.routing = Routing(station, self.clients, self.leaving)
         self.requests = Requests(station, self.clients, self.routing)
         self.arriving = Arriving(station, self.clients, self.requests, self.leaving, self.visits)
-        self.neighbours = Neighbours(station, self.routing, around, epoch)
+        self.neighbours = Neighbours(station, self.routing, around, chance.randrange(1 << 32))
         self.explaining = Explaining(station)
         self._tracer = tracer
         self.operators: list[HeardOperator] = []

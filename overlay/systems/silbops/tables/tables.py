@@ -268,8 +268,8 @@ class Tables:
         """
         rows = self._index.match(notification)
         self.candidates += len(rows)
-        own = self._ports.get(link)
-        taken = set() if own is None else {own}
+        came_by = self._ports.get(link)
+        taken = set() if came_by is None else {came_by}
         found: dict[Port, list[Key]] = {}
         for row in self._tester.passing(rows, context, taken):
             port = row.port
