@@ -7,6 +7,6 @@ apart from content and tests functions of it; ``siena`` writes the context into 
 - ``scope``    functions of the publisher's and the subscriber's context, a small language
 - ``index``    the filters of a broker that a notification matches, in five ways
 - ``tables``   what a broker knows, where notifications go, what neighbours are to be told
-
-Nothing runs it yet: nodes, messages and the entry in the registry are to come.
+- ``wire``     messages; ``peers``: by name over the channel
+- ``broker``, ``clients``   the cores of brokers and of the library
 """
