@@ -129,6 +129,7 @@ def check(world: World, notifications: list[Values]) -> None:
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"covering": False},
+    {"bound": 6},
     {"publisher_scope": True},
     {"publisher_context": "forwarded"},
     {"publisher_context": "forwarded", "prune": "each-change"},
