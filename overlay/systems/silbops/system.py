@@ -16,13 +16,14 @@ from overlay.core.settings import SettingInfo, build, describe
 from overlay.systems.contract import Setup, System
 from overlay.systems.roles import REQUESTS, UPDATES, ClientRole, Identity, Place, Role
 from overlay.systems.silbops.config import ServerConfig
-from overlay.systems.silbops.names import BROKER, GAUGES, PUBLISHER, SUBSCRIBER, UNITS
+from overlay.systems.silbops.names import BROKER, GAUGES, MEASURES, PUBLISHER, SUBSCRIBER, UNITS
 from overlay.systems.silbops.presentation import PRESENTATION
 from overlay.systems.silbops.profiles import IMPROVED, PROFILE, PROFILES, resolved
 from overlay.systems.silbops.settings import USES, Settings
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
+    from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
     from overlay.systems.cores import Client, Fleet, Meter, Server
@@ -54,6 +55,7 @@ class Silbops(System):
     draining_help = "Its clients attach to other brokers; notifications that it keeps for them are lost."
     shared_settings = frozenset(("arm", "publisher_scope", "publisher_context", "prune"))
     gauges = GAUGES
+    measure_names = MEASURES
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {BROKER: UNITS}
     ticks_from_measuring = True
     presentation = PRESENTATION
@@ -181,6 +183,11 @@ class Silbops(System):
         from overlay.peers.questions import read_figures
 
         return read_figures(data)
+
+    def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
+        from overlay.systems.silbops.measuring import measures
+
+        return measures(facts)
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.metering import MessageMeter
