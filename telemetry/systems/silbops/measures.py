@@ -70,6 +70,11 @@ MEASURES = (
         "Candidates per publication",
         "Subscriptions of all brokers that a publication's content matches / publications.",
     ),
+    _number(
+        "messages_per_publication",
+        "Messages per publication",
+        "PUBLISH and PUB, of publishers and brokers / publications.",
+    ),
     _time("notification_core", "Broker time per notification", "Time of brokers per PUBLISH or PUB."),
     _time("change_core", "Broker time per change", "The same per context change, at the client's broker."),
 )

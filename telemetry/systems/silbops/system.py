@@ -17,6 +17,8 @@ from telemetry.charts.live import KeyFigure
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.silbops.measures import MEASURES, PART
+from telemetry.systems.silbops.studies.future import FUTURE_STUDIES
+from telemetry.systems.silbops.studies.network import NETWORK_STUDY
 
 DOUBTS = {
     "lost": "publications were lost",
@@ -39,6 +41,7 @@ class SilbopsTelemetry(Telemetry):
         KeyFigure("duplicates", is_main=False),
         KeyFigure("rows", is_main=False),
     )
+    studies = (NETWORK_STUDY, *FUTURE_STUDIES)
     first_figure = "messages_per_change"
     published_in = "Section 4"
     _known: tuple[Journalled, Mapping[str, float | None]] | None = None

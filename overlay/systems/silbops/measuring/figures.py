@@ -119,6 +119,7 @@ def _of_counters(facts: Facts) -> Figures:
         "rows": gauges["rows_subscriptions"] if facts.brokers else None,
         "rows_forwarded": gauges["rows_forwarded"] if facts.brokers else None,
         "candidates_per_publication": _per(total["candidates"], publications),
+        "messages_per_publication": _per(total["out_publish"] + total["out_pub"], publications),
         "notification_core_us": _per(total["busy_notifications_us"], total["notifications_handled"]),
         "change_core_us": _per(total["busy_changes_us"], len(facts.changes())) if total["busy_changes_us"] else None,
     }
