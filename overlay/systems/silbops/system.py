@@ -55,8 +55,8 @@ class Silbops(System):
     draining_help = "Its clients attach to other brokers; notifications that it keeps for them are lost."
     shared_settings = frozenset(("arm", "publisher_scope", "publisher_context", "prune"))
     gauges = GAUGES
-    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {BROKER: UNITS}
     measure_names = MEASURES
+    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {BROKER: UNITS}
     ticks_from_measuring = True
     presentation = PRESENTATION
     Settings: ClassVar[type] = Settings
