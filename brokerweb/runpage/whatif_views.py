@@ -145,6 +145,8 @@ def _number(text: str, field: str) -> int:
 
 def _value(text: str, info: SettingInfo) -> Any:
     """The input converted to the setting's type."""
+    if not text and info.kind != "text":
+        raise InvalidSetting(info.name, f"enter a new value for {info.name}")
     if info.kind == "boolean" and text in ("on", "off", "true", "false"):
         return text in ("on", "true")
     if info.kind in ("integer", "number") and text != info.zero:

@@ -53,6 +53,7 @@ def test_single_runs_are_found_by_a_filter(olga: Client, many: list[Experiment])
     slow = olga.post("/reports/pick/runs/", {"find_runs": "mean > 4ms"}).content.decode()
     assert slow.count("<label>") == 1
     assert "Sweep 0, run 1" in slow
+    assert "Mean 5.00" in slow
     assert (
         "unknown field “maen”" in olga.post("/reports/pick/runs/", {"find_runs": "maen > 4"}).content.decode().lower()
     )

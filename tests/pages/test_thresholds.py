@@ -17,6 +17,9 @@ from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Experiment, Run, RunEvent, RunState
 from brokerweb.kit import ids
 from brokerweb.topologies import services as topologies
+from overlay.systems.registry import SYSTEMS
+from telemetry import thresholds
+from telemetry.systems.registry import measures_of
 from tests.pages.summed_up import summed_up
 
 P95_US = (900.0, 1_500.0, 2_500.0)
@@ -212,6 +215,11 @@ def test_the_work_is_done_in_chunks_and_goes_on_where_it_ended(
     monkeypatch.undo()
     with django_assert_max_num_queries(25):
         evaluation.demand(sweep, ["p95 < 3ms"])
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_examples_are_conditions_on_figures_of_the_system(name: str) -> None:
+    assert thresholds.read_all(evaluation.examples(name), measures_of(name))
 
 
 def test_who_may_only_look_sees_them_and_no_button(viktor: Client, sweep: Experiment) -> None:
