@@ -1,4 +1,4 @@
-"""SilboPS beside SIENA: hot paths of a broker, its memory, and others on the same matching work.
+"""SilboPS and SIENA: hot paths of a broker, its memory, and others on the same matching work.
 
 - ``hot_paths``  notifications, context changes and subscriptions, next to the least Python (``least``)
 - ``growth``     memory and time with the number of subscriptions, each in a process of its own (``loaded``)
@@ -7,7 +7,7 @@
 
 All have the subscribers, filters, positions and notifications of ``telemetry.systems.silbops.in_process.population``.
 Processor time is measured, because other load changes it least. That others can do less is no reason to leave it out:
-what they deliver is compared at the same useful deliveries, next to what they deliver beside.
+what they deliver is compared at the same useful deliveries, next to what they deliver in addition.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from benchmarks.figures import Figure, Unavailable
 from benchmarks.silbops import growth, hot_paths, rows, topics
 
-TITLE = "SilboPS beside SIENA: hot paths of a broker, memory, and others on the same matching work"
+TITLE = "SilboPS and SIENA: hot paths of a broker, memory, and others on the same matching work"
 PARTS = (hot_paths, growth, rows, topics)
 
 

@@ -24,7 +24,7 @@ from benchmarks.radiator.fanout import mqtt_frame, mqtt_text, until
 from overlay.runtime.lifeline import die_with_parent
 
 END = 99_999_999
-EVERYBODY = "end"
+SHARED = "end"
 """A topic of all subscribers."""
 PATIENCE_S = 30.0
 _PAYLOAD = re.compile(rb"#(\d{8})#")
@@ -107,14 +107,14 @@ class Clients:
         self._publisher = self._connect(port, 0)
         self._subscribers = [self._connect(port, number + 1) for number in range(len(plan["topics"]))]
         for connection, topics in zip(self._subscribers, plan["topics"], strict=True):
-            self._told(connection, wire.subscribe([EVERYBODY, *topics]))
+            self._told(connection, wire.subscribe([SHARED, *topics]))
 
     def publish(self) -> dict[str, Any]:
         wire, publications = self._wire, self._plan["publications"]
         for number, topics in enumerate(publications):
             self._publisher.sendall(b"".join(wire.publish(topic, b"#%08d#" % number) for topic in topics))
             self._drain()
-        self._publisher.sendall(wire.publish(EVERYBODY, b"#%08d#" % END))
+        self._publisher.sendall(wire.publish(SHARED, b"#%08d#" % END))
         heard = [self._until_end(connection) for connection in self._subscribers]
         self._drain()
         received = [[int(one) for one in _PAYLOAD.findall(each) if int(one) != END] for each in heard]

@@ -60,18 +60,19 @@ class Access(Generic[Key]):
     def __len__(self) -> int:
         return len(self._filters)
 
-    def add(self, key: Key, one: Filter) -> None:
+    def add(self, key: Key, one: Filter) -> Filter:
         found = self._terms.acquire(one)
         if not found:
             self._filters[key] = ()
             self._everything[key] = None
-            return
+            return one
         equalities = [term for term in found if term.is_equality]
         rarest = min(equalities, key=_crowd) if equalities else min(found, key=self._crowd)
         others = [term for term in found if term is not rarest and not term.is_equality]
         terms = (*(term for term in equalities if term is not rarest), *others, rarest)
         self._filters[key] = terms
         self._bucket(rarest).add(key, terms, found_by=rarest.is_equality)
+        return self._terms.shared(found)
 
     def remove(self, key: Key) -> None:
         terms = self._filters.pop(key)

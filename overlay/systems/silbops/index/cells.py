@@ -64,12 +64,12 @@ class Cells(Generic[Key]):
     def __len__(self) -> int:
         return len(self._filters) + len(self._others)
 
-    def add(self, key: Key, one: Filter) -> None:
+    def add(self, key: Key, one: Filter) -> Filter:
         box = _box(one)
         if box is None:
-            self._others.add(key, one)
-            return
+            return self._others.add(key, one)
         terms = self._terms.acquire(one)
+        shared = self._terms.shared(terms)
         terms.sort(key=lambda term: (not term.is_equality, term.uses))
         self._filters[key] = box, tuple(terms)
         self._grids[box.grid] = self._grids.get(box.grid, 0) + 1
@@ -78,6 +78,7 @@ class Cells(Generic[Key]):
             if bucket is None:
                 bucket = self._places[place] = Bucket()
             bucket.tested[key] = terms
+        return shared
 
     def remove(self, key: Key) -> None:
         if key not in self._filters:

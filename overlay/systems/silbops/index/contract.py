@@ -12,8 +12,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Index(Protocol[Key]):
-    def add(self, key: Key, one: Filter) -> None:
-        """``key`` is new here."""
+    def add(self, key: Key, one: Filter) -> Filter:
+        """``key`` is new here. Returns the filter with constraints that equal filters share."""
         ...
 
     def remove(self, key: Key) -> None:

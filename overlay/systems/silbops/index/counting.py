@@ -34,7 +34,7 @@ class Counting(Generic[Key]):
     def __len__(self) -> int:
         return len(self._filters)
 
-    def add(self, key: Key, one: Filter) -> None:
+    def add(self, key: Key, one: Filter) -> Filter:
         terms = self._filters[key] = tuple(self._terms.acquire(one))
         if not terms:
             self._everything[key] = None
@@ -43,6 +43,7 @@ class Counting(Generic[Key]):
                 term.place = {}
                 self._enter(term)
             term.place[key] = None
+        return self._terms.shared(terms)
 
     def remove(self, key: Key) -> None:
         terms = self._filters.pop(key)

@@ -31,11 +31,11 @@ class Leaf(Generic[Key]):
     def __len__(self) -> int:
         return len(self._filters) + len(self._others)
 
-    def add(self, key: Key, one: Filter) -> None:
+    def add(self, key: Key, one: Filter) -> Filter:
         if sum(part.op == EQUAL for part in one) < 2:
-            self._others.add(key, one)
-            return
+            return self._others.add(key, one)
         terms = self._terms.acquire(one)
+        shared = self._terms.shared(terms)
         terms.sort(key=attrgetter("uses"), reverse=True)
         equalities = [term for term in terms if term.is_equality]
         others = [term for term in terms if not term.is_equality]
@@ -45,6 +45,7 @@ class Leaf(Generic[Key]):
         if leaves is None:
             leaves = terms[-1].place = {}
         leaves.setdefault(terms[-2], Bucket()).add(key, self._filters[key], found_by=2)
+        return shared
 
     def remove(self, key: Key) -> None:
         if key not in self._filters:

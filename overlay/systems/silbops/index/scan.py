@@ -16,8 +16,9 @@ class Scan(Generic[Key]):
     def __len__(self) -> int:
         return len(self._filters)
 
-    def add(self, key: Key, one: Filter) -> None:
+    def add(self, key: Key, one: Filter) -> Filter:
         self._filters[key] = one
+        return one
 
     def remove(self, key: Key) -> None:
         del self._filters[key]

@@ -55,6 +55,11 @@ class Terms:
             found.append(term)
         return found
 
+    @staticmethod
+    def shared(terms: Iterable[Term]) -> Filter:
+        """A filter of these terms, in their order."""
+        return tuple([term.constraint for term in terms])
+
     def release(self, terms: Iterable[Term]) -> None:
         """Of a filter that goes."""
         for term in terms:

@@ -139,7 +139,7 @@ class Tables:
         row = self._row(one, port)
         port.subscriptions[one.key] = row
         self._subscriptions[one.key] = (*self._subscriptions.get(one.key, ()), row)
-        self._index.add(row, one.filter)
+        row.subscription = one._replace(filter=self._index.add(row, one.filter))
         self._offer_subscription(one.key)
 
     def unsubscribe(self, link: Link, key: Key) -> bool:
@@ -204,7 +204,7 @@ class Tables:
 
     def set_context(self, link: Link, owner: Owner, context: Context) -> bool:
         """Whether it is newer than what was known."""
-        if link in self._outlets:
+        if self._outlets and link in self._outlets:
             self._outlets[link].heard_context(owner, context.version)
         is_newer = self.contexts.put(owner, context, link)
         if is_newer:
