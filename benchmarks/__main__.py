@@ -30,6 +30,7 @@ SECTIONS = (
     "radiator",
     "federation",
     "federation_clients",
+    "silbops",
     "chains",
     "generator",
     "simulator",

@@ -69,13 +69,13 @@ class Mqtt:
 
     def subscribe(self, connection: socket.socket, number: int) -> None:
         name = b"client-%05d" % number
-        connection.sendall(_frame(0x10, b"\0\4MQTT\4\2\0\0" + _text(name)))
+        connection.sendall(mqtt_frame(0x10, b"\0\4MQTT\4\2\0\0" + mqtt_text(name)))
         until(connection, b"\x20\2\0\0")
-        connection.sendall(_frame(0x82, b"\0\1" + _text(TOPIC) + b"\0"))
+        connection.sendall(mqtt_frame(0x82, b"\0\1" + mqtt_text(TOPIC) + b"\0"))
         until(connection, b"\x90\3\0\1\0")
 
     def published(self, payload: bytes) -> bytes:
-        return _frame(0x30, _text(TOPIC) + payload)
+        return mqtt_frame(0x30, mqtt_text(TOPIC) + payload)
 
     def received(self, payload: bytes) -> int:
         return len(self.published(payload))
@@ -93,11 +93,11 @@ def until(connection: socket.socket, end: bytes) -> None:
         heard += more
 
 
-def _text(text: bytes) -> bytes:
+def mqtt_text(text: bytes) -> bytes:
     return len(text).to_bytes(2, "big") + text
 
 
-def _frame(kind: int, rest: bytes) -> bytes:
+def mqtt_frame(kind: int, rest: bytes) -> bytes:
     left, length = len(rest), bytearray()
     while True:
         length.append(left & 127 | (128 if left > 127 else 0))

@@ -2,7 +2,7 @@
 server and not to each other. Large answers go to addresses that a token has proven. Rows come in pages that fit a
 datagram. Pure.
 
-Counterpart: the programs of each system below ``overlay.programs`` ask.
+Counterpart: the programs of a system ask.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Peers(Generic[P, M, E]):
         """``in_KIND`` and ``out_KIND`` messages, ``out_KIND_bytes``, ``refused_CODE`` by this node,
         ``malformed_REASON``, ``too_large``."""
         self.meter: Meter | None = None
-        """Counts what is sent and received, besides ``counters``."""
+        """Counts what is sent and received, in addition to ``counters``."""
         self._in, self._out, self._out_bytes = _names(codec)
         self._subjects = subjects
         self._refused: dict[bytes, int] = {}

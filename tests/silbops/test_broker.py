@@ -272,3 +272,79 @@ def test_a_slow_client_makes_all_others_wait_but_not_for_ever() -> None:
     network.settle()
     assert len(numbers(car)) == 60
     assert edge.statistics()["paused"] == 0
+
+
+def test_a_dry_publication_says_who_would_get_it_and_what_says_no() -> None:
+    network = world()
+    cam, car = camera(network), vehicle(network, x=100)
+    first, second, edge = (network.core(name) for name in ("b0", "b1", "b2"))
+    client, owner = first.clients.get(cam.id), edge.clients.get(car.id).owner  # type: ignore[union-attr]
+    assert client is not None
+    near, far = ({"x": x, "speed": 3} for x in (110, 150))
+    fire, flood = {"kind": "fire"}, {"kind": "flood"}
+
+    found = first.explaining.of_client(client, fire, near, None, None)
+    assert found["to"] == [("broker", "b1")]
+    assert found["context"] == {"x": 110}, "speed is not advertised"
+    assert second.explaining.of_neighbour("b0", fire, found["context"], None, None)["to"] == [("broker", "b2")]
+    assert edge.explaining.of_neighbour("b1", fire, found["context"], None, None)["to"] == [("client", car.id.hex())]
+
+    (row,) = first.explaining.of_client(client, fire, far, None, None)["rows"]
+    assert row["says_no"] == "pub.x <= this.x + 20 is false"
+    assert first.explaining.of_client(client, flood, far, None, None)["rows"] == []
+    (row,) = first.explaining.of_client(client, flood, far, None, owner)["rows"]
+    assert row["says_no"] == "kind is 'flood', not = 'fire'"
+    assert edge.explaining.of_neighbour("b1", fire, far, None, owner)["told"] == [
+        {"id": 1, "broker": "b1", "state": "told"}
+    ]
+    cam.request(m.Unadvertise, 1)
+    network.settle()
+    assert first.explaining.of_client(client, fire, near, None, None)["refused"].startswith("no advertisement")
+    assert edge.explaining.of_neighbour("b1", fire, far, None, owner)["told"] == [
+        {"id": 1, "broker": "b1", "state": "not called for"}
+    ]
+
+
+def test_publishers_choose_among_subscribers_and_only_then_contexts_travel_with_plain_subscriptions() -> None:
+    network = world(publisher_scope=True)
+    cam = network.app("b0")
+    car, other = network.app("b2"), network.app("b2")
+    network.settle()
+    cam.request(m.Advertise, 1, EVERYTHING, frozenset({"x"}), frozenset({"group"}))
+    for app, group in ((car, 0.2), (other, 0.7)):
+        app.request(m.SetContext, {"group": group})
+        app.request(m.Subscribe, 1, FIRE, None)
+    network.settle()
+    assert [core.statistics()["rows_contexts"] for core in network.cores.values()] == [2, 2, 2]
+    cam.request(m.Publish, {"kind": "fire"}, {"x": 1}, parse("this.group < 0.5"))
+    network.settle()
+    assert (len(car.received), len(other.received)) == (1, 0)
+    cam.request(m.Publish, {"kind": "fire"}, {"x": 1}, parse("this.age < 5"))
+    network.settle()
+    assert cam.refused[-1].code is m.Code.BAD_SCOPE
+
+
+def test_the_context_of_a_publisher_goes_once_and_then_its_version() -> None:
+    network = world(publisher_context="forwarded")
+    cam, car = camera(network), vehicle(network)
+    for x in (100, 100, 100, 101):
+        shoot(network, cam, x)
+    assert len(numbers(car)) == 4
+    counters = network.core("b0").peers.counters
+    assert (counters["Pub"], counters["PublisherContext"]) == (4, 2)
+
+
+def test_a_branch_without_need_is_pruned_and_learns_when_it_is_wanted_again() -> None:
+    network = world(publisher_context="forwarded", prune="timed", prune_after_s=10)
+    cam, car = camera(network), vehicle(network)
+    shoot(network, cam, 500)
+    network.settle()
+    rows = [core.statistics()["rows_subscriptions"] for core in network.cores.values()]
+    assert rows == [1, 1, 1]
+    network.advance(11)
+    network.settle()
+    rows = [core.statistics()["rows_subscriptions"] for core in network.cores.values()]
+    assert rows == [0, 0, 1]
+    shoot(network, cam, 110)
+    number = shoot(network, cam, 110)
+    assert number in numbers(car)

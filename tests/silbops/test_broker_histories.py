@@ -100,7 +100,7 @@ def is_true(scope: Tree, pub: Values, this: Values) -> bool:
 
 
 def rest(world: World) -> None:
-    """Everybody is attached, nothing is in flight, and what old brokers have of clients is gone."""
+    """All are attached, nothing is in flight, and what old brokers have of clients is gone."""
     for _ in range(8):
         world.settle()
         world.advance(2)

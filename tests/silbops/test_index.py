@@ -13,6 +13,7 @@ from overlay.systems.silbops.content.filters import EVERYTHING, Filter, filter_o
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index import INDEXES, Index, Scan
 from tests.silbops.drawn import NOTIFICATIONS, filters
+from tests.thorough import examples
 
 OTHERS = [name for name in INDEXES if name != "scan"]
 PLACES = st.sampled_from([-40, -20.5, 0, 0.25, 19, 20, 60, 1e9, 1e305])
@@ -47,7 +48,7 @@ def changed(index: Index[int], known: dict[int, Filter], changes: list[tuple[int
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(CHANGES, st.lists(st.tuples(NOTIFICATIONS, POSITIONS), min_size=1, max_size=4))
 def test_every_index_finds_what_a_scan_finds(name: str, changes: Any, notifications: Any) -> None:
     index: Index[int] = INDEXES[name]()

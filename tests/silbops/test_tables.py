@@ -15,6 +15,7 @@ from overlay.systems.silbops.index import INDEXES
 from overlay.systems.silbops.scope.text import parse
 from tests.silbops.drawn import CONTEXTS, filters, trees
 from tests.silbops.tree import Client, Network
+from tests.thorough import examples
 
 SQUARE = parse("this.x-20 <= pub.x <= this.x+20")
 XY = frozenset({"x", "y"})
@@ -157,7 +158,7 @@ NOTIFICATIONS = st.lists(
 )
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.sampled_from(TREES), st.integers(0, 9), SETTINGS, st.lists(ACTIONS, max_size=25), NOTIFICATIONS)
 def test_at_rest_everyone_gets_what_is_due(
     links: Any, seed: int, settings: dict[str, Any], actions: Any, notifications: list[Values]

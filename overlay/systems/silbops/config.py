@@ -15,3 +15,5 @@ class ServerConfig:
     brokers: int
     links: tuple[tuple[int, int], ...] = ()
     """Of the topology. Those of the tree are used."""
+    is_followed: bool = False
+    """Whether brokers list all that they have processed: for the windows of measures, in simulated runs."""

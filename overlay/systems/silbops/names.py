@@ -37,3 +37,11 @@ CANDIDATES, SCOPE_TESTS = "candidates", "scope_tests"
 UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT, CANDIDATES, SCOPE_TESTS)
 """Work of brokers that is not per datagram: messages received, by kind, and sent; subscriptions found by content, and
 functions of context tested."""
+MEASURES = (
+    *("publications", "refused", "due", "deliveries", "lost", "lost_fault", "lost_kept", "duplicates", "spurious"),
+    *("latency_mean_us", "latency_p95_us", "kept_latency_mean_us"),
+    *("context_changes", "change_accepted_mean_us", "change_effective_mean_us", "changes_settled_us"),
+    *("messages_per_change", "repeats", "scope_errors", "rows", "rows_forwarded", "candidates_per_publication"),
+    *("notification_core_us", "change_core_us"),
+)
+"""Those of ``System.measures``."""

@@ -6,12 +6,16 @@ the zero of the deployment; 0: it did not happen. Content, contexts and filters 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overlay.journal.facts import Row
+
+if TYPE_CHECKING:
+    from overlay.systems.silbops.broker.tracing import Processed as Done
+    from overlay.systems.silbops.broker.tracing import Stepped
 
 US = 1_000
 """Nanoseconds."""
@@ -141,6 +145,21 @@ class Processed:
     at_us: int
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What became of a traced publication at a broker."""
+
+    about: str
+    """The key of its publisher and its number: ``0123456789abcdef|17``."""
+    step: str
+    """One of ``broker.tracing.STEPS``."""
+    peer: str
+    """A broker, or a client."""
+    subscriptions: list[int]
+    """Of the client, that it satisfies."""
+    at_us: int
+
+
 TABLES: Mapping[str, type] = {
     "subscribed": Subscribed,
     "unsubscribed": Unsubscribed,
@@ -153,6 +172,7 @@ TABLES: Mapping[str, type] = {
     "served": Served,
     "limits": Limits,
     "processed": Processed,
+    "steps": Step,
 }
 _NAMES = {kind: name for name, kind in TABLES.items()}
 _VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}
@@ -162,3 +182,16 @@ def row(at_us: int, value: Any, process: str = "") -> Row:
     """A row of ``TABLES``. ``process`` is filled in for clients."""
     kind = type(value)
     return Row(process, at_us, _NAMES[kind], list(_VALUES[kind](value)))
+
+
+def of_broker(process: str, traced: Iterable[Stepped | Done], zero_ns: int) -> list[Row]:
+    """What a broker has traced since the last call."""
+    return [_of_trace(process, one, (one.at - zero_ns) // US) for one in traced]
+
+
+def _of_trace(process: str, one: Stepped | Done, at_us: int) -> Row:
+    from overlay.systems.silbops.broker.tracing import Stepped  # only brokers have traces
+
+    if isinstance(one, Stepped):
+        return row(at_us, Step(one.about, one.step, one.peer, list(one.subscriptions), at_us), process)
+    return row(at_us, Processed(one.publisher, one.kind, one.number, at_us), process)

@@ -14,9 +14,9 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.systems.contract import Setup, System
-from overlay.systems.roles import REQUESTS, UPDATES, ClientRole, Identity, Place, Role
+from overlay.systems.roles import UPDATES, ClientRole, Identity, Place, Role
 from overlay.systems.silbops.config import ServerConfig
-from overlay.systems.silbops.names import BROKER, GAUGES, PUBLISHER, SUBSCRIBER, UNITS
+from overlay.systems.silbops.names import BROKER, GAUGES, MEASURES, PUBLISHER, SUBSCRIBER, UNITS
 from overlay.systems.silbops.presentation import PRESENTATION
 from overlay.systems.silbops.profiles import IMPROVED, PROFILE, PROFILES, resolved
 from overlay.systems.silbops.settings import USES, Settings
@@ -45,8 +45,8 @@ class Silbops(System):
     )
     role_names = (BROKER,)
     client_roles = {
-        SUBSCRIBER: ClientRole("subscribers", REQUESTS),
         PUBLISHER: ClientRole("publishers", UPDATES),
+        SUBSCRIBER: ClientRole("subscribers", UPDATES),
     }
     client_fields = ("publishers", "subscribers")
     profiles = PROFILES
@@ -55,6 +55,7 @@ class Silbops(System):
     shared_settings = frozenset(("arm", "publisher_scope", "publisher_context", "prune"))
     gauges = GAUGES
     work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {BROKER: UNITS}
+    measure_names = MEASURES
     ticks_from_measuring = True
     presentation = PRESENTATION
     Settings: ClassVar[type] = Settings
@@ -122,21 +123,23 @@ class Silbops(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         is_network = setup.workload is None
         settings = replace(setup.settings, trace_one_in=0) if is_network else setup.settings  # no run reads it
-        return ServerConfig(settings, setup.graph.brokers, tuple(link.ends for link in setup.graph.links))
+        links = tuple(link.ends for link in setup.graph.links)
+        return ServerConfig(settings, setup.graph.brokers, links, is_followed=not is_network)
 
     def config_document(self, config: ServerConfig) -> dict[str, Any]:
         return asdict(config)
 
     def read_config(self, document: Mapping[str, Any]) -> ServerConfig:
         links = tuple((one, other) for one, other in document["links"])
-        return ServerConfig(build(Settings, document["settings"]), document["brokers"], links)
+        return ServerConfig(build(Settings, document["settings"]), document["brokers"], links, document["is_followed"])
 
     def make_server(
         self, config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False
     ) -> Server:
         from overlay.systems.silbops.broker.broker import Broker
 
-        return Broker(config, place, chances, wall_offset_ns)
+        followed = replace(config, is_followed=config.is_followed and is_simulated)
+        return Broker(followed, place, chances, wall_offset_ns)
 
     def make_fleet(
         self,
@@ -161,6 +164,16 @@ class Silbops(System):
         )
 
     # ---- life and facts
+
+    def facts(self, process: str, server: Server, zero_ns: int) -> Sequence[Fact]:
+        from overlay.systems.silbops.rows import of_broker
+
+        return of_broker(process, server.traces(), zero_ns)
+
+    def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
+        from overlay.systems.silbops.measuring.figures import measures
+
+        return measures(facts)
 
     def ping(self, unix_ms: int) -> bytes:
         from overlay.peers.questions import ping

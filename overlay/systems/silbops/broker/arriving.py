@@ -69,7 +69,7 @@ class Arriving:
             self._install(message.client, awaited)
 
     def ring(self, id: m.Client) -> None:
-        """No TAKE has come: it starts anew, if it is still there."""
+        """No TAKE has come: it begins with nothing, if it is still there."""
         awaited = self._awaited.pop(id)
         self._station.log.append(MoveFailed(id.hex(), awaited.old, at=self._station.now))
         if self._station.peers.address(id) is not None:

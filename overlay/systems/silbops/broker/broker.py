@@ -2,8 +2,8 @@
 
 ::
 
-    datagrams ─> Peers ─> Pressure ─> a room for each kind of message ─> Tables ─> settle ─> Pressure ─> Peers ─> datagrams
-                       (who must wait)                                            ADV .. FORGET: differences
+    datagrams ─> Peers ─> Pressure ─> a room for each kind of message ─> Tables ─> tell ─> Pressure ─> Peers ─> out
+                       (who must wait)                                 ADV .. FORGET: differences
 
 One queue, messages in order of arrival. Order at one instant: deadlines of the broker, of the channel, datagrams.
 """
@@ -42,7 +42,7 @@ class Broker:
             self.name.encode(), settings, chances.walks, wall_offset_ns, key, subjects=frozenset(map(int, Subject))
         )
         one_in = settings.trace_one_in
-        self._tracer = Tracer(one_in) if one_in else None
+        self._tracer = Tracer(one_in, is_following=config.is_followed) if one_in or config.is_followed else None
         tree = tree_of(config.brokers, ((a, b) for a, b, *_ in config.links))
         self.core = Core(
             self.name,
@@ -51,7 +51,6 @@ class Broker:
             chances.upkeep,
             {broker_name(number): address for number, address in enumerate(place.servers[: config.brokers])},
             [broker_name(number) for number in neighbours_of(place.number, tree)],
-            self.peers.wall_ms,
             self._tracer,
         )
         view = View(self.core.station, self.core.neighbours, self.core.clients)

@@ -15,6 +15,7 @@ from overlay.peers.peers import Heard, HeardOperator
 from overlay.systems.silbops.broker.arriving import Arriving
 from overlay.systems.silbops.broker.client import Client, State
 from overlay.systems.silbops.broker.clients import Clients
+from overlay.systems.silbops.broker.explaining import Explaining
 from overlay.systems.silbops.broker.leaving import Leaving
 from overlay.systems.silbops.broker.neighbours import CONNECTED, Neighbours
 from overlay.systems.silbops.broker.requests import Requests
@@ -39,7 +40,6 @@ class Core:
         chance: Chance,
         brokers: Mapping[str, Address],
         neighbours: Iterable[str],
-        epoch: int = 0,
         tracer: Tracer | None = None,
     ) -> None:
         """``brokers``: all of the network, this one included; ``neighbours``: those of the tree."""
@@ -60,7 +60,9 @@ class Core:
         self.routing = Routing(station, self.clients, self.leaving)
         self.requests = Requests(station, self.clients, self.routing)
         self.arriving = Arriving(station, self.clients, self.requests, self.leaving, self.visits)
-        self.neighbours = Neighbours(station, self.routing, around, epoch)
+        self.neighbours = Neighbours(station, self.routing, around, chance.randrange(1 << 32))
+        self.explaining = Explaining(station)
+        self._tracer = tracer
         self.operators: list[HeardOperator] = []
         """Questions of operators, for who joins this core."""
         self._checks = 0
@@ -99,7 +101,7 @@ class Core:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is under way: all is acknowledged, nobody is away or moving, all neighbours are there."""
+        """Whether nothing is under way: all is acknowledged, no client is away or moving, all neighbours are there."""
         pressure, peers = self.station.pressure, self.peers
         if pressure.full or pressure.waiting or len(self.arriving) or len(self.leaving):
             return False
@@ -209,3 +211,11 @@ class Core:
         else:
             self.neighbours.take(broker, message)
         self.neighbours.tell()
+        if self._tracer is not None and self._tracer.is_following:
+            self._follow(self._tracer, peer, message)
+
+    def _follow(self, tracer: Tracer, peer: bytes, message: Any) -> None:
+        client = self.clients.get(peer)
+        context = None if client is None else self.station.tables.contexts.get(client.owner)
+        version = 0 if context is None else context.version
+        tracer.processed(message, None if client is None else client.owner, version, self.peers.now)

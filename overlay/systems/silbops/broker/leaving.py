@@ -46,7 +46,7 @@ class Leaving:
         return self._to.get(client)
 
     def move(self, broker: str, id: m.Client) -> None:
-        """Another broker asks for a client. Unknown: it gets no answer, and the client starts anew there."""
+        """Another broker asks for a client. Unknown: it gets no answer, and the client begins there with nothing."""
         client = self._clients.get(id)
         if client is None:
             self._station.counters["moves_unknown"] += 1

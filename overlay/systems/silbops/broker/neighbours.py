@@ -42,6 +42,7 @@ class Edge:
 
 class Neighbours:
     def __init__(self, station: Station, routing: Routing, neighbours: Mapping[str, Address], epoch: int) -> None:
+        """``epoch`` tells this life of the broker from others."""
         self._station, self._routing, self._epoch = station, routing, epoch
         self._edges = {broker: Edge(broker, address) for broker, address in neighbours.items()}
         self._prune_after = round(station.settings.prune_after_s * SECOND)

@@ -1,4 +1,4 @@
-"""Back-pressure: while the queue of X is full, only X is listened to, until that queue is at half (seed 002, section 5).
+"""Back-pressure: while the queue of X is full, only X is heard, until that queue is at half (seed 002, section 5).
 
 The channel withholds the acknowledgements of all others, so their queues fill in turn. X itself is never made to wait
 for X: on a tree, no circle of waiting can close.

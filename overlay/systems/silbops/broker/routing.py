@@ -12,8 +12,8 @@ from overlay.systems.silbops.broker.leaving import Leaving
 from overlay.systems.silbops.broker.station import Station
 from overlay.systems.silbops.content.filters import matches
 from overlay.systems.silbops.content.values import Values
-from overlay.systems.silbops.scope.compiling import compiled
 from overlay.systems.silbops.publishing import cut, restricted
+from overlay.systems.silbops.scope.compiling import compiled
 from overlay.systems.silbops.settings import FORWARDED
 from overlay.systems.silbops.tables import Delivery, Kind, Link
 from overlay.systems.silbops.tables.rows import Context, neighbour
@@ -117,7 +117,7 @@ class Routing:
                 station.pressure.send(peer, m.PublisherContext(publisher, context))
 
     def _notify(self, client: Client, note: m.Notify) -> None:
-        """Nobody gets its own, which may come by an old broker."""
+        """No client gets its own, which may come by an old broker."""
         station = self._station
         if note.publisher == client.publisher:
             return

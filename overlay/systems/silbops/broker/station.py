@@ -44,7 +44,7 @@ class Clock(IntEnum):
 
 
 class Station:
-    """``now`` of the call being answered is ``peers.now``. A peer is a broker's name in UTF-8, or a client's 16 bytes."""
+    """``now`` of the call being answered is ``peers.now``. A peer is a broker's name, or a client's 16 bytes."""
 
     def __init__(
         self, name: str, settings: Settings, peers: Any, tables: Tables, chance: Chance, tracer: Tracer | None = None

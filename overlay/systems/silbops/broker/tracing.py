@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from overlay.core.node import SECOND
 from overlay.systems.silbops.broker.client import publisher_key
@@ -43,15 +43,32 @@ class Stepped:
     """Of the client, that it satisfies."""
 
 
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """A message about what a client has set, or published, was processed here."""
+
+    at: int
+    """ns."""
+    publisher: str
+    """The key of the client that it is about."""
+    kind: str
+    """``context``, ``subscription``, ``unsubscription``, ``advertisement``, ``unadvertisement``, ``publication``."""
+    number: int
+    """The version of the context, the id, or the number of the publication."""
+
+
 class Tracer:
-    def __init__(self, one_in: int) -> None:
+    def __init__(self, one_in: int, *, is_following: bool = False) -> None:
+        """``one_in`` 0: no publication is traced. ``is_following``: all that is processed is listed, without bound, for
+        simulated runs."""
         self._one_in = one_in
+        self.is_following = is_following
         self._second = self._listed = 0
-        self._steps: list[Stepped] = []
+        self._steps: list[Stepped | Processed] = []
 
     def routed(self, link: Link, pub: m.Pub, deliveries: Sequence[Delivery], now: int) -> None:
         """A publication that came by ``link`` was matched."""
-        if pub.number % self._one_in:
+        if not self._one_in or pub.number % self._one_in:
             return
         about = _name(publisher_key(pub.publisher), pub.number)
         self._add(now, about, "received" if link.kind is Kind.BROKER else "published", link.name)
@@ -60,10 +77,17 @@ class Tracer:
                 self._add(now, about, "forwarded", to.name)
 
     def note(self, step: str, note: m.Notify, client: str, now: int) -> None:
-        if note.number % self._one_in == 0:
+        if self._one_in and note.number % self._one_in == 0:
             self._add(now, _name(note.publisher, note.number), step, client, note.ids)
 
-    def take(self) -> Sequence[Stepped]:
+    def processed(self, message: Any, owner: bytes | None, version: int, now: int) -> None:
+        """``owner`` is that of the client that has sent it, ``version`` that of its context."""
+        found = _subject(message, owner or b"", version)
+        if found is not None:
+            of, kind, number = found
+            self._steps.append(Processed(now, f"{publisher_key(of):016x}", kind, number))
+
+    def take(self) -> Sequence[Stepped | Processed]:
         steps, self._steps = self._steps, []
         return steps
 
@@ -73,6 +97,35 @@ class Tracer:
         if self._listed < LISTED_A_SECOND:
             self._listed += 1
             self._steps.append(Stepped(now, about, step, peer, ids[:MOST_NAMED]))
+
+
+def _subject(message: Any, owner: bytes, version: int) -> tuple[bytes, str, int] | None:
+    match message:
+        case m.SetContext():
+            return owner, "context", version
+        case m.Ctx():
+            return message.owner, "context", message.context.version
+        case m.Subscribe():
+            return owner, "subscription", message.id
+        case m.Sub():
+            return message.subscription.key[0], "subscription", message.subscription.key[1]
+        case m.Unsubscribe():
+            return owner, "unsubscription", message.id
+        case m.Unsub():
+            return message.key[0], "unsubscription", message.key[1]
+        case m.Advertise():
+            return owner, "advertisement", message.id
+        case m.Adv():
+            return message.advertisement.key[0], "advertisement", message.advertisement.key[1]
+        case m.Unadvertise():
+            return owner, "unadvertisement", message.id
+        case m.Unadv():
+            return message.key[0], "unadvertisement", message.key[1]
+        case m.Publish():
+            return owner, "publication", message.number
+        case m.Pub():
+            return message.publisher, "publication", message.number
+    return None
 
 
 def _name(publisher: int, number: int) -> str:

@@ -146,6 +146,15 @@ class Outlet:
         one = None if self._pruning is None else self._pruning.ripen(key)
         self._offer_again(() if one is None else (one,))
 
+    def state(self, key: Key) -> str:
+        """Of a subscription that came by another link: ``told``, ``covered`` by another one, ``pruned``, or ``not
+        called for`` by the advertisements of a publisher there."""
+        if key in self._told.subscriptions:
+            return "told"
+        if self._forwarded.is_known(key):
+            return "covered"
+        return "pruned" if self._pruning is not None and self._pruning.is_pruned(key) else "not called for"
+
     def touch_context(self, owner: Owner) -> None:
         """It is new, newer or gone."""
         self._offer_again(self._pruning.of_subscriber(owner) if self._pruning else ())

@@ -33,9 +33,6 @@ class Pruning:
         self.new: list[Key] = []
         """Those that have become idle since it was cleared, if they are pruned after a time."""
 
-    def __len__(self) -> int:
-        return len(self._pruned)
-
     def is_pruned(self, key: Key) -> bool:
         return key in self._pruned
 

@@ -268,7 +268,8 @@ class Tables:
         """
         rows = self._index.match(notification)
         self.candidates += len(rows)
-        taken = {self._ports.get(link)}
+        came_by = self._ports.get(link)
+        taken = set() if came_by is None else {came_by}
         found: dict[Port, list[Key]] = {}
         for row in self._tester.passing(rows, context, taken):
             port = row.port
@@ -284,6 +285,19 @@ class Tables:
     def _admits(self, admit: Test, context: Values, row: Row) -> bool:
         own = self.contexts.get(row.subscription.owner)
         return self._tester.holds(admit, context, {} if own is None else own.values)
+
+    def touched(self, notification: Values, about: Owner | None) -> list[tuple[Key, Link]]:
+        """Rows that match the content, and all rows of a client, in order."""
+        rows = set(self._index.match(notification))
+        rows.update(row for key, several in self._subscriptions.items() if key[0] == about for row in several)
+        return sorted((row.subscription.key, row.port.link) for row in rows)
+
+    def told(self, owner: Owner) -> Iterator[tuple[Link, Key, str]]:
+        """For each neighbour and subscription of a client that it might know: as ``Outlet.state``."""
+        for link, outlet in self._outlets.items():
+            for key in sorted(key for key in self._subscriptions if key[0] == owner):
+                if self._subscription_for(link, key) is not None:
+                    yield link, key, outlet.state(key)
 
     def scanned(self, link: Link, notification: Values, context: Values, admit: Test | None = None) -> list[Delivery]:
         """As ``route``, by a test of every row: the oracle."""

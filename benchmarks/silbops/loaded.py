@@ -1,0 +1,46 @@
+"""One broker's tables in a process of their own: ``python -m benchmarks.silbops.loaded SUBSCRIPTIONS ARM INDEX``.
+
+Prints one line of JSON: ``resident_mib``, the most memory that the process has had, whatever it is for, and
+microseconds of processor for each ``message`` of a context change and each ``notification``.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import resource
+import sys
+from random import Random
+from time import process_time
+
+from telemetry.systems.silbops.in_process.brokers import SILBOPS, Broker, Clients
+from telemetry.systems.silbops.in_process.population import Population, mixed
+
+CHANGES, NOTIFICATIONS = {SILBOPS: 20_000, "siena": 1_000}, 100
+SLOW = "counting"
+SLOW_NOTIFICATIONS = 5
+
+
+def main(subscriptions: str, arm: str, index: str) -> None:
+    gc.disable()
+    population = Population(1, mixed(int(subscriptions), Random(1)))
+    clients = Clients(arm, Broker(index, 48 if arm == SILBOPS else 0), population)
+    clients.load()
+    number = SLOW_NOTIFICATIONS if index == SLOW else NOTIFICATIONS
+    changes = [
+        message
+        for change in range(CHANGES[arm])
+        for message in clients.change(change % len(clients.links), population.place())
+    ]
+    publications = [clients.publication(population.notification(), population.place()) for _ in range(number)]
+    costs = {}
+    for name, messages in {"message": changes, "notification": publications}.items():
+        began = process_time()
+        clients.play(messages)
+        costs[name] = (process_time() - began) * 1e6 / len(messages)
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"resident_mib": resident, **costs}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
