@@ -23,6 +23,7 @@ from overlay.systems.silbops.settings import USES, Settings
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
+    from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
     from overlay.systems.cores import Client, Fleet, Meter, Server
