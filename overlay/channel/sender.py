@@ -109,7 +109,11 @@ class Sender:
         if not covered:
             return False
         self.outbox.settle(self.records[:covered])
-        del self.records[:covered], self.flights[:covered]
+        if covered == len(self.records):
+            self.records.clear()
+            self.flights.clear()
+        else:
+            del self.records[:covered], self.flights[:covered]
         self.acked = ack
         trip = self.trip
         trip.wait = trip.rto  # an advance ends the back-off

@@ -22,9 +22,10 @@ from telemetry.systems.context_broker.system import ContextBrokerTelemetry
 from telemetry.systems.contract import Telemetry
 from telemetry.systems.federation.system import FederationTelemetry
 from telemetry.systems.radiator.system import RadiatorTelemetry
+from telemetry.systems.silbops.system import SilbopsTelemetry
 
 TELEMETRY: dict[str, type[Telemetry]] = {
-    one.name: one for one in (ContextBrokerTelemetry, RadiatorTelemetry, FederationTelemetry)
+    one.name: one for one in (ContextBrokerTelemetry, RadiatorTelemetry, FederationTelemetry, SilbopsTelemetry)
 }
 """Systems with telemetry of their own; others have the common one."""
 

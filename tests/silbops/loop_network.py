@@ -320,7 +320,7 @@ class World:
 
     def _acknowledge(self, sender: bytes, queue: Queue) -> None:
         message = queue.arrived.popleft()
-        if sender not in self.cores and isinstance(message, m.Publish):
+        if sender not in self.cores and message in self.app_of(sender).publications:
             self.app_of(sender).publications.remove(message)
 
     def _hear(self, id: bytes) -> None:

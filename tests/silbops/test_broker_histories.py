@@ -129,6 +129,7 @@ def check(world: World, notifications: list[Values]) -> None:
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"covering": False},
+    {"bound": 6},
     {"publisher_scope": True},
     {"publisher_context": "forwarded"},
     {"publisher_context": "forwarded", "prune": "each-change"},
@@ -137,7 +138,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     st.sampled_from(TREES),
     st.integers(0, 9),
@@ -183,7 +184,7 @@ MOVES = st.lists(
 )
 
 
-@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(TREES), st.integers(0, 9), st.integers(0, 3), MOVES)
 def test_nothing_is_lost_while_clients_move(links: Any, seed: int, start: int, actions: Any) -> None:
     world = World(len(links) + 1, links, Random(seed), handover_s=3600)

@@ -18,9 +18,18 @@ from tests.thorough import thoroughly
 
 LINKS = [[0, 1], [1, 2], [1, 3], [3, 4]]
 WORKLOAD = {
-    **{"publishers": 3, "subscribers": 6, "filters_max": 4, "constraints_max": 2, "attribute_names": 12},
-    **{"string_values": 3, "int_values": 3, "square_km": 60, "mobility": "walk", "speed_m_s": 100},
-    **{"publish_interval_s": 0.2, "duration_s": 4},
+    "publishers": 3,
+    "subscribers": 6,
+    "filters_max": 4,
+    "constraints_max": 2,
+    "attribute_names": 12,
+    "string_values": 3,
+    "int_values": 3,
+    "square_km": 60,
+    "mobility": "walk",
+    "speed_m_s": 100,
+    "publish_interval_s": 0.2,
+    "duration_s": 4,
 }
 
 

@@ -23,7 +23,7 @@ def broker_name(index: int) -> str:
 
 GAUGES = frozenset(
     (
-        *("rows", "rows_forwarded", "advertisements", "contexts_known", "clients", "neighbours"),
+        *("rows_subscriptions", "rows_forwarded", "rows_advertisements", "rows_contexts", "clients", "neighbours"),
         *("kept_now", "moved_now", "moving_now", "full_queues", "paused", "queued"),
     )
 )
@@ -42,6 +42,7 @@ MEASURES = (
     *("latency_mean_us", "latency_p95_us", "kept_latency_mean_us"),
     *("context_changes", "change_accepted_mean_us", "change_effective_mean_us", "changes_settled_us"),
     *("messages_per_change", "repeats", "scope_errors", "rows", "rows_forwarded", "candidates_per_publication"),
+    "messages_per_publication",
     *("notification_core_us", "change_core_us"),
 )
 """Those of ``System.measures``."""

@@ -1,7 +1,8 @@
 """What clients and brokers report of a run, as rows of ``TABLES``. The measures are made of them.
 
 Counterparts: the clients in ``load`` and the brokers write them, ``measuring`` reads them. Times ``*_us`` are µs since
-the zero of the deployment; 0: it did not happen. Content, contexts and filters are JSON as in messages, functions text.
+the zero of the deployment; 0: it did not happen. ``called_us``: when the application called its library. Content,
+contexts and filters are JSON as in messages, functions text.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ class Subscribed:
     filter: str
     scope: str
     """Empty: it has none."""
-    at_us: int
+    called_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribed:
     client: str
     id: int
-    at_us: int
+    called_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class ContextSet:
     client: str
     values: str
     intended_us: int
-    at_us: int
+    called_us: int
     accepted_us: int
     """When its broker had applied it."""
     is_new: bool
@@ -64,14 +65,14 @@ class Advertised:
     filter: str
     variables: list[str]
     subscriber_variables: list[str]
-    at_us: int
+    called_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class Unadvertised:
     client: str
     id: int
-    at_us: int
+    called_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Published:
     """All of the publisher's, as it was then."""
     scope: str
     intended_us: int
-    at_us: int
+    called_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Refused:
     number: int
     code: int
     words: str
-    at_us: int
+    called_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class Processed:
     """``context``, ``subscription``, ``advertisement`` or ``publication``."""
     number: int
     """The version of the context, the id of the row on the wire, or the number of the publication."""
-    at_us: int
+    processed_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class Step:
     """A broker, or a client."""
     subscriptions: list[int]
     """Of the client, that it satisfies."""
-    at_us: int
+    stepped_us: int
 
 
 TABLES: Mapping[str, type] = {

@@ -23,6 +23,7 @@ from overlay.systems.silbops.settings import USES, Settings
 
 if TYPE_CHECKING:
     from overlay.core.settings import Use
+    from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
     from overlay.systems.cores import Client, Fleet, Meter, Server
@@ -54,8 +55,8 @@ class Silbops(System):
     draining_help = "Its clients attach to other brokers; notifications that it keeps for them are lost."
     shared_settings = frozenset(("arm", "publisher_scope", "publisher_context", "prune"))
     gauges = GAUGES
-    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {BROKER: UNITS}
     measure_names = MEASURES
+    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = {BROKER: UNITS}
     ticks_from_measuring = True
     presentation = PRESENTATION
     Settings: ClassVar[type] = Settings

@@ -134,7 +134,7 @@ def test_clients_set_what_they_have_and_then_publish_and_move_at_their_intervals
     assert len(world.rows(Published)) == 10, "two publishers, five seconds"
     changes = [one for one in world.rows(ContextSet) if one.client.startswith("subscriber")]
     assert len(changes) == 4 + 20
-    assert all(one.accepted_us >= one.at_us for one in changes)
+    assert all(one.accepted_us >= one.called_us for one in changes)
     assert world.rows(Delivered)
     assert not world.rows(Refused)
     assert {one.outcome for one in world.facts(Sample)} == {"answered"}
@@ -156,11 +156,13 @@ def test_a_closed_experiment_ends_with_its_counts_and_clients_take_turns() -> No
     world = FleetWorld(small(changes=10, changing_subscribers=3, notifications=7))
     world.finish()
     measuring = world.windows.measuring // 1_000
-    changes = [one for one in world.rows(ContextSet) if one.client.startswith("subscriber") and one.at_us >= measuring]
+    changes = [
+        one for one in world.rows(ContextSet) if one.client.startswith("subscriber") and one.called_us >= measuring
+    ]
     by_client = sorted(one.client for one in changes)
     assert [by_client.count(f"subscriber-{number}") for number in range(4)] == [4, 3, 3, 0]
     assert len(world.rows(Published)) == 7
-    assert {one.at_us for one in changes} == {measuring}, "as fast as brokers take them"
+    assert {one.called_us for one in changes} == {measuring}, "as fast as brokers take them"
 
 
 def test_subscribers_are_handed_over_to_another_broker() -> None:

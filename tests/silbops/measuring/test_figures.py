@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from overlay.journal.facts import Event, HandOver, Tick
+from overlay.systems.silbops import names
 from overlay.systems.silbops.load.plans import client_id
 from overlay.systems.silbops.measuring import measures
 from overlay.systems.silbops.rows import (
@@ -20,6 +21,7 @@ from overlay.systems.silbops.rows import (
     row,
 )
 from overlay.systems.silbops.workload import Workload
+from telemetry.systems.silbops.measures import MEASURES
 from tests.silbops.clients.world import publisher_key
 from tests.silbops.load.world import FleetWorld
 
@@ -86,6 +88,11 @@ def test_deliveries_and_losses_of_measuring() -> None:
     counted = ("publications", "refused", "due", "deliveries", "lost", "spurious", "duplicates")
     assert [found[name] for name in counted] == [4, 1, 2, 2, 1, 1, 0]
     assert found["latency_mean_us"] == 500
+
+
+def test_every_measure_is_described_once() -> None:
+    described = [one.path[1] for one in MEASURES]
+    assert sorted(described) == sorted(names.MEASURES) == sorted(measures(story()))
 
 
 def test_a_run_with_nothing_to_measure_has_no_means() -> None:

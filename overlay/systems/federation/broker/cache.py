@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from overlay.systems.federation.language.compiler import Test, compiled
 from overlay.systems.federation.language.conjunctions import fixed_entity, terms
@@ -26,7 +26,7 @@ class _Row:
     __slots__ = ("key", "notification")
 
     def __init__(self, key: Key, notification: Notification) -> None:
-        self.key = key
+        self.key: Any = key  # as ``Any``, compiled code makes no new tuple of it
         self.notification = notification
 
 

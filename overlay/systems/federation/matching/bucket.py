@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from overlay.systems.federation.language.compiler import Test, compiled
 from overlay.systems.federation.language.tree import RESERVED, And, Expression, Predicate
@@ -18,6 +18,8 @@ from overlay.systems.federation.wire.values import Notification, SubscriptionId
 
 Row = TypeVar("Row")
 Number = int | float
+_FEW: Final = 16
+"""So many rows are listed faster one by one."""
 _ORDERS = ("<", "<=", ">", ">=")
 
 
@@ -76,8 +78,11 @@ class Bucket(Generic[Row]):
 
     def match(self, notification: Notification, found: list[Row]) -> None:
         """Add the rows that it satisfies to ``found``."""
-        if self._untested:
+        if len(self._untested) > _FEW:
             found.extend(self._untested.values())
+        else:  # compiled, without a call
+            for row in self._untested.values():
+                found.append(row)
         if self._ordered:
             data = notification.data
             for (name, _), ordered in self._ordered.items():

@@ -70,7 +70,7 @@ def _of_changes(facts: Facts, times: ProcessedTimes) -> Figures:
     changes = facts.changes()
     keys = {client: key for key, client in facts.keys.items()}
     effects = [
-        (one, times.effect_of(keys.get(one.client, ""), one.at_us, one.accepted_us))
+        (one, times.effect_of(keys.get(one.client, ""), one.called_us, one.accepted_us))
         for one in changes
         if one.accepted_us
     ]
@@ -79,7 +79,7 @@ def _of_changes(facts: Facts, times: ProcessedTimes) -> Figures:
         "context_changes": len(changes),
         "change_accepted_mean_us": mean([one.accepted_us - one.intended_us for one, _ in effects]),
         "change_effective_mean_us": mean(known),
-        "changes_settled_us": _settled_us(facts, [one.at_us for one in changes]),
+        "changes_settled_us": _settled_us(facts, [one.called_us for one in changes]),
         "messages_per_change": _messages_per_change(facts, len(changes)),
     }
 
@@ -89,14 +89,16 @@ def _settled_us(facts: Facts, changed: Sequence[int]) -> float | None:
     if not changed:
         return None
     first = min(changed)
-    control = [one.at_us for one in facts.rows[Processed] if one.kind != "publication" and one.at_us >= first]
+    control = [
+        one.processed_us for one in facts.rows[Processed] if one.kind != "publication" and one.processed_us >= first
+    ]
     return max(control) - first if control else None
 
 
 def _messages_per_change(facts: Facts, changes: int) -> float | None:
     """``None`` where something else sends such messages, too: moves, or subscribing while measuring."""
     rows = [*facts.rows[Subscribed], *facts.rows[Unsubscribed]]
-    if not changes or facts.moves or any(facts.is_measured(one.at_us) for one in rows):
+    if not changes or facts.moves or any(facts.is_measured(one.called_us) for one in rows):
         return None
     total = sum(grown(facts, ticks).get(name, 0) for ticks in facts.ticks.values() for name in CONTROL)
     return total / changes
@@ -117,6 +119,7 @@ def _of_counters(facts: Facts) -> Figures:
         "rows": gauges["rows_subscriptions"] if facts.brokers else None,
         "rows_forwarded": gauges["rows_forwarded"] if facts.brokers else None,
         "candidates_per_publication": _per(total["candidates"], publications),
+        "messages_per_publication": _per(total["out_publish"] + total["out_pub"], publications),
         "notification_core_us": _per(total["busy_notifications_us"], total["notifications_handled"]),
         "change_core_us": _per(total["busy_changes_us"], len(facts.changes())) if total["busy_changes_us"] else None,
     }

@@ -26,7 +26,7 @@ class ProcessedTimes:
     def __init__(self, rows: Iterable[Processed]) -> None:
         times: dict[tuple[str, str, int], list[int]] = defaultdict(list)
         for one in rows:
-            times[one.publisher, one.kind, one.number].append(one.at_us)
+            times[one.publisher, one.kind, one.number].append(one.processed_us)
         self.is_known = bool(times)
         self._publications: dict[tuple[str, int], int] = {}
         bursts: dict[str, list[tuple[int, int]]] = defaultdict(list)

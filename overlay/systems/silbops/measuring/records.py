@@ -63,13 +63,17 @@ class Facts:
 
     def add(self, fact: Fact) -> None:
         if isinstance(fact, Row):
-            self.rows[TABLES[fact.table]].append(TABLES[fact.table](*fact.values))
+            self.add_row(TABLES[fact.table](*fact.values))
         elif isinstance(fact, Tick):
             self.ticks[fact.process].append(fact)
         elif isinstance(fact, HandOver):
             self.moves += 1
         elif isinstance(fact, Event):
             self._add_event(fact)
+
+    def add_row(self, row: Any) -> None:
+        """A row of ``rows.TABLES``."""
+        self.rows[type(row)].append(row)
 
     def _add_event(self, event: Event) -> None:
         if event.name == "phase":
@@ -124,9 +128,9 @@ class Facts:
         found: dict[str, list[Change[Wanted]]] = defaultdict(list)
         for one in self.rows[Subscribed]:
             row = Wanted(read_filter(json.loads(one.filter)), parse(one.scope) if one.scope else None)
-            found[one.client].append(Change(one.at_us, one.at_us + LIVE_US, id=one.id, row=row))
+            found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id, row=row))
         for one in self.rows[Unsubscribed]:
-            found[one.client].append(Change(one.at_us, one.at_us + LIVE_US, id=one.id))
+            found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id))
         for client, change in self._contexts(times):
             if client in found:
                 found[client].append(change)
@@ -138,13 +142,13 @@ class Facts:
         for one in self.rows[Advertised]:
             readable = frozenset(one.subscriber_variables) if one.subscriber_variables else None
             row = Offer(read_filter(json.loads(one.filter)), frozenset(one.variables), readable)
-            found[one.client].append(Change(one.at_us, one.at_us + LIVE_US, id=one.id, row=row))
+            found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id, row=row))
         for one in self.rows[Unadvertised]:
-            found[one.client].append(Change(one.at_us, one.at_us + LIVE_US, id=one.id))
+            found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id))
         for one in self.rows[ContextSet]:
             if one.client in found:
                 values = json.loads(one.values)
-                found[one.client].append(Change(one.at_us, one.at_us + LIVE_US, context=values))
+                found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, context=values))
         return found
 
     def publications(self, times: ProcessedTimes) -> list[Publication]:
@@ -159,8 +163,8 @@ class Facts:
                 json.loads(one.context),
                 parse(one.scope) if one.scope else None,
                 one.intended_us,
-                one.at_us,
-                times.of_publication(keys.get(one.client, ""), one.number, one.at_us),
+                one.called_us,
+                times.of_publication(keys.get(one.client, ""), one.number, one.called_us),
                 (one.client, one.number) in refused,
             )
             for one in self.rows[Published]
@@ -188,5 +192,5 @@ class Facts:
     def _contexts(self, times: ProcessedTimes) -> Iterator[tuple[str, Change[Any]]]:
         keys = {client: key for key, client in self.keys.items()}
         for one in self.rows[ContextSet]:
-            processed = times.of_call(keys.get(one.client, ""), one.at_us, one.accepted_us)
-            yield one.client, Change(one.at_us, processed, context=json.loads(one.values))
+            processed = times.of_call(keys.get(one.client, ""), one.called_us, one.accepted_us)
+            yield one.client, Change(one.called_us, processed, context=json.loads(one.values))

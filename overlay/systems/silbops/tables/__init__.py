@@ -5,6 +5,9 @@
 - ``publishers`` the advertisements behind a neighbour, and which subscriptions they call for
 - ``forwarded``  the subscriptions of a link that no other covers
 - ``outlet``     what one neighbour is to know, and what it was told
+- ``announced``  contexts of publishers that are told apart from publications
+- ``pruning``    subscriptions that a neighbour need not know for now
+- ``explaining`` what says no to a notification
 - ``tables``     all of it, and routing
 
 What a neighbour is told is a function of the tables. After a change the difference is told, so late publishers, lost

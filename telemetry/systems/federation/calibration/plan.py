@@ -14,8 +14,9 @@ from typing import Any
 from overlay.core.curves import Curve, constant
 from overlay.core.service_times import Costs, Memory
 from overlay.journal.facts import Fact, Row
+from overlay.peers.names import IN_OTHER, OUT
 from overlay.systems.contract import System
-from overlay.systems.federation.names import BDRS, BROKER, IN_OTHER, OUT, UNITS, XML_IN, XML_OUT
+from overlay.systems.federation.names import BDRS, BROKER, UNITS, XML_IN, XML_OUT
 from overlay.systems.federation.rows import SATISFIED, Subscribed
 from telemetry.calibration.measuring import LAUNCH_S
 from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe

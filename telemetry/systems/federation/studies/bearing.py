@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from overlay.core.service_times import Costs
+from overlay.peers.names import OUT
 from overlay.runtime.calibrated import reference
-from overlay.systems.federation.names import BROKER, OUT, XML_IN, XML_OUT
+from overlay.systems.federation.names import BROKER, XML_IN, XML_OUT
 from overlay.systems.federation.system import SYSTEM
 
 SECOND_US = 1_000_000

@@ -1,0 +1,83 @@
+"""The telemetry of seed 002: the records of clients and brokers, judged by an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from overlay.journal.facts import Fact
+from overlay.systems.silbops.measuring.figures import figures
+from overlay.systems.silbops.measuring.records import Facts
+from overlay.systems.silbops.names import PUBLISHER, SUBSCRIBER
+from overlay.systems.silbops.rows import TABLES
+from overlay.systems.silbops.system import SYSTEM
+from telemetry.charts.live import KeyFigure
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.contract import Journalled, Telemetry
+from telemetry.systems.silbops.measures import MEASURES, PART
+from telemetry.systems.silbops.studies.future import FUTURE_STUDIES
+from telemetry.systems.silbops.studies.network import NETWORK_STUDY
+
+DOUBTS = {
+    "lost": "publications were lost",
+    "duplicates": "publications came twice",
+    "spurious": "publications came that no subscription wanted",
+}
+
+
+class SilbopsTelemetry(Telemetry):
+    name = SYSTEM.name
+    measures, tables = MEASURES, TABLES
+    key_figures = (
+        KeyFigure("latency_mean"),
+        KeyFigure("latency_p95"),
+        KeyFigure("messages_per_change"),
+        KeyFigure("change_effective_mean"),
+        KeyFigure("deliveries"),
+        KeyFigure("lost", is_main=False),
+        KeyFigure("spurious", is_main=False),
+        KeyFigure("duplicates", is_main=False),
+        KeyFigure("rows", is_main=False),
+    )
+    studies = (NETWORK_STUDY, *FUTURE_STUDIES)
+    first_figure = "messages_per_change"
+    published_in = "Section 4"
+    _known: tuple[Journalled, Mapping[str, float | None]] | None = None
+
+    def finish(
+        self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The figures of the run, as ``silbops``."""
+        return {PART: dict(self._figures(journalled))}
+
+    def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
+        """Changes and notifications of closed experiments; by time, how many there are is not known exactly."""
+        workload = manifest.get("workload") or {}
+        counts = {SUBSCRIBER: int(workload.get("changes", 0)), PUBLISHER: int(workload.get("notifications", 0))}
+        return {role: count for role, count in counts.items() if count} or None
+
+    def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
+        found = self._figures(journalled)
+        return [f"{found[name]:,.0f} {said}." for name, said in DOUBTS.items() if found[name]]
+
+    def _figures(self, journalled: Journalled) -> Mapping[str, float | None]:
+        """Of the run being collected; computed once."""
+        if self._known is None or self._known[0] is not journalled:
+            self._known = journalled, figures(facts_of(journalled))
+        return self._known[1]
+
+
+def facts_of(journalled: Journalled) -> Facts:
+    """The facts of a run that its measures are made of."""
+    facts = Facts()
+    known: Iterable[Fact] = (*journalled.starts, *journalled.ticks, *journalled.events)
+    for fact in known:
+        facts.add(fact)
+    for name, rows in journalled.own.items():
+        for row in rows.to_pylist():
+            del row["process"], row["at_us"]
+            facts.add_row(TABLES[name](**row))
+    facts.moves = journalled.tables["handovers"].num_rows if "handovers" in journalled.tables else 0
+    return facts
