@@ -25,7 +25,7 @@ def main(subscriptions: str, arm: str, index: str) -> None:
     gc.disable()
     population = Population(1, mixed(int(subscriptions), Random(1)))
     clients = Clients(arm, Broker(index, 48 if arm == SILBOPS else 0), population)
-    clients.load()
+    clients.load(forgets_filters=arm == SILBOPS)
     number = SLOW_NOTIFICATIONS if index == SLOW else NOTIFICATIONS
     changes = [
         message

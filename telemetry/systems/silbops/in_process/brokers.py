@@ -68,13 +68,16 @@ class Clients:
         self._ids = count()
         self._wire_ids: list[list[int]] = [[] for _ in self.links]
 
-    def load(self) -> None:
+    def load(self, *, forgets_filters: bool = False) -> None:
+        """``forgets_filters``: as this process needs no more of them than a broker has; only without rewriting."""
         for number, place in enumerate(self._places):
             link = self.links[number]
             if self.arm == SILBOPS:
                 self.broker.receive(link, SetContext(0, place))
             for position, one in enumerate(self._population.filters[number]):
                 self.broker.receive(link, self._subscription(number, position, one))
+            if forgets_filters:
+                self._population.filters[number] = []
 
     def change(self, number: int, place: Values) -> list[tuple[Link, Message]]:
         """What the library of a subscriber sends when it is elsewhere."""

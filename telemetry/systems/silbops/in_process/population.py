@@ -79,7 +79,7 @@ class Population:
         return self._chance.random() < 0.5
 
     def _distinct(self, fewest: int, most: int) -> list[int]:
-        wanted, found = self._chance.randint(fewest, most), dict[int, None]()
+        wanted, found = min(self._chance.randint(fewest, most), self._content.names), dict[int, None]()
         while len(found) < wanted:
             found[self._drawn(self._names)] = None
         return list(found)
