@@ -63,34 +63,22 @@ class Deadlines:
                 heappop(heap)
                 continue
             due = owner.earliest()
-            if due == at or due < self._second():
-                return due
+            if due == at:
+                return at
             self._move(owner, due)
+            if heap and heap[0][0] == due:  # still the first one, which need not be asked again
+                return due
         return None
 
     def ring(self, now: int) -> None:
         """Let every owner that is due by ``now`` do its work."""
-        heap = self.heap
-        while heap and heap[0][0] <= now:
-            at = self.next()
-            if at is None:
-                return
-            owner = heap[0][2]
-            if at > now:
-                self._move(owner, at)
-                continue
-            heappop(heap)
+        if not self.heap or self.heap[0][0] > now:
+            return
+        while (at := self.next()) is not None and at <= now:
+            owner = heappop(self.heap)[2]
             self.cancel(owner)
             owner.ring(now)
             self.set(owner, owner.earliest())
-
-    def _second(self) -> int:
-        """No entry but the first is earlier. An owner that is due before keeps its entry: its next deadline, such as
-        that of another acknowledgement, is mostly no earlier than that, and costs nothing then."""
-        heap = self.heap
-        if len(heap) < 3:
-            return heap[1][0] if len(heap) == 2 else NEVER
-        return min(heap[1][0], heap[2][0])
 
     def _move(self, owner: Owner, due: int) -> None:
         """The first entry of the heap is of this owner, which is due at another time."""

@@ -7,7 +7,7 @@ Objects are never changed, but for ``Notification.encoded``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, final
 
@@ -25,11 +25,10 @@ class Priority(IntEnum):
 
 
 @final
-@dataclass(init=False, unsafe_hash=True)
+@dataclass(init=False, unsafe_hash=True, slots=True)
 class Subscription:
     """*sub*, σ: what a consumer wants to be notified of."""
 
-    __slots__ = ("expires", "expression", "id", "once", "priority", "scopes")
     id: SubscriptionId
     scopes: tuple[str, ...]
     expires: int
@@ -56,11 +55,10 @@ class Subscription:
 
 
 @final
-@dataclass(init=False, unsafe_hash=True)
+@dataclass(init=False, unsafe_hash=True, slots=True)
 class Notification:
     """*note*, ν: context about an entity in a scope."""
 
-    __slots__ = ("data", "encoded", "entity_id", "entity_type", "expires", "id", "scope", "timestamp")
     id: NotificationId
     entity_type: str
     entity_id: str
@@ -68,6 +66,8 @@ class Notification:
     timestamp: int
     expires: int
     data: Data
+    encoded: bytes | None = field(default=None, init=False, compare=False, repr=False)
+    """Its MessagePack, written at most once by each broker. Empty until then, None before its limits are checked."""
 
     def __init__(
         self,
@@ -86,17 +86,14 @@ class Notification:
         self.timestamp = timestamp
         self.expires = expires
         self.data = data
-        self.encoded: bytes | None = None
-        """Its MessagePack, written at most once by each broker. Empty until then, None before its limits are checked.
-        No part of what is compared."""
+        self.encoded = None
 
 
 @final
-@dataclass(init=False, unsafe_hash=True)
+@dataclass(init=False, unsafe_hash=True, slots=True)
 class Publication:
     """A notification, and the subscriptions that its provider believes satisfied."""
 
-    __slots__ = ("notification", "satisfied")
     notification: Notification
     satisfied: tuple[SubscriptionId, ...]
 
@@ -106,9 +103,8 @@ class Publication:
 
 
 @final
-@dataclass(init=False, unsafe_hash=True)
+@dataclass(init=False, unsafe_hash=True, slots=True)
 class Publish:
-    __slots__ = ("publications", "req")
     req: int
     publications: tuple[Publication, ...]
 
@@ -118,9 +114,8 @@ class Publish:
 
 
 @final
-@dataclass(init=False, unsafe_hash=True)
+@dataclass(init=False, unsafe_hash=True, slots=True)
 class Forward:
-    __slots__ = ("ended", "hops", "notification", "path")
     notification: Notification
     hops: int
     path: tuple[str, ...]
@@ -140,9 +135,8 @@ class Forward:
 
 
 @final
-@dataclass(init=False, unsafe_hash=True)
+@dataclass(init=False, unsafe_hash=True, slots=True)
 class Notify:
-    __slots__ = ("hops", "is_cached", "notification", "satisfied")
     notification: Notification
     satisfied: tuple[SubscriptionId, ...]
     is_cached: bool
