@@ -24,7 +24,7 @@ KEPT = st.builds(m.Notify, U, U, NOTIFICATIONS, IDS)
 MESSAGES = {
     m.Attach: st.builds(m.Attach, OWNERS, st.sampled_from(m.Mode), st.none() | BROKERS),
     m.Attached: st.builds(m.Attached, st.booleans()),
-    m.SetContext: st.builds(m.SetContext, U, CONTEXTS),
+    m.SetCtx: st.builds(m.SetCtx, U, CONTEXTS),
     m.Advertise: st.builds(m.Advertise, U, U, FILTERS, NAME_SETS, st.none() | NAME_SETS, TTLS),
     m.Unadvertise: st.builds(m.Unadvertise, U, U),
     m.Subscribe: st.builds(m.Subscribe, U, U, FILTERS, SCOPES, TTLS),
@@ -41,7 +41,7 @@ MESSAGES = {
     m.Unsub: st.builds(m.Unsub, KEYS),
     m.Forget: st.builds(m.Forget, OWNERS),
     m.Pub: st.builds(m.Pub, OWNERS, U, NOTIFICATIONS, CONTEXTS | U, SCOPES),
-    m.PublisherContext: st.builds(m.PublisherContext.of, OWNERS, U, CONTEXTS),
+    m.Pctx: st.builds(m.Pctx.of, OWNERS, U, CONTEXTS),
     m.Move: st.builds(m.Move, OWNERS),
     m.Take: st.builds(
         m.Take,

@@ -139,7 +139,7 @@ class App:
                 self.advertisements[message.id] = message
             case m.Unadvertise():
                 self.advertisements.pop(message.id, None)
-            case m.SetContext():
+            case m.SetCtx():
                 self.context = message
         if isinstance(message, m.Publish):
             self.publications.append(message)

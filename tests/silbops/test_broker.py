@@ -32,7 +32,7 @@ def camera(network: World, broker: str = "b0") -> App:
 def vehicle(network: World, broker: str = "b2", x: int = 100) -> App:
     app = network.app(broker)
     network.settle()
-    app.request(m.SetContext, {"x": x})
+    app.request(m.SetCtx, {"x": x})
     app.request(m.Subscribe, 1, FIRE, SQUARE)
     network.settle()
     return app
@@ -54,7 +54,7 @@ def test_a_vehicle_gets_what_its_square_holds_and_moves_its_square_by_one_messag
     cam, car = camera(network), vehicle(network)
     first = shoot(network, cam, 110)
     shoot(network, cam, 150)
-    car.request(m.SetContext, {"x": 160})
+    car.request(m.SetCtx, {"x": 160})
     network.settle()
     last = shoot(network, cam, 150)
     assert numbers(car) == [first, last]
@@ -90,7 +90,7 @@ def test_the_context_of_a_publication_is_cut_to_what_is_advertised() -> None:
     cam = camera(network)
     speeding = network.app("b2")
     network.settle()
-    speeding.request(m.SetContext, {})
+    speeding.request(m.SetCtx, {})
     speeding.request(m.Subscribe, 1, FIRE, parse("exists pub.speed"))
     network.settle()
     cam.request(m.Publish, {"kind": "fire"}, {"x": 1, "speed": 200})
@@ -189,7 +189,7 @@ def test_a_client_takes_everything_along_to_another_broker() -> None:
     network.settle()
     assert [core.statistics()["rows_subscriptions"] for core in network.cores.values()] == [5, 0, 0]
     sent.append(shoot(network, cam))
-    car.request(m.SetContext, {"x": 0})
+    car.request(m.SetCtx, {"x": 0})
     network.settle()
     shoot(network, cam, kind="flood")
     assert numbers(car) == sent
@@ -248,7 +248,7 @@ def test_subscriptions_end_unless_their_owner_is_heard() -> None:
     car.request(m.Subscribe, 2, FIRE, None, 4_000)
     network.settle()
     network.advance(3)
-    car.request(m.SetContext, {"x": 1})
+    car.request(m.SetCtx, {"x": 1})
     network.settle()
     network.advance(3)
     network.settle()
@@ -312,7 +312,7 @@ def test_publishers_choose_among_subscribers_and_only_then_contexts_travel_with_
     network.settle()
     cam.request(m.Advertise, 1, EVERYTHING, frozenset({"x"}), frozenset({"group"}))
     for app, group in ((car, 0.2), (other, 0.7)):
-        app.request(m.SetContext, {"group": group})
+        app.request(m.SetCtx, {"group": group})
         app.request(m.Subscribe, 1, FIRE, None)
     network.settle()
     assert [core.statistics()["rows_contexts"] for core in network.cores.values()] == [2, 2, 2]
@@ -331,7 +331,7 @@ def test_the_context_of_a_publisher_goes_once_and_then_its_version() -> None:
         shoot(network, cam, x)
     assert len(numbers(car)) == 4
     counters = network.core("b0").peers.counters
-    assert (counters["Pub"], counters["PublisherContext"]) == (4, 2)
+    assert (counters["Pub"], counters["Pctx"]) == (4, 2)
 
 
 def test_a_branch_without_need_is_pruned_and_learns_when_it_is_wanted_again() -> None:

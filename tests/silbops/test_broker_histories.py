@@ -57,7 +57,7 @@ def act(world: World, kind: str, fields: Any) -> None:
             readable = frozenset({"x", "y"}) if world.settings.publisher_scope else None
             world.apps[app].request(m.Advertise, number, content, variables, readable)
         case "context", [app, values]:
-            world.apps[app].request(m.SetContext, values)
+            world.apps[app].request(m.SetCtx, values)
         case "unsubscribe", [app, number]:
             world.apps[app].request(m.Unsubscribe, number)
         case "unadvertise", [app, number]:
@@ -194,7 +194,7 @@ def test_nothing_is_lost_while_clients_move(links: Any, seed: int, start: int, a
     world.apps[0].request(m.Advertise, 1, (), frozenset({"x"}))
     for app in world.apps[1:]:
         app.request(m.Subscribe, 1, (), None)
-        app.request(m.SetContext, {"x": 1})
+        app.request(m.SetCtx, {"x": 1})
         app.request(m.Subscribe, 2, (), SQUARE)
     world.settle()
     for kind, *fields in actions:

@@ -30,7 +30,7 @@ NOTIFY, NOTIFY_ARRAY = m.Notify(2**64 - 1, 4, CAR, (7, 8)), [2**64 - 1, 4, CAR, 
 ARRAYS = [
     (m.Attach(A, m.Mode.RESUME, "b3"), [1, A, 1, "b3"]),
     (m.Attached(True), [2, True]),
-    (m.SetContext(9, PLACE), [10, 9, PLACE]),
+    (m.SetCtx(9, PLACE), [10, 9, PLACE]),
     (m.Advertise(9, 7, FILTER, XY, None, 500), [11, 9, 7, FILTER_ARRAY, ["x", "y"], None, 500]),
     (m.Unadvertise(9, 7), [12, 9, 7]),
     (m.Subscribe(9, 7, FILTER, NEAR, 500), [13, 9, 7, FILTER_ARRAY, NEAR_ARRAY, 500]),
@@ -47,7 +47,7 @@ ARRAYS = [
     (m.Unsub((A, 7)), [25, A, 7]),
     (m.Forget(A), [26, A]),
     (m.Pub(A, 9, CAR, PLACE, None), [27, A, 9, CAR, PLACE, None]),
-    (m.PublisherContext.of(A, 3, PLACE), [28, A, 3, PLACE]),
+    (m.Pctx.of(A, 3, PLACE), [28, A, 3, PLACE]),
     (m.Move(B), [29, B]),
     (
         m.Take(B, A, Context(3, PLACE), (SUB,), (ADV,), (NOTIFY,), False),
@@ -137,8 +137,8 @@ REFUSED = [
     ([15, 9, {"a": [1]}, {}, None], m.Code.MALFORMED, "PUBLISH, notification: [1] is no value"),
     ([15, 9, LONG, {}, None], m.Code.LIMIT, "PUBLISH, notification: a text has more than 1,024 bytes"),
     ([15, 9, {"a": 2**63}, {}, None], m.Code.MALFORMED, "an integer has more than 64 bits"),
-    ([10, 9, {"x": float("nan")}], m.Code.MALFORMED, "SETCONTEXT, values: nan is no finite number"),
-    ([10, 9, {b"x": 1}], m.Code.MALFORMED, "SETCONTEXT, values: "),
+    ([10, 9, {"x": float("nan")}], m.Code.MALFORMED, "SETCTX, values: nan is no finite number"),
+    ([10, 9, {b"x": 1}], m.Code.MALFORMED, "SETCTX, values: "),
     ([11, 9, 7, [], ["x"] * 65, None, 0], m.Code.MALFORMED, "ADVERTISE, variables: an array has 65 elements"),
     ([1, A[1:], 0, None], m.Code.MALFORMED, "ATTACH, client: "),
     ([1, A, 2, None], m.Code.MALFORMED, "ATTACH, mode: 2 is none of 0 new, 1 resume"),
@@ -178,7 +178,7 @@ def test_the_siena_arm_has_context_in_content_and_no_functions():
 
 
 def test_equal_contexts_and_functions_have_equal_bytes():
-    assert SILBOPS.encode(m.SetContext(1, {"x": 1, "y": 2})) == SILBOPS.encode(m.SetContext(1, {"y": 2, "x": 1}))
+    assert SILBOPS.encode(m.SetCtx(1, {"x": 1, "y": 2})) == SILBOPS.encode(m.SetCtx(1, {"y": 2, "x": 1}))
     one, other = (
         parse_scope(text)
         for text in ("pub.x > 1 and (pub.y > 2.0 and exists pub.z)", "pub.x>1 and pub.y>2 and exists pub.z")

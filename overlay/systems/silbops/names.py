@@ -29,7 +29,7 @@ GAUGES = frozenset(
 )
 """Counters of brokers that are current values."""
 COSTLY = (
-    *("setcontext", "subscribe", "unsubscribe", "advertise", "publish"),
+    *("setctx", "subscribe", "unsubscribe", "advertise", "publish"),
     *("ctx", "sub", "unsub", "pub"),
 )
 """Kinds of messages whose receipt costs differ."""

@@ -47,7 +47,7 @@ def test_a_subscriber_sends_its_context_and_a_publisher_keeps_it() -> None:
     client.advertise(EVERYTHING, XY, 0)
     assert names(heard(world)) == ["Advertise"]
     client.subscribe(FIRE, 0, scope=NEAR)
-    assert names(heard(world)) == ["SetContext", "Subscribe"], "the context precedes what needs it"
+    assert names(heard(world)) == ["SetCtx", "Subscribe"], "the context precedes what needs it"
     client.set_context({"x": 2}, 0)
     assert [one.values for one in heard(world)] == [{"x": 2}]
 

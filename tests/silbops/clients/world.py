@@ -171,7 +171,7 @@ class World:
         if self.refuse_next:
             return m.Refused(number, self.refuse_next.pop(0), "as scripted")
         match message:
-            case m.SetContext(_, values):
+            case m.SetCtx(_, values):
                 network.set_context(model, values)
             case m.Subscribe(_, id, content, scope):
                 network.subscribe(model, id, content, scope)

@@ -145,7 +145,7 @@ def test_messages_for_a_change_are_counted_where_only_changes_cause_them() -> No
         tick("broker-0", 9 * S, out_ctx=100, out_ok=1, candidates=10),
         tick("broker-0", 59 * S, out_ctx=104, out_ok=9, candidates=40, rows_subscriptions=7, rows_forwarded=3),
         tick("broker-0", 69 * S, out_ctx=104, out_sub=1, candidates=40, rows_subscriptions=1, rows_forwarded=1),
-        tick("subscribers-0", 69 * S, out_setcontext=3, repeats=2),
+        tick("subscribers-0", 69 * S, out_setctx=3, repeats=2),
     ]
     found = measures(story(*changes, *ticks, published(1, 20 * S)))
     assert (found["context_changes"], found["messages_per_change"]) == (2, (4 + 1 + 3) / 2)

@@ -120,7 +120,7 @@ class Neighbours:
                 tables.advertise(link, message.advertisement)
             case m.Unadv():
                 tables.unadvertise(link, message.key)
-            case m.PublisherContext():
+            case m.Pctx():
                 tables.announce(link, message.publisher, message.context)
             case _:
                 self._station.counters["dropped_unexpected"] += 1
@@ -150,7 +150,7 @@ def _messages(one: Difference) -> Iterable[Any]:
     for key in one.unadvertised:
         yield m.Unadv(key)
     for owner, context in one.publishers:
-        yield m.PublisherContext(owner, context)
+        yield m.Pctx(owner, context)
     for owner, context in one.contexts:
         yield m.Ctx(owner, context)
     for subscription in one.subscribed:

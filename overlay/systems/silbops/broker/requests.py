@@ -28,7 +28,7 @@ class Requests:
     def __init__(self, station: Station, clients: Clients, routing: Routing) -> None:
         self._station, self._clients, self._routing = station, clients, routing
         self._handlers: Mapping[type, Handler] = {
-            m.SetContext: self._set_context,
+            m.SetCtx: self._set_context,
             m.Advertise: self._advertise,
             m.Unadvertise: self._unadvertise,
             m.Subscribe: self._subscribe,
@@ -83,7 +83,7 @@ class Requests:
 
     # ---- requests. They raise ``Refusal``.
 
-    def _set_context(self, client: Client, message: m.SetContext) -> None:
+    def _set_context(self, client: Client, message: m.SetCtx) -> None:
         self._station.counters["contexts"] += 1
         client.renewed_at = self._station.now
         tables = self._station.tables

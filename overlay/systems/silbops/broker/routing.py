@@ -114,7 +114,7 @@ class Routing:
         station = self._station
         for peer in brokers:
             if station.tables.must_announce(neighbour(peer.decode()), publisher, context):
-                station.pressure.send(peer, m.PublisherContext(publisher, context))
+                station.pressure.send(peer, m.Pctx(publisher, context))
 
     def _notify(self, client: Client, note: m.Notify) -> None:
         """No client gets its own, which may come by an old broker."""

@@ -101,7 +101,7 @@ class Tracer:
 
 def _subject(message: Any, owner: bytes, version: int) -> tuple[bytes, str, int] | None:
     match message:
-        case m.SetContext():
+        case m.SetCtx():
             return owner, "context", version
         case m.Ctx():
             return message.owner, "context", message.context.version

@@ -155,14 +155,14 @@ class Silbops(Arm):
 
     def answered(self, message: ToBroker, is_refused: bool, now: int) -> None:
         super().answered(message, is_refused, now)
-        if is_refused and isinstance(message, m.SetContext):
+        if is_refused and isinstance(message, m.SetCtx):
             self._is_told = False
 
-    def _tell_context(self) -> tuple[m.SetContext, ...]:
+    def _tell_context(self) -> tuple[m.SetCtx, ...]:
         if self.context is None or self._is_told or not self.wanted:
             return ()
         self._is_told = True
-        return (m.SetContext(self._draw(), self.context),)
+        return (m.SetCtx(self._draw(), self.context),)
 
     def _tell(self, id: int, one: Wanted) -> m.Subscribe:
         one.told = self._draw()

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from overlay.core.addresses import Address
 from overlay.systems.silbops.wire import messages as m
 
-ToBroker = m.Attach | m.SetContext | m.Advertise | m.Unadvertise | m.Subscribe | m.Unsubscribe | m.Publish
+ToBroker = m.Attach | m.SetCtx | m.Advertise | m.Unadvertise | m.Subscribe | m.Unsubscribe | m.Publish
 ToClient = m.Attached | m.Notify | m.Ok | m.Refused
 
 

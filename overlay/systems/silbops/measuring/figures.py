@@ -22,7 +22,7 @@ from overlay.systems.silbops.rows import Processed, Published, Refused, Subscrib
 Figures = dict[str, float | None]
 
 CONTROL = (
-    *("out_setcontext", "out_subscribe", "out_unsubscribe"),
+    *("out_setctx", "out_subscribe", "out_unsubscribe"),
     *("out_ctx", "out_sub", "out_unsub", "out_forget"),
 )
 """Messages 10, 13, 14 and 23 to 26, sent by anyone."""

@@ -60,7 +60,7 @@ class Attached:
 
 
 @dataclass(frozen=True, slots=True)
-class SetContext:
+class SetCtx:
     req: int
     values: Values
 
@@ -259,8 +259,8 @@ class Pub:
 
 
 @dataclass(frozen=True, slots=True)
-class PublisherContext:
-    """PCTX."""
+class Pctx:
+    """A publisher's context, ahead of its publications."""
 
     publisher: Owner
     context: Context
@@ -274,7 +274,7 @@ class PublisherContext:
         return self.context.values
 
     @classmethod
-    def of(cls, publisher: Owner, version: int, values: Values) -> PublisherContext:
+    def of(cls, publisher: Owner, version: int, values: Values) -> Pctx:
         return cls(publisher, Context(version, values))
 
 
@@ -297,5 +297,5 @@ class Take:
 
 
 Message = (
-    Attach | Attached | SetContext | Advertise | Unadvertise | Subscribe | Unsubscribe | Publish | Notify | Ok | Refused
-) | (Peer | Adv | Unadv | Ctx | Sub | Unsub | Forget | Pub | PublisherContext | Move | Take)
+    Attach | Attached | SetCtx | Advertise | Unadvertise | Subscribe | Unsubscribe | Publish | Notify | Ok | Refused
+) | (Peer | Adv | Unadv | Ctx | Sub | Unsub | Forget | Pub | Pctx | Move | Take)

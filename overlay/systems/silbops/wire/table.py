@@ -91,7 +91,7 @@ def _client_layouts(own: _Fields) -> tuple[Layout, ...]:
         ),
         Layout(
             10,
-            m.SetContext,
+            m.SetCtx,
             TO_BROKER,
             "Replaces the context of a subscriber.",
             (REQ, VALUES),
@@ -178,11 +178,11 @@ def _broker_layouts(own: _Fields) -> tuple[Layout, ...]:
         ),
         Layout(
             28,
-            m.PublisherContext,
+            m.Pctx,
             BETWEEN,
             "Tells the context of a publisher ahead of its publications.",
             (PUBLISHER, VERSION, VALUES),
-            m.PublisherContext.of,
+            m.Pctx.of,
         ),
     )
 

@@ -14,14 +14,14 @@ from overlay.systems.silbops.scope.text import parse
 from overlay.systems.silbops.scope.tree import Tree
 from overlay.systems.silbops.tables import Kind, Link, Subscription, Tables
 from overlay.systems.silbops.tables.rows import Context
-from overlay.systems.silbops.wire.messages import Publish, SetContext, Subscribe, Unsubscribe
+from overlay.systems.silbops.wire.messages import Publish, SetCtx, Subscribe, Unsubscribe
 from telemetry.systems.silbops.in_process.population import Population
 
 SILBOPS, SIENA = "silbops", "siena"
 ARMS = (SILBOPS, SIENA)
 CAMERA = Link(Kind.CLIENT, "camera")
 
-Message = SetContext | Subscribe | Unsubscribe | Publish
+Message = SetCtx | Subscribe | Unsubscribe | Publish
 
 
 class Broker:
@@ -36,7 +36,7 @@ class Broker:
     def receive(self, link: Link, message: Message) -> None:
         tables = self.tables
         match message:
-            case SetContext(values=values):
+            case SetCtx(values=values):
                 owner = self.owner(link)
                 known = tables.contexts.get(owner)
                 if known is None or known.values != values:
@@ -73,7 +73,7 @@ class Clients:
         for number, place in enumerate(self._places):
             link = self.links[number]
             if self.arm == SILBOPS:
-                self.broker.receive(link, SetContext(0, place))
+                self.broker.receive(link, SetCtx(0, place))
             for position, one in enumerate(self._population.filters[number]):
                 self.broker.receive(link, self._subscription(number, position, one))
             if forgets_filters:
@@ -84,7 +84,7 @@ class Clients:
         link = self.links[number]
         self._places[number] = place
         if self.arm == SILBOPS:
-            return [(link, SetContext(0, place))]
+            return [(link, SetCtx(0, place))]
         found: list[tuple[Link, Message]] = []
         for position, one in enumerate(self._population.filters[number]):
             if self._is_scoped(position):
