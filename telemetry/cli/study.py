@@ -101,7 +101,7 @@ def _measured(study: Study, measure: Measure, scale: str, say: Say) -> _Found:
         for name, value in row.measures.items()
         if name in known and known[name].is_count
     ]
-    return _Found(WENT_WELL, rows, len(configurations), sorted(counts))
+    return _Found(WENT_WELL, rows, len({row.configuration for row in rows}), sorted(counts))
 
 
 def _code(batch: Batch, orders: Sequence[Order], say: Say) -> int:

@@ -35,8 +35,6 @@ CORRECTED_AT = {
     1: find(DERIVED, "break-even ratio", "two messages per change and one filter"),
     10: find(DERIVED, "break-even ratio", "two messages per change and 10 filters"),
 }
-
-
 PLACES = {
     arm: {CHANGE: ("time of a context change", said), NOTIFICATION: ("time of a notification", said)}
     for arm, said in ((SILBOPS, "SilboPS"), (SIENA, "SIENA"))

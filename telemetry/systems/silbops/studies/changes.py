@@ -34,7 +34,7 @@ def _cost(rows: Rows, profile: str, scope: str) -> Quantities:
 
 
 def _is_dear_and_flat(figures: Intervals) -> tuple[Shown, Shown]:
-    ratio, *uneven = (figures[name] for name in (RATIO, *(name for name in figures if name != RATIO)))
+    ratio, uneven = figures[RATIO], [one for name, one in figures.items() if name != RATIO]
     criterion = all_of([between(ratio, 316, 3_162), *(at_most(one, 0.2) for one in uneven)])
     return criterion, all_of([at_least(ratio, 10), *(at_most(one, 0.5) for one in uneven)])
 
