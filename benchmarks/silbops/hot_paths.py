@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count, cycle, islice
-from random import Random
 
 from benchmarks.figures import RATIO, Figure, figure
 from benchmarks.radiator.timing import Work, in_turn
@@ -17,7 +16,7 @@ from benchmarks.silbops.least import Least
 from overlay.systems.silbops.tables import Link
 from overlay.systems.silbops.tables.rows import Context
 from telemetry.systems.silbops.in_process.brokers import SIENA, SILBOPS, Broker, Clients, Message
-from telemetry.systems.silbops.in_process.population import Population, mixed
+from telemetry.systems.silbops.in_process.population import Population, evenly
 
 SUBSCRIPTIONS = 80_000
 NOTIFICATIONS, CHANGES, FEWER = 200, 2_000, 100
@@ -37,7 +36,7 @@ make = partial(figure, "silbops")
 
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
     say(f"{SUBSCRIPTIONS:,} subscriptions in {len(CONTENDERS)} tables")
-    population = Population(1, mixed(SUBSCRIPTIONS, Random(1)))
+    population = Population(evenly(SUBSCRIPTIONS), 1)
     tables = {name: _loaded(population, *way) for name, way in CONTENDERS.items()}
     least = _least(population)
     say("notifications")
@@ -53,7 +52,7 @@ def _loaded(population: Population, arm: str, index: str, scope_batch: int) -> C
 
 
 def _least(population: Population) -> Least:
-    least = Least(population.ground.radius_km)
+    least = Least(population.workload.radius_km)
     for subscriber, (filters, place) in enumerate(zip(population.filters, population.places, strict=True)):
         least.set_context(subscriber, place)
         for one in filters:
@@ -62,7 +61,7 @@ def _least(population: Population) -> Least:
 
 
 def _notifications(population: Population, tables: dict[str, Clients], least: Least, rounds: int) -> Iterator[Figure]:
-    events = [(population.notification(), population.place()) for _ in range(NOTIFICATIONS)]
+    events = [population.event() for _ in range(NOTIFICATIONS)]
 
     def routed(clients: Clients) -> Work:
         return _played(clients, [clients.publication(*event) for event in events], NOTIFICATIONS)
@@ -86,7 +85,7 @@ def _notifications(population: Population, tables: dict[str, Clients], least: Le
 
 def _changes(population: Population, tables: dict[str, Clients], least: Least, rounds: int) -> Iterator[Figure]:
     subscribers = range(len(population.filters))
-    changing = [(number, population.place()) for number in islice(cycle(subscribers), CHANGES)]
+    changing = [(number, population.moved(number)) for number in islice(cycle(subscribers), CHANGES)]
     ours, theirs = tables[DEFAULT], tables["siena, access"]
     owners = [(ours.links[number], ours.broker.owner(ours.links[number])) for number, _ in changing]
     versions = count(2)

@@ -10,11 +10,10 @@ import gc
 import json
 import resource
 import sys
-from random import Random
 from time import process_time
 
 from telemetry.systems.silbops.in_process.brokers import SILBOPS, Broker, Clients
-from telemetry.systems.silbops.in_process.population import Population, mixed
+from telemetry.systems.silbops.in_process.population import Population, evenly
 
 CHANGES, NOTIFICATIONS = {SILBOPS: 20_000, "siena": 1_000}, 100
 SLOW = "counting"
@@ -23,16 +22,16 @@ SLOW_NOTIFICATIONS = 5
 
 def main(subscriptions: str, arm: str, index: str) -> None:
     gc.disable()
-    population = Population(1, mixed(int(subscriptions), Random(1)))
+    population = Population(evenly(int(subscriptions)), 1)
     clients = Clients(arm, Broker(index, 48 if arm == SILBOPS else 0), population)
     clients.load(forgets_filters=arm == SILBOPS)
     number = SLOW_NOTIFICATIONS if index == SLOW else NOTIFICATIONS
     changes = [
         message
-        for change in range(CHANGES[arm])
-        for message in clients.change(change % len(clients.links), population.place())
+        for number in (change % len(clients.links) for change in range(CHANGES[arm]))
+        for message in clients.change(number, population.moved(number))
     ]
-    publications = [clients.publication(population.notification(), population.place()) for _ in range(number)]
+    publications = [clients.publication(*population.event()) for _ in range(number)]
     costs = {}
     for name, messages in {"message": changes, "notification": publications}.items():
         began = process_time()

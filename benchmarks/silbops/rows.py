@@ -24,7 +24,7 @@ from benchmarks.silbops.least import Rest, key_and_rest
 from overlay.systems.silbops.content.constraints import COMPARISONS
 from overlay.systems.silbops.content.values import Values
 from telemetry.systems.silbops.in_process.brokers import CAMERA, SILBOPS, Broker, Clients
-from telemetry.systems.silbops.in_process.population import Population, mixed
+from telemetry.systems.silbops.in_process.population import Population, evenly
 from telemetry.systems.silbops.in_process.timing import undisturbed
 from tests.postgresql import NoServer, server
 
@@ -52,8 +52,7 @@ class Matcher(Protocol):
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
     size = SUBSCRIPTIONS if rounds >= FULL_ROUNDS else QUICK_SUBSCRIPTIONS
     say(f"{size:,} subscriptions in SQLite and PostgreSQL")
-    chance = Random(size)
-    population = Population(size, mixed(size, chance))
+    population = Population(evenly(size), size)
     lacking = ""
     with ExitStack() as stack:
         matchers: dict[str, Matcher] = {OURS: Ours(population), "SQLite R*Tree": SqliteTree(population)}
@@ -69,13 +68,13 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
 
 
 def _compared(matchers: Mapping[str, Matcher], population: Population, size: int, rounds: int) -> Iterator[Figure]:
-    chance = Random(rounds)
+    chance, people = Random(rounds), len(population.places)
     notified: dict[str, list[float]] = {name: [] for name in matchers}
     moved: dict[str, list[float]] = {name: [] for name in matchers}
     deliveries: list[float] = []
     for _ in range(rounds):
-        moves = [(chance.randrange(len(population.places)), population.place()) for _ in range(MOVES)]
-        events = [(population.notification(), population.place()) for _ in range(NOTIFICATIONS)]
+        moves = [(number, population.moved(number)) for number in (chance.randrange(people) for _ in range(MOVES))]
+        events = [population.event() for _ in range(NOTIFICATIONS)]
         answers = []
         for name in chance.sample(list(matchers), len(matchers)):
             one, began = matchers[name], matchers[name].spent_s()
@@ -119,7 +118,7 @@ class SqliteTree:
     """Its numbers have 32 bits and are rounded outwards, so places are compared again."""
 
     def __init__(self, population: Population) -> None:
-        self._radius = population.ground.radius_km
+        self._radius = population.workload.radius_km
         self._places = list(population.places)
         self._filters = [[_tests(one) for one in filters] for filters in population.filters]
         self._database = sqlite3.connect(":memory:", isolation_level=None)
@@ -155,7 +154,7 @@ class Postgres:
     def __init__(self, population: Population, url: str) -> None:
         import psycopg
 
-        self._radius = population.ground.radius_km
+        self._radius = population.workload.radius_km
         self._connection = psycopg.connect(url, autocommit=True, prepare_threshold=1)
         self._execute = self._connection.execute
         self._execute("create table subscribers (id integer primary key, area box not null)")

@@ -115,19 +115,19 @@ def _result(peer: Peer, program: str, plan: Mapping[str, Any], due: set[tuple[in
 def _plan(subscribers: int) -> tuple[dict[str, Any], set[tuple[int, int]]]:
     """For ``topic_clients``, and the pairs of publications and subscribers that are useful."""
     chance = Random(subscribers)
-    population = Population(subscribers, evenly(subscribers * FILTERS, subscribers))
-    least, crowds = Least(population.ground.radius_km), dict[str, int]()
+    population = Population(evenly(subscribers * FILTERS, subscribers), subscribers)
+    least, crowds = Least(population.workload.radius_km), dict[str, int]()
     keys = [list(dict.fromkeys(key_and_rest(one, crowds)[0] for one in each)) for each in population.filters]
     for number, place in enumerate(population.places):
         least.set_context(number, place)
         for one in population.filters[number]:
             least.subscribe(number, one)
-    events = [(population.notification(), population.place()) for _ in range(NOTIFICATIONS)]
+    events = [population.event() for _ in range(NOTIFICATIONS)]
     due = {(number, one) for number, event in enumerate(events) for one in least.notify(*event)}
     topics = [_topics(population, place, keys[number]) for number, place in enumerate(population.places)]
     moves, now = [], [dict.fromkeys(each) for each in topics]
     for subscriber in (chance.randrange(subscribers) for _ in range(MOVES)):
-        after = dict.fromkeys(_topics(population, population.place(), keys[subscriber]))
+        after = dict.fromkeys(_topics(population, population.moved(subscriber), keys[subscriber]))
         before, now[subscriber] = now[subscriber], after
         left, joined = [one for one in before if one not in after], [one for one in after if one not in before]
         moves.append((subscriber, left, joined))
@@ -139,7 +139,7 @@ def _plan(subscribers: int) -> tuple[dict[str, Any], set[tuple[int, int]]]:
 
 
 def _topics(population: Population, place: Values, keys: Sequence[str]) -> list[str]:
-    radius = population.ground.radius_km
+    radius = population.workload.radius_km
     corners = [
         {"x": float(place["x"]) + x, "y": float(place["y"]) + y} for x in (-radius, radius) for y in (-radius, radius)
     ]
@@ -149,7 +149,7 @@ def _topics(population: Population, place: Values, keys: Sequence[str]) -> list[
 
 def _cell(population: Population, place: Values) -> str:
     """Its side is that of the squares, so a square touches four at most."""
-    side = 2 * population.ground.radius_km
+    side = 2 * population.workload.radius_km
     return f"{floor(float(place['x']) / side)}-{floor(float(place['y']) / side)}"
 
 

@@ -61,9 +61,11 @@ def offers(study: Study) -> list[Offer]:
 def offer(study: Study, scale: str) -> Offer:
     definition = study.at(scale)
     runs = configurations_of(definition) * int(definition.get("replicates", 1))
+    command = f"python -m telemetry study {study.id} --scale {scale}"
+    if study.measure is not None:
+        return Offer(scale, runs, None, f"Its values are measured {study.way}, by the command line: {command}")
     largest = max((one["brokers"] for one in _topologies(definition)), default=1)
     if largest > settings.MAX_BROKERS:
-        command = f"python -m telemetry study {study.id} --scale {scale}"
         return Offer(scale, runs, None, f"Topologies of {largest:,} brokers are for the command line: {command}")
     return Offer(scale, runs, _estimated_s(study, scale))
 

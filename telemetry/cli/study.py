@@ -1,22 +1,25 @@
-"""``python -m telemetry study ID``: a study simulated, its values next to the published ones, and its verdicts."""
+"""``python -m telemetry study ID``: a study run, its values next to the published ones, and its verdicts."""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
+from overlay.core.chance import derive_seed
 from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import checked
 from overlay.experiment.inline import separated
 from overlay.experiment.sweeps import configuration_hash
-from telemetry.cli.sweep import orders_for, simulate_all
+from telemetry.cli.sweep import Say, orders_for, simulate_all
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.lake.storage import write_json
 from telemetry.measures import figures_in
 from telemetry.studies import judging, telling
-from telemetry.studies.study import QUICK, SCALES, Row, Study
+from telemetry.studies.study import QUICK, SCALES, Measure, Row, Study
 from telemetry.sweep.batch import CANCELLED, DONE, Batch
 from telemetry.sweep.simulation import Order
 from telemetry.systems.registry import measures_of, row_of, studies
@@ -35,7 +38,7 @@ def add_flags(command: ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="for machines")
 
 
-def make(given: Namespace, say: Callable[[str], None]) -> tuple[str, int]:
+def make(given: Namespace, say: Say) -> tuple[str, int]:
     """The study's answer, or the list of studies, and the exit code. What was simulated before is not simulated again.
 
     Raises ``InvalidSetting`` for an id that there is not and ``TelemetryError`` where it cannot go on.
@@ -43,6 +46,27 @@ def make(given: Namespace, say: Callable[[str], None]) -> tuple[str, int]:
     if given.id is None:
         return _list(given.json), WENT_WELL
     study = find(given.id)
+    if study.measure is None:
+        found = _simulated(study, given, say)
+    else:
+        found = _measured(study, study.measure, given.scale, say)
+    if found.code == STOPPED:
+        return "", STOPPED
+    result = judging.judge(study, given.scale, found.rows, found.configurations)
+    digest = telling.digest_of(found.digests)
+    return json.dumps(telling.document(result, digest)) if given.json else telling.text(result, digest), found.code
+
+
+class _Found(NamedTuple):
+    """What the runs came to."""
+
+    code: int
+    rows: Sequence[Row] = ()
+    configurations: int = 0
+    digests: Sequence[str] = ()
+
+
+def _simulated(study: Study, given: Namespace, say: Say) -> _Found:
     orders = orders_of(study, given.scale)
     out: Path = given.out or given.var / "studies" / study.id / given.scale
     batch = simulate_all(orders, out, given.var, say, with_spark=False)
@@ -51,13 +75,36 @@ def make(given: Namespace, say: Callable[[str], None]) -> tuple[str, int]:
     code = _code(batch, orders, say)
     if code == STOPPED:
         say(f"Stopped with {len(done):,} of {len(orders):,} runs done; the same command goes on from there")
-        return "", code
-    result = judging.judge(study, given.scale, _rows(batch, done), len({one.run.split("-")[0] for one in orders}))
-    digest = telling.digest_of(str(batch.told(order.run).result["digest"]) for order in done)
-    return json.dumps(telling.document(result, digest)) if given.json else telling.text(result, digest), code
+        return _Found(code)
+    digests = [str(batch.told(order.run).result["digest"]) for order in done]
+    return _Found(code, [*_rows(batch, done)], len({one.run.split("-")[0] for one in orders}), digests)
 
 
-def _code(batch: Batch, orders: Sequence[Order], say: Callable[[str], None]) -> int:
+def _measured(study: Study, measure: Measure, scale: str, say: Say) -> _Found:
+    """Nothing of it is kept: times of two invocations are of two states of the machine. The digest is of counts."""
+    definition, configurations = checked(*separated(study.at(scale)))
+    replicates, rows = int(definition["replicates"]), list[Row]()
+    try:
+        for replicate in range(replicates):
+            seed = derive_seed(definition["seed"], replicate)
+            for configuration, measures in measure(configurations, seed):
+                row = row_of(configuration, configuration_hash(configuration), seed, {})
+                rows.append(replace(row, measures=measures))
+            say(f"{replicate + 1} of {replicates} replicates measured")
+    except KeyboardInterrupt:
+        say("Stopped; nothing is kept")
+        return _Found(STOPPED)
+    known = measures_of(study.system)
+    counts = [
+        f"{row.configuration} {row.seed} {name} {value:g}"
+        for row in rows
+        for name, value in row.measures.items()
+        if name in known and known[name].is_count
+    ]
+    return _Found(WENT_WELL, rows, len({row.configuration for row in rows}), sorted(counts))
+
+
+def _code(batch: Batch, orders: Sequence[Order], say: Say) -> int:
     """How the runs ended; why one failed is said."""
     left = [(order, told) for order in orders if (told := batch.told(order.run)).state != DONE]
     for order, told in left:

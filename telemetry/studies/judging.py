@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from telemetry.statistics.intervals import SHARE, Scale, interval
-from telemetry.studies.criteria import UNKNOWN, Interval, word
+from telemetry.studies.criteria import NOT, UNKNOWN, Interval, word
 from telemetry.studies.study import Claim, Plot, Quantity, Row, Rows, Source, Study, X
 
 NOTHING: Interval = {"value": None, "low": None, "high": None, "n": 0, "replicates": []}
@@ -34,6 +34,8 @@ class Judged:
     claim: Claim
     verdict: str
     values: tuple[Value, ...]
+    called: str = ""
+    """A name of this ``not``: one of ``Claim.called``."""
 
     @property
     def is_known(self) -> bool:
@@ -100,7 +102,9 @@ def _judged(claim: Claim, seeds: Sequence[Rows], published: Rows) -> Judged:
         )
         for name in dict.fromkeys([*figures, *said])
     ) or (Value(claim.id, claim.claim, claim.unit, NOTHING, None, None),)
-    return Judged(claim, word(*claim.judge(figures)) if is_known else UNKNOWN, values)
+    verdict = word(*claim.judge(figures)) if is_known else UNKNOWN
+    called = next((name for name, is_so in claim.called.items() if verdict == NOT and is_so(figures)), "")
+    return Judged(claim, verdict, values, called)
 
 
 def _drawn(plot: Plot, seeds: Sequence[Rows], published: Rows) -> Drawn:

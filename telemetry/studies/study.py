@@ -6,6 +6,8 @@
                              │ Plot.values, Claim.measure   once for each seed
                              v
                            quantities ── intervals over seeds ──> values next to the published ones, verdicts
+
+Some make their rows themselves, by ``Study.measure`` instead of runs.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from overlay.core.engines import SIMULATED
 from overlay.experiment.files import parse_definition
 from telemetry.errors import TelemetryError
 from telemetry.statistics.intervals import LOG, Scale
@@ -24,6 +27,11 @@ from telemetry.studies.criteria import Interval, Shown
 QUICK, PAPER = "quick", "paper"
 SCALES = (QUICK, PAPER)
 """Minutes, and all that the paper has."""
+IN_PROCESS = "in process"
+WAYS = {
+    SIMULATED: "simulated, not measured live",
+    IN_PROCESS: "measured in one process, without messages on a network",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,8 @@ class Claim:
     published: Mapping[str, float] = field(default_factory=dict)
     """In addition to what ``measure`` finds in the study's published rows."""
     source: Source | None = None
+    called: Mapping[str, Callable[[Mapping[str, Interval]], Shown]] = field(default_factory=dict)
+    """Names of what ``not`` may be, such as ``reversed``, and when it is."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,11 @@ class Plot:
     @property
     def unit(self) -> str:
         return str(self.y["unit"]) or "number"
+
+
+Measured = tuple[Mapping[str, Any], Mapping[str, float]]
+"""A configuration, and its measures by name: those of its system, and the study's own."""
+Measure = Callable[[Sequence[Mapping[str, Any]], int], Iterable[Measured]]
 
 
 def nothing_published() -> Rows:
@@ -174,6 +189,15 @@ class Study:
     """Set by the registry."""
     fill: Callable[[dict[str, Any]], dict[str, Any]] = as_written
     """Fills in what its definition leaves open, such as rates by what a broker bears. Equal on every machine."""
+
+    measure: Measure | None = None
+    """Measures all configurations of a replicate in this process, by its seed, instead of simulating each. Such a study
+    is for the command line."""
+
+    @property
+    def way(self) -> str:
+        """How its values come about: a key of ``WAYS``."""
+        return SIMULATED if self.measure is None else IN_PROCESS
 
     def at(self, scale: str) -> dict[str, Any]:
         """Its definition at that scale, as an experiment's body with its topologies inline."""

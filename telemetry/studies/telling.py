@@ -8,7 +8,7 @@ from typing import Any
 from overlay.core.hashes import blake2b
 from telemetry.studies.criteria import NOT_JUDGED
 from telemetry.studies.judging import Result, Value
-from telemetry.studies.study import SCALES, Study
+from telemetry.studies.study import SCALES, WAYS, Study
 
 
 def digest_of(digests: Iterable[str]) -> str:
@@ -68,14 +68,13 @@ def text(result: Result, digest: str) -> str:
     study = result.study
     lines = [f"{study.id}  {study.title}", study.question, ""]
     for one in result.judged:
-        lines += [f"{one.verdict.upper()}: {one.claim.claim}", f"  criterion: {one.claim.criterion}"]
-        lines += [*(f"  {line}" for line in _table(one.values)), ""]
+        verdict = f"{one.verdict}, {one.called}" if one.called else one.verdict
+        lines += [f"{verdict.upper()}: {one.claim.claim}", f"  criterion: {one.claim.criterion}"]
+        lines += [*(f"  {line}" for line in _table(one.values, study.way)), ""]
     for drawn in result.drawn:
         if drawn.values:
-            lines += [drawn.plot.title, *(f"  {line}" for line in _table(list(drawn.values.values()))), ""]
-    lines += [
-        f"{result.scale}: {result.seeds} seeds, simulated, not measured live. {_differs(study, result.scale)}".strip()
-    ]
+            lines += [drawn.plot.title, *(f"  {line}" for line in _table(list(drawn.values.values()), study.way)), ""]
+    lines += [f"{result.scale}: {result.seeds} seeds, {WAYS[study.way]}. {_differs(study, result.scale)}".strip()]
     lines += [*study.tell(result), *study.limits, f"digest {digest}"]
     return "\n".join(lines)
 
@@ -84,9 +83,9 @@ def _differs(study: Study, scale: str) -> str:
     return study.quick_differs if scale == SCALES[0] else ""
 
 
-def _table(values: Sequence[Value]) -> Iterator[str]:
+def _table(values: Sequence[Value], way: str) -> Iterator[str]:
     width = max(len(f"{value.name} ({value.unit})") for value in values)
-    yield f"{'':<{width}}  {'simulated, 95 % interval':>32}  {'n':>3}  {'published':>10}"
+    yield f"{'':<{width}}  {f'{way}, 95 % interval':>32}  {'n':>3}  {'published':>10}"
     for value in values:
         name = f"{value.name} ({value.unit})"
         yield f"{name:<{width}}  {_interval(value.found):>32}  {value.found['n']:>3}  {number(value.published):>10}"

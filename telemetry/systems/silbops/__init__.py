@@ -2,6 +2,7 @@
 
 - ``measures``    what each measure means
 - ``system``      tables, measures and doubts of its runs
-- ``studies``     E2.4 and E2.7 to E2.10, simulated
-- ``in_process``  experiments on a broker's tables alone, in this process, by processor time
+- ``published``   what the paper says of its measurements
+- ``studies``     E2.1 to E2.10
+- ``in_process``  measures a broker's tables alone, in this process, by processor time
 """

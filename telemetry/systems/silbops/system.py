@@ -17,8 +17,11 @@ from telemetry.charts.live import KeyFigure
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.silbops.measures import MEASURES, PART
+from telemetry.systems.silbops.studies.break_even import BREAK_EVEN_STUDY
+from telemetry.systems.silbops.studies.changes import CHANGE_STUDIES
 from telemetry.systems.silbops.studies.future import FUTURE_STUDIES
 from telemetry.systems.silbops.studies.network import NETWORK_STUDY
+from telemetry.systems.silbops.studies.throughput import THROUGHPUT_STUDY
 
 DOUBTS = {
     "lost": "publications were lost",
@@ -41,7 +44,7 @@ class SilbopsTelemetry(Telemetry):
         KeyFigure("duplicates", is_main=False),
         KeyFigure("rows", is_main=False),
     )
-    studies = (NETWORK_STUDY, *FUTURE_STUDIES)
+    studies = (*CHANGE_STUDIES, NETWORK_STUDY, THROUGHPUT_STUDY, BREAK_EVEN_STUDY, *FUTURE_STUDIES)
     first_figure = "messages_per_change"
     published_in = "Section 4"
     _known: tuple[Journalled, Mapping[str, float | None]] | None = None

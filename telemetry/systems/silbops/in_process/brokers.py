@@ -3,21 +3,21 @@ what the broker does with each decoded message."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import count
 
-from overlay.systems.silbops.content.filters import Filter, read_filter
+from overlay.systems.silbops.content.filters import Filter, filter_of
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index import INDEXES
+from overlay.systems.silbops.load.draws import near
+from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.scope.reducing import constraints_of, reduced
-from overlay.systems.silbops.scope.text import parse
-from overlay.systems.silbops.scope.tree import Tree
 from overlay.systems.silbops.tables import Kind, Link, Subscription, Tables
 from overlay.systems.silbops.tables.rows import Context
 from overlay.systems.silbops.wire.messages import Publish, SetCtx, Subscribe, Unsubscribe
+from overlay.systems.silbops.workload import ONE
 from telemetry.systems.silbops.in_process.population import Population
 
-SILBOPS, SIENA = "silbops", "siena"
 ARMS = (SILBOPS, SIENA)
 CAMERA = Link(Kind.CLIENT, "camera")
 
@@ -57,12 +57,12 @@ class Broker:
 class Clients:
     """Subscribers at one broker, and one publisher. Messages are made apart from their handling, which is measured."""
 
-    def __init__(self, arm: str, broker: Broker, population: Population, *, has_one_scope: bool = False) -> None:
-        """``has_one_scope``: only the first filter of each subscriber has a function."""
+    def __init__(self, arm: str, broker: Broker, population: Population) -> None:
         self.arm, self.broker = arm, broker
         self.links = [Link(Kind.CLIENT, f"{number}") for number in range(len(population.filters))]
-        self._population, self._has_one_scope = population, has_one_scope
-        self._square = square(population.ground.radius_km)
+        self._population = population
+        self._has_one_scope = population.workload.change_scope == ONE
+        self._square = near(population.workload.radius_km)
         self._bounds = reduced(self._square) or ()
         self._places = list(population.places)
         self._ids = count()
@@ -109,17 +109,7 @@ class Clients:
         if self.arm == SILBOPS or scope is None:
             return Subscribe(0, wire_id, one, scope)
         box = constraints_of(self._bounds, self._places[number]) or ()
-        return Subscribe(0, wire_id, read_filter([*map(_written, one), *map(_written, box)], is_siena=True))
+        return Subscribe(0, wire_id, filter_of((*one, *box), is_siena=True))
 
     def _is_scoped(self, position: int) -> bool:
         return not (self._has_one_scope and position)
-
-
-def square(radius_km: float) -> Tree:
-    """The function of the paper's use case (line 141)."""
-    near = (f"this.{name}-{radius_km:g} <= pub.{name} <= this.{name}+{radius_km:g}" for name in "xy")
-    return parse(" and ".join(near))
-
-
-def _written(one: Sequence[object]) -> Sequence[object]:
-    return one[:3]

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from telemetry.statistics.intervals import COUNT, SIGNED
 from telemetry.studies.criteria import Intervals, Shown, all_of, are_at_most, at_least, at_most
-from telemetry.studies.study import Claim, Quantities, Row, Rows, Source, Study, where
+from telemetry.studies.study import Claim, Quantities, Rows, Source, Study, where
+from telemetry.systems.silbops.studies.cells import DEFINITIONS, only
 
-DEFINITIONS = Path(__file__).parent / "definitions"
 WRITTEN = "2026-11-29, from the paper's words on future work; no run of this study was known"
 FUTURE = Source("Section 6, future work", "227-249")
 SIMULATED = "All values are simulated, with calibrated service times."
 MET = "The same: the claim is met or not."
 PER_CHANGES = 1_000
 NONE_LOST = are_at_most(0, 0)
-
-
-def _only(rows: Rows) -> Row:
-    """Raises ``KeyError``."""
-    if len(rows) != 1:
-        raise KeyError(f"{len(rows)} runs")
-    return rows[0]
 
 
 def _of_each(rows: Rows, measure: str, names: Sequence[str]) -> Quantities:
@@ -48,7 +40,7 @@ def _fewer_messages(rows: Rows) -> Quantities:
     """At the smallest share: messages per publication with publisher_scope / without it."""
     share = min(row.get("admitted_share") for row in rows)
     with_it, without = (
-        _only(where(rows, admitted_share=share, publisher_scope=value)).measures["messages_per_publication"]
+        only(where(rows, admitted_share=share, publisher_scope=value)).measures["messages_per_publication"]
         for value in (True, False)
     )
     return {f"{share:g}": with_it / without}
@@ -177,7 +169,7 @@ ARMS = {
 
 def _lost_per_changes(rows: Rows) -> Quantities:
     """Lost publications per 1,000 changes of context, by arm. Raises ``KeyError``."""
-    runs = {arm: _only(where(rows, **settings)).measures for arm, settings in ARMS.items()}
+    runs = {arm: only(where(rows, **settings)).measures for arm, settings in ARMS.items()}
     return {arm: PER_CHANGES * found["lost"] / found["context_changes"] for arm, found in runs.items()}
 
 

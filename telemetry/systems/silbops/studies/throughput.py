@@ -1,0 +1,148 @@
+"""E2.5, Fig. 11 and Table 1: what context apart from content costs a notification, in process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+
+from overlay.systems.silbops.names import SIENA, SILBOPS
+from telemetry.charts.charts import axis
+from telemetry.statistics.intervals import SIGNED
+from telemetry.studies.criteria import Intervals, Shown, all_of, any_of, at_least, between, negated
+from telemetry.studies.judging import Result
+from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Rows, Study, X, where
+from telemetry.systems.silbops.in_process.measuring import measured
+from telemetry.systems.silbops.published import DERIVED, PRINTED, find, slips_at
+from telemetry.systems.silbops.studies.cells import DEFINITIONS, IN_PROCESS, NOTIFICATION, WRITTEN, by
+from telemetry.systems.silbops.studies.telling import judged, of_claim
+
+PAIRS: Mapping[str, tuple[str, str]] = {
+    "counting": ("counting", "counting"),
+    "access": ("access", "access"),
+    "leaf": ("leaf", "leaf"),
+    "cells": ("access", "cells"),
+}
+"""The index of SilboPS and that of SIENA, by claim."""
+PUBLISHED_AT = 80_000
+PER_S = 1e6
+"""µs."""
+LOSS, RISE, LAST = "loss", "least rise", "last two"
+REVERSED = "reversed"
+
+
+def _throughputs(rows: Rows, arm: str, index: str) -> dict[int, list[float]]:
+    """Notifications/s by size, in the order of how many there are. Raises ``KeyError``."""
+    of = where(rows, arm=arm, index=index)
+    sizes = sorted({row.get("subscriptions") for row in of})
+    if not sizes:
+        raise KeyError("subscriptions")
+    return {
+        size: [PER_S / us for us in by(where(of, subscriptions=size), "notifications", NOTIFICATION).values()]
+        for size in sizes
+    }
+
+
+def _losses(rows: Rows, pair: str) -> Quantities:
+    """With most notifications, the share of throughput that SilboPS loses; and how the throughput of each rises."""
+    ours, theirs = (_throughputs(rows, arm, index) for arm, index in zip((SILBOPS, SIENA), PAIRS[pair], strict=True))
+    found = {f"{LOSS} at {size:,}": 1 - ours[size][-1] / theirs[size][-1] for size in ours}
+    for arm, of in ((SILBOPS, ours), (SIENA, theirs)):
+        for size, values in of.items():
+            steps = [later / earlier for earlier, later in pairwise(values)]
+            if len(steps) > 1:
+                found[f"{RISE} to the last but one, {arm} at {size:,}"] = min(steps[:-1])
+            found[f"{LAST}, {arm} at {size:,}"] = steps[-1]
+    return found
+
+
+def _of(figures: Intervals, kind: str) -> Intervals:
+    return {name: one for name, one in figures.items() if name.startswith(kind)}
+
+
+def _is_small(figures: Intervals) -> tuple[Shown, Shown]:
+    losses = _of(figures, LOSS).values()
+    rises = all_of(at_least(one, 1) for one in _of(figures, RISE).values())
+    settles = all_of(between(one, 0.9, 1.1) for one in _of(figures, LAST).values())
+    small = all_of(between(one, 0, 0.10) for one in losses)
+    return all_of((small, rises, settles)), all_of(between(one, -0.10, 0.20) for one in losses)
+
+
+def _is_reversed(figures: Intervals) -> Shown:
+    return any_of(negated(at_least(one, -0.10)) for one in _of(figures, LOSS).values())
+
+
+LOST = find(DERIVED, "throughput lost", "mean")
+
+
+def _claim(pair: str) -> Claim:
+    ours, theirs = PAIRS[pair]
+    how = f"index {ours}" if ours == theirs else f"SilboPS by {ours}, SIENA by {theirs}"
+    return Claim(
+        f"loss-{pair}",
+        f"SilboPS loses little throughput of notifications, which rises to a plateau ({how}).",
+        "1 − throughput of SilboPS / SIENA is in [0, 0.10] at 10,000 and at 80,000 subscriptions; each throughput "
+        "rises with the number of notifications, and the last two are within 10 %.",
+        "Each loss is in [−0.10, 0.20]. Below −0.10 it is called reversed.",
+        partial(_losses, pair=pair),
+        _is_small,
+        WRITTEN,
+        "share or ratio",
+        SIGNED,
+        {f"{LOSS} at {PUBLISHED_AT:,}": LOST.number / 100},
+        LOST.source,
+        {REVERSED: _is_reversed},
+    )
+
+
+def _by_notifications(rows: Rows, size: int) -> Mapping[tuple[str, X], Quantity]:
+    return {
+        (f"{row.get('arm')}, {row.get('index')}", float(row.get("notifications"))): PER_S / row.measures[NOTIFICATION]
+        for row in where(rows, subscriptions=size)
+    }
+
+
+def tell(result: Result) -> Sequence[str]:
+    said = []
+    for pair in PAIRS:
+        parts = [
+            f"{'loses' if value > 0 else 'gains'} {abs(value):.0%} at {name.removeprefix(f'{LOSS} at ')}"
+            for name, value in of_claim(result, f"loss-{pair}").items()
+            if name.startswith(LOSS)
+        ]
+        if parts:
+            called = judged(result, f"loss-{pair}").called
+            sentence = f"{' / '.join(dict.fromkeys(PAIRS[pair])).capitalize()}: SilboPS {' and '.join(parts)}"
+            said.append(f"{sentence} subscriptions{f': {called}' if called else ''}.".replace("%", " %"))
+    return said
+
+
+THROUGHPUT_STUDY = Study(
+    "E2.5",
+    "Throughput",
+    "How much throughput of notifications does it cost to test contexts after content?",
+    DEFINITIONS / "throughput.yaml",
+    tuple(
+        Plot(
+            f"11-{size}",
+            f"Throughput with {size:,} subscriptions",
+            axis("Notifications"),
+            axis("Throughput", "/s", log=True),
+            partial(_by_notifications, size=size),
+        )
+        for size in (10_000, PUBLISHED_AT)
+    ),
+    tuple(_claim(pair) for pair in PAIRS),
+    says="With 80,000 subscriptions SIENA does 1,083 and 1,101 notifications/s, SilboPS 984 and 1,016: 8.4 % less. "
+    "Throughput rises with the number of notifications.",
+    sources=(find(PRINTED, "throughput").source, LOST.source),
+    limits=(
+        IN_PROCESS,
+        "The paper does not say how SIENA found positions. Its constraints of position are in the index here; with "
+        "counting they are counted like all others.",
+        "There is no run with 1,000,000 subscriptions.",
+        *slips_at("199", "201", "394"),
+    ),
+    tell=tell,
+    measure=measured,
+)
