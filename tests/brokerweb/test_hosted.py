@@ -205,6 +205,13 @@ async def test_what_is_sent_again_with_its_key_is_done_once(site: Site) -> None:
     assert ["Idempotent-Replayed" in one.headers for one in made] == [False, True], (
         "what was refused leaves its key free"
     )
+    told = {**content("r17", temperature=26), "provider": "p"}
+    async with site.stream(first.json()) as events:
+        sent = [await send("publish/", told, "3") for _ in range(2)]
+        await site.publish("r18", provider="p", temperature=27)
+        entities = [(await anext(events))["data"]["notification"]["entity_id"] for _ in range(2)]
+    assert [one.status_code for one in sent] == [202, 202] and sent[0].json() == sent[1].json()
+    assert entities == ["r17", "r18"]
 
 
 async def test_the_python_client_subscribes_provides_and_watches(site: Site, stranger: Stranger) -> None:

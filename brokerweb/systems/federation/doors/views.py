@@ -14,7 +14,7 @@ from rest_framework.serializers import BaseSerializer
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.paging import part_of
-from brokerweb.api.resources import created
+from brokerweb.api.resources import IDEMPOTENCY_KEY, created
 from brokerweb.front.principals import who_is
 from brokerweb.front.refusals import RecordsRefusals
 from brokerweb.kit.moments import now_ms
@@ -158,6 +158,7 @@ class PublishView(OfNetwork):
 
     @extend_schema(
         operation_id="networks_publish",
+        parameters=[IDEMPOTENCY_KEY],
         request=shapes.PublishBody,
         responses={202: shapes.NotificationSerializer},
     )
