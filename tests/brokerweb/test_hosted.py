@@ -56,6 +56,10 @@ async def test_a_notification_comes_by_stream_and_by_webhook_over_three_brokers(
     path, headers, body = await stranger.next()
     assert (path, headers["content-type"]) == ("/told", "application/json")
     assert json.loads(body) == {"subscription": made["id"], "notifications": [notification]}
+    found = await site.json("query/", {"scopes": ["climate"], "entity_id": "r17"}, 200)
+    assert found["notifications"] == [notification], "its provider has no URL, but has published it"
+    unknown = await site.client.post("query/", json={"scopes": ["climate"], "entity_id": "r18"})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "no_provider")
     shown = await site.until(lambda one: one["delivered"] == 1, f"subscriptions/{made['id']}/")
     assert (shown["notified"], shown["given_up"], shown["state"]) == (1, 0, "active")
     tried = await site.json("subscription-dry-run/", {"expression": "temperature > 25"}, 200)

@@ -127,7 +127,7 @@ class ProviderListView(OfNetwork):
         """Register a provider, or change what it advertises. 201 once a broker has acknowledged.
 
         Its registration is kept until it is deleted, also over restarts. With a `url`, it is asked there by GET
-        whenever context is queried; otherwise it publishes.
+        whenever context is queried; otherwise queries are answered with the newest that it has published.
         """
         caller, body = self.caller(request, pk), self.parsed(shapes.ProviderBody)
         row = service.advertise(caller, documents.advertisement_of(Role.PROVIDER, body), body.get("broker"))
