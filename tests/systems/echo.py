@@ -24,7 +24,7 @@ GIVE_UP = SECOND
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    repeats: int = setting(1, low=1, high=9, help="How often the server says back what it hears.")
+    echoes: int = setting(1, low=1, high=9, help="How often the server says back what it hears.")
 
     def __post_init__(self):
         check(self)
@@ -45,11 +45,11 @@ class Workload:
 
 
 class Server:
-    """Says each datagram back ``repeats`` times; a ping (``?``) once."""
+    """Says each datagram back ``echoes`` times; a ping (``?``) once."""
 
     def __init__(self, settings, address):
         self.address = address
-        self._repeats = settings.repeats
+        self._echoes = settings.echoes
         self._outgoing = []
         self._counters = {"heard": 0, "said": 0}
 
@@ -59,7 +59,7 @@ class Server:
     def receive_datagrams(self, datagrams, now):
         for data, source in datagrams:
             self._counters["heard"] += 1
-            self._outgoing += [(data, source)] * (1 if data == b"?" else self._repeats)
+            self._outgoing += [(data, source)] * (1 if data == b"?" else self._echoes)
 
     def datagrams_to_send(self):
         outgoing, self._outgoing = self._outgoing, []

@@ -38,7 +38,7 @@ def experiment(api, ring):
         "name": "echoes",
         "system": "echo",
         "topology": ring["id"],
-        "settings": {"repeats": [1, 3]},
+        "settings": {"echoes": [1, 3]},
         "workload": WORKLOAD,
         "replicates": 2,
         "seed": 5,
@@ -61,7 +61,7 @@ def runs(api, experiment):
 
 def test_it_is_listed_with_what_can_be_set(api):
     (echo,) = [row for row in api.get("/api/systems/").json()["results"] if row["name"] == "echo"]
-    assert [row["name"] for row in echo["settings"]] == ["repeats"]
+    assert [row["name"] for row in echo["settings"]] == ["echoes"]
     assert [row["name"] for row in echo["workload"]] == ["callers", "interval_ms", "holders", "duration_s"]
 
 
@@ -96,7 +96,7 @@ def test_its_runs_are_simulated_summarised_and_shown(api, looking, runs):
 
 def test_each_echo_is_a_delivery_with_its_verdict(runs, settings):
     once, thrice = (run for run in runs if run.replicate == 1)
-    if once.configuration["settings"]["repeats"] != 1:
+    if once.configuration["settings"]["echoes"] != 1:
         once, thrice = thrice, once
     assert once.summary["deliveries"]["duplicates"] == 0
     told = thrice.summary["deliveries"]
@@ -109,12 +109,12 @@ def test_each_echo_is_a_delivery_with_its_verdict(runs, settings):
 
 def test_its_form_is_made_from_its_settings(looking):
     page = looking.get("/experiments/new/?system=echo").content.decode()
-    assert 'name="settings-repeats"' in page
+    assert 'name="settings-echoes"' in page
     assert 'name="workload-callers"' in page
     assert "walk_ttl" not in page
     other = looking.get("/experiments/new/").content.decode()
     assert 'href="?system=echo"' in other
-    assert "repeats" not in other
+    assert "echoes" not in other
 
 
 def test_the_form_saves_and_launches_it(looking, ring):
@@ -128,7 +128,7 @@ def test_the_form_saves_and_launches_it(looking, ring):
         "do": "launch",
         "workload-callers": "4, 8",
         "workload-duration_s": "2",
-        "settings-repeats": "2",
+        "settings-echoes": "2",
     }
     assert looking.post("/experiments/new/", sent).status_code == 302
     job.compute()
@@ -138,16 +138,16 @@ def test_the_form_saves_and_launches_it(looking, ring):
 
 def test_pages_with_its_figures_say_that_its_costs_are_defaults(api, looking, runs):
     run, missing = runs[0], "No measured service times for echo, callers: default costs are used."
-    for page in (f"/runs/{run.pk}/", f"/experiments/{run.experiment_id}/", "/compare/?q=repeats+%3E+0"):
+    for page in (f"/runs/{run.pk}/", f"/experiments/{run.experiment_id}/", "/compare/?q=echoes+%3E+0"):
         assert missing in looking.get(page).content.decode(), page
     assert api.get(f"/api/runs/{run.pk}/").json()["simulated"]["unmeasured"] == ["echo", "callers"]
 
 
 def test_its_runs_are_filtered_and_compared(api, looking, runs):
-    assert api.get("/api/runs/?q=repeats = 3").json()["count"] == 2
-    answer = api.get("/api/compare/?by=repeats")
+    assert api.get("/api/runs/?q=echoes = 3").json()["count"] == 2
+    answer = api.get("/api/compare/?by=echoes")
     assert answer.status_code == 200, answer.content
-    assert looking.get("/compare/?by=repeats").status_code == 200
+    assert looking.get("/compare/?by=echoes").status_code == 200
 
 
 def test_a_setting_that_another_system_has_with_another_meaning_is_named_by_system(api, looking, runs):

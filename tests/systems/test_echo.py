@@ -29,7 +29,7 @@ from tests.waiting import wait_for
 CONFIGURATION = {
     "system": "echo",
     "topology": {"brokers": 1, "links": []},
-    "settings": {"repeats": 2},
+    "settings": {"echoes": 2},
     "workload": {"callers": 3, "duration_s": 2.0},
 }
 
@@ -44,11 +44,11 @@ def asked(facts):
 
 
 def test_it_says_of_itself_what_can_be_set_and_refuses_what_cannot(echo):
-    assert [info.name for info in echo.settings] == ["repeats"]
-    assert echo.whole({}) == {"repeats": 1}
-    echo.check(echo.setup({"repeats": 3}, {"callers": 9}, Graph(1, ())))
+    assert [info.name for info in echo.settings] == ["echoes"]
+    assert echo.whole({}) == {"echoes": 1}
+    echo.check(echo.setup({"echoes": 3}, {"callers": 9}, Graph(1, ())))
     for settings, workload, brokers, field in (
-        ({"repeats": 10}, None, 1, "settings.repeats"),
+        ({"echoes": 10}, None, 1, "settings.echoes"),
         ({"walk_ttl": 4}, None, 1, "settings.walk_ttl"),
         ({}, {"callers": 0}, 1, "workload.callers"),
         ({}, {}, 4, "workload.callers"),
@@ -100,7 +100,7 @@ def test_live_its_processes_are_launched_measured_and_gone(tmp_path):
             "r1",
             tmp_path,
             brokers=1,
-            settings={"repeats": 2},
+            settings={"echoes": 2},
             workload=CONFIGURATION["workload"],
             seed=5,
             system="echo",

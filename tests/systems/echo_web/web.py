@@ -8,5 +8,5 @@ class EchoWeb(Web):
     entries = (Entry("Echo chamber", "Nothing but echoes", "echo-chamber", icon="wire", label="Echo chamber"),)
 
     def parts_of_run(self, run):
-        repeated = run.configuration["settings"]["repeats"]
-        return (Part("echoes", "Echoes", "echo_web/echoes.html", {"repeats": repeated}),)
+        repeated = run.configuration["settings"]["echoes"]
+        return (Part("echoes", "Echoes", "echo_web/echoes.html", {"echoes": repeated}),)
