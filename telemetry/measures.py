@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from telemetry.formatting import count, in_unit, signed
 from telemetry.statistics.intervals import COUNT, LOG, SHARE, SIGNED, Scale
@@ -90,6 +90,14 @@ class Measure:
     def difference(self, value: float | None) -> str:
         """The difference of two values, with its sign and unit: "+1.42 ms"."""
         return signed(self.text, value)
+
+
+class Words(NamedTuple):
+    """What a system calls a common measure."""
+
+    title: str
+    short: str
+    definition: str
 
 
 def _count(name: str, title: str, definition: str, better: Better = "lower", short: str = "") -> Measure:

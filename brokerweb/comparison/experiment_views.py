@@ -24,9 +24,11 @@ def chart(request: HttpRequest, experiment_id: str) -> HttpResponse:
     """A fragment of the page. An unknown figure or axis falls back to the default, because it comes from a URL."""
     experiment = get_object_or_404(Experiment, pk=experiment_id)
     metric, system = request.GET.get("metric", ""), experiment.definition["system"]
-    known = {name: one for name, one in measures().items() if one.system in ("", system)}
+    known = {name: one for name, one in measures([system]).items() if one.system in ("", system)}
     asked = Asked(
-        q=f"experiment.id = {experiment.pk}", metrics=(metric if metric in known else first_figure([system]),)
+        q=f"experiment.id = {experiment.pk}",
+        metrics=(metric if metric in known else first_figure([system]),),
+        systems=(system,),
     )
     shown = {"q": asked.q, "metric": asked.metrics[0]}
     context: dict[str, Any] = {

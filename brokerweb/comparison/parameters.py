@@ -88,13 +88,17 @@ def _read(name: str, document: Mapping[str, Any]) -> Configuration:
     return Configuration(name, run.factors(), said, row)
 
 
+def systems_of(configurations: Iterable[Configuration]) -> tuple[str, ...]:
+    return tuple(sorted({str(one.factors["system"]) for one in configurations} & SYSTEMS.keys()))
+
+
 def _title(name: str, configurations: Iterable[Configuration]) -> str:
     system, _, own = name.rpartition(".")
     if system in SYSTEMS:
         return f"{words(own)} ({SYSTEMS[system].title})"
     if name not in _TITLES:
         return words(name)
-    servers = servers_title({str(one.factors["system"]) for one in configurations} & SYSTEMS.keys())
+    servers = servers_title(systems_of(configurations))
     return servers.fill(_TITLES[name].replace("{Servers}", servers.many))
 
 

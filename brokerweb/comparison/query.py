@@ -54,6 +54,8 @@ class Asked:
     sort: str = ""
     configurations: tuple[str, ...] = ()
     """Groups whose distributions are drawn; none: the first of the table."""
+    systems: tuple[str, ...] = ()
+    """Those of the runs, in whose words figures are titled; none: not known yet."""
 
     @property
     def is_anything(self) -> bool:
@@ -62,7 +64,7 @@ class Asked:
     @property
     def measure(self) -> Measure:
         """The measure that is drawn and compared with the baseline."""
-        return measures()[self.metrics[0] if self.metrics else first_figure(())]
+        return measures(self.systems)[self.metrics[0] if self.metrics else first_figure(())]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -75,7 +77,7 @@ class Asked:
 
     @property
     def measures(self) -> list[Measure]:
-        return [measures()[name] for name in self.columns]
+        return [measures(self.systems)[name] for name in self.columns]
 
     @property
     def middle(self) -> str:

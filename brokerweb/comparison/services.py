@@ -102,6 +102,7 @@ def compare(asked: Asked, now: datetime) -> Comparison:
         )
     configurations = parameters.known({**(held.representatives() if held else {}), **chosen.representatives()})
     compared = [configurations[name] for name in chosen.representatives()]
+    asked = replace(asked, systems=parameters.systems_of(compared))
     differing = parameters.differing(compared)
     _check(asked, differing)
     groups = grouped(asked, chosen.runs, configurations, differing)

@@ -83,7 +83,7 @@ def _page(
         "wrong": {error.field: error.sentence} if error else {},
         "dropped": dropped,
         "examples": examples,
-        "measures": measures().values(),
+        "measures": measures(found.asked.systems if found else ()).values(),
         "aggregates": AGGREGATES,
         "kept": [(name, value) for name in ("runs", "configuration") for value in request.GET.getlist(name)],
         "without_wrong": _without(request, error.field) if error else "",

@@ -51,7 +51,8 @@ _NONE = Cell(UNKNOWN)
 def of_runs(systems: Iterable[str]) -> list[Figure]:
     """The figures in a list of runs of these systems."""
     declared = {_key(one.system.name, shown): shown for one in all_telemetry() for shown in one.key_figures}
-    known, chosen = measures(), set(systems)
+    chosen = set(systems)
+    known = measures(chosen)
     return [_figure(known[name], declared.get(known[name].key), chosen) for name in listed_figures(chosen)]
 
 

@@ -30,7 +30,7 @@ from telemetry.charts.live import KEY_FIGURES, SERIES, KeyFigure, LiveChart
 from telemetry.errors import TelemetryError
 from telemetry.lake.records import FOUND
 from telemetry.lake.runs import RunFiles
-from telemetry.measures import Measure
+from telemetry.measures import Measure, Words
 from telemetry.studies.study import Study
 
 
@@ -140,6 +140,8 @@ class Telemetry:
 
     measures: ClassVar[tuple[Measure, ...]] = ()
     """Measures in addition to ``telemetry.measures.COMMON``."""
+    common_words: ClassVar[Mapping[str, Words]] = {}
+    """What common measures are called in its runs, by name; the others keep their words."""
     studies: ClassVar[tuple[Study, ...]] = ()
     """Its published figures and other questions, in the order of lists."""
     wordings: ClassVar[Mapping[str, Wording]] = {}

@@ -55,12 +55,14 @@ def measures_of(system: str) -> Mapping[str, Measure]:
     return _measures(SYSTEMS.get(system))
 
 
-def measures() -> Mapping[str, Measure]:
-    """All measures, by their names in filters, columns and charts.
+def measures(systems: Iterable[str] = ()) -> Mapping[str, Measure]:
+    """All measures, by their names in filters, columns and charts. Common ones have the words of ``systems``, if that
+    is a single one.
 
     A measure of one system has its bare name, or its key ``SYSTEM.name`` where a measure before it has that.
     """
-    return _all_measures(tuple(SYSTEMS.values()))
+    named = set(systems)
+    return _all_measures(tuple(SYSTEMS.values()), SYSTEMS.get(named.pop()) if len(named) == 1 else None)
 
 
 def listed_figures(systems: Iterable[str]) -> tuple[str, ...]:
@@ -131,8 +133,11 @@ def row_of(configuration: Mapping[str, Any], name: str, seed: int, figures: Mapp
 def _measures(system: System | None) -> Mapping[str, Measure]:
     if system is None:
         return _titled(COMMON, SERVER)
-    own = {one.name: replace(one, system=system.name) for one in _class_of(system).measures}
-    return _titled({**COMMON, **own}, system.server_title)
+    telemetry = _class_of(system)
+    own = {one.name: replace(one, system=system.name) for one in telemetry.measures}
+    words = {name: one._asdict() for name, one in telemetry.common_words.items()}
+    common: dict[str, Measure] = {name: replace(one, **words.get(name, {})) for name, one in COMMON.items()}
+    return _titled({**common, **own}, system.server_title)
 
 
 def _titled(known: Mapping[str, Measure], servers: Title) -> dict[str, Measure]:
@@ -143,9 +148,12 @@ def _titled(known: Mapping[str, Measure], servers: Title) -> dict[str, Measure]:
 
 
 @cache
-def _all_measures(systems: tuple[System, ...]) -> Mapping[str, Measure]:
+def _all_measures(systems: tuple[System, ...], words_of: System | None) -> Mapping[str, Measure]:
     own = [one for system in systems for one in _measures(system).values() if one.system]
-    found = _titled(COMMON, servers_title(system.name for system in systems))
+    if words_of is None:
+        found = _titled(COMMON, servers_title(system.name for system in systems))
+    else:
+        found = {name: _measures(words_of)[name] for name in COMMON}
     for one in own:
         found.setdefault(one.name, one)
     return {**found, **{one.key: replace(one, name=one.key) for one in own if found[one.name] is not one}}

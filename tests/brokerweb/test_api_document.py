@@ -35,8 +35,9 @@ def test_every_operation_that_creates_takes_a_key_but_those_of_tokens(document: 
     creating = {path for method, path, one in operations(document) if method == "post" and "201" in one["responses"]}
     taking = {path for _, path, one in operations(document) if "Idempotency-Key" in parameters(one)}
     assert len(creating) > 10
-    context = "/api/networks/{id}/context"
-    assert taking - creating == {"/api/runs/bulk/", f"{context}/batch/", f"{context}/{{type}}/{{entity}}/{{scope}}/"}
+    network = "/api/networks/{id}"
+    context = {f"{network}/context/batch/", f"{network}/context/{{type}}/{{entity}}/{{scope}}/"}
+    assert taking - creating == {"/api/runs/bulk/", f"{network}/publish/", *context}
     assert creating - taking == {"/api/tokens/"}
 
 

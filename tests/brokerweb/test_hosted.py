@@ -56,6 +56,10 @@ async def test_a_notification_comes_by_stream_and_by_webhook_over_three_brokers(
     path, headers, body = await stranger.next()
     assert (path, headers["content-type"]) == ("/told", "application/json")
     assert json.loads(body) == {"subscription": made["id"], "notifications": [notification]}
+    found = await site.json("query/", {"scopes": ["climate"], "entity_id": "r17"}, 200)
+    assert found["notifications"] == [notification], "its provider has no URL, but has published it"
+    unknown = await site.client.post("query/", json={"scopes": ["climate"], "entity_id": "r18"})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "no_provider")
     shown = await site.until(lambda one: one["delivered"] == 1, f"subscriptions/{made['id']}/")
     assert (shown["notified"], shown["given_up"], shown["state"]) == (1, 0, "active")
     tried = await site.json("subscription-dry-run/", {"expression": "temperature > 25"}, 200)
@@ -205,6 +209,13 @@ async def test_what_is_sent_again_with_its_key_is_done_once(site: Site) -> None:
     assert ["Idempotent-Replayed" in one.headers for one in made] == [False, True], (
         "what was refused leaves its key free"
     )
+    told = {**content("r17", temperature=26), "provider": "p"}
+    async with site.stream(first.json()) as events:
+        sent = [await send("publish/", told, "3") for _ in range(2)]
+        await site.publish("r18", provider="p", temperature=27)
+        entities = [(await anext(events))["data"]["notification"]["entity_id"] for _ in range(2)]
+    assert [one.status_code for one in sent] == [202, 202] and sent[0].json() == sent[1].json()
+    assert entities == ["r17", "r18"]
 
 
 async def test_the_python_client_subscribes_provides_and_watches(site: Site, stranger: Stranger) -> None:

@@ -144,6 +144,11 @@ def note_of(provider, scope, entity="r1", **others):
 CHAIN = [("b0", "b1"), ("b1", "b2")]
 
 
+def of(needs):
+    """What ``plan`` asks for: scope → what its only provider needs."""
+    return lambda scope, is_met: needs.get(scope) if is_met(needs.get(scope, ())) else None
+
+
 def found(answer):
     return {(note.id.provider, note.scope) for note in answer.notifications}
 
@@ -153,7 +158,7 @@ def found(answer):
 
 def test_needed_scopes_come_first_and_the_time_is_split_by_what_still_waits():
     needs = {"a": ["b", "c"], "b": ["c"], "c": [], "d": []}
-    steps = plan(["a", "d"], (), needs.get)
+    steps = plan(["a", "d"], (), of(needs))
     order = list(steps)
     assert order.index("c") < order.index("b") < order.index("a")
     assert {scope: step.levels for scope, step in steps.items()} == {"a": 1, "b": 2, "c": 3, "d": 1}
@@ -161,7 +166,7 @@ def test_needed_scopes_come_first_and_the_time_is_split_by_what_still_waits():
 
 
 def test_what_is_given_is_not_asked_for_and_goes_along():
-    steps = plan(["a"], {"b"}, {"a": ["b"], "b": ["a"]}.get)
+    steps = plan(["a"], {"b"}, of({"a": ["b"], "b": ["a"]}))
     assert {scope: step.needs for scope, step in steps.items()} == {"a": ("b",)}
 
 
@@ -171,6 +176,7 @@ def test_what_is_given_is_not_asked_for_and_goes_along():
         ({"a": ["a"]}, Code.CYCLE),
         ({"a": ["b"], "b": ["c"], "c": ["b"]}, Code.CYCLE),
         ({"a": ["b"]}, Code.NO_PROVIDER),
+        ({f"{chr(97 + i)}": [f"{chr(98 + i)}"] for i in range(8)}, Code.NO_PROVIDER),
         ({}, Code.NO_PROVIDER),
         ({"a": ["s0"], **{f"s{i}": [f"s{i + 1}"] for i in range(8)}, "s8": []}, Code.LIMIT),
         ({"a": [f"s{i}" for i in range(MOST_SCOPES)], **{f"s{i}": [] for i in range(MOST_SCOPES)}}, Code.LIMIT),
@@ -178,13 +184,13 @@ def test_what_is_given_is_not_asked_for_and_goes_along():
 )
 def test_queries_that_cannot_be_answered(needs, code):
     with pytest.raises(Unanswerable) as caught:
-        plan(["a"], (), needs.get)
+        plan(["a"], (), of(needs))
     assert caught.value.code is code
 
 
 def test_a_chain_of_eight_is_the_longest():
     needs = {f"s{i}": [f"s{i + 1}"] if i < 7 else [] for i in range(8)}
-    assert plan(["s0"], (), needs.get)["s7"].levels == 8
+    assert plan(["s0"], (), of(needs))["s7"].levels == 8
 
 
 # ---- over brokers
@@ -215,6 +221,24 @@ def test_data_of_needed_scopes_go_with_the_query_over_brokers_and_nothing_is_ask
     answer = net.query("b0", "a", "b")
     assert (answer.code, found(answer)) == (Code.GOOD, {("p0", "a"), ("p1", "b")})
     assert net.asked == [("p2", "c", set()), ("p1", "b", {"c"}), ("p0", "a", {"b", "c"})]
+
+
+@pytest.mark.parametrize("home", ["b0", "b1", "b2"])
+def test_a_provider_whose_needs_cannot_be_met_keeps_nobody_from_the_others(home):
+    providers = {"p0": ("b2", ("a",), {}), "p1": ("b1", ("a", "x"), {"a": ("x",), "x": ("nowhere",)})}
+    hostile = {"p2": (home, ("a",), {"a": ("nowhere",)}), "p3": (home, ("a",), {"a": ("x",)})}
+    answer = Net(CHAIN, providers | hostile).query("b0", "a")
+    assert (answer.code, found(answer)) == (Code.GOOD, {("p0", "a")})
+
+
+def test_a_needed_scope_that_is_not_answered_only_fails_those_who_need_it():
+    providers = {"p0": ("b0", ("a",), {"a": ("b",)}), "p1": ("b0", ("b",), {}), "p2": ("b2", ("a",), {})}
+    net = Net(CHAIN, providers, silent=["p1"])
+    assert net.query("b0", "a") is None
+    net.pass_time(SECOND)
+    answer = net.heard["c0", 7]
+    assert (answer.code, found(answer)) == (Code.GOOD, {("p2", "a")})
+    assert [one for one, *_ in net.asked] == ["p1", "p2"]
 
 
 def test_two_brokers_that_ask_each_other_at_once_do_not_confuse_data_with_answers():
@@ -253,7 +277,7 @@ def test_random_trees_answer_what_their_plan_allows(seed):
     for scope in scopes:
         broker = chance.choice(brokers)
         try:
-            plan([scope], (), lambda name, broker=broker: net.brokers[broker]._needs(name, "c0"))
+            plan([scope], (), lambda name, is_met, broker=broker: net.brokers[broker]._needs(name, "c0", is_met))
             expected = Code.GOOD
         except Unanswerable as error:
             expected = error.code

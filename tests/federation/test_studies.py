@@ -4,6 +4,7 @@ judged so."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -37,19 +38,23 @@ def orders(name: str, scale: str = QUICK) -> list[Order]:
     return orders_of(STUDIES[name], scale)
 
 
+def row_of(order: Order) -> Row:
+    """Without measures."""
+    configuration = order.configuration
+    topology, key = configuration["topology"], configuration_hash(configuration)
+    parts = configuration["settings"], configuration["workload"]
+    return Row(topology["kind"], topology["brokers"], *parts, {}, order.replicate, key, configuration["faults"])
+
+
 def judged(name: str, measured: Measured) -> Result:
     """Runs at the quick scale with these measures of a row and of its seed's deviation, -1 to 1."""
     study, found = STUDIES[name], orders(name)
     seeds = len({order.replicate for order in found})
     rows = []
     for order in found:
-        configuration = order.configuration
-        topology, key = configuration["topology"], configuration_hash(configuration)
-        parts = configuration["settings"], configuration["workload"]
-        row = Row(topology["kind"], topology["brokers"], *parts, {}, order.replicate, key, configuration["faults"])
+        row = row_of(order)
         by = 2 * order.replicate / (seeds - 1) - 1
-        measures = dict(measured(row, by))
-        rows.append(Row(row.topology, row.brokers, *parts, measures, row.seed, key, row.faults))
+        rows.append(replace(row, measures=dict(measured(row, by))))
     return judge(study, QUICK, rows, len({row.configuration for row in rows}))
 
 
@@ -285,6 +290,26 @@ def test_hypotheses_are_judged_by_signs() -> None:
     assert set(verdicts(result).values()) == {REPRODUCED}
     assert "the cache alone 20 % shorter" in ABLATION_STUDY.tell(result)[0]
     assert {chart["id"] for chart in drawing.charts(result)} >= {"study-E1.5-ablation", "study-E1.5-mobile-factor"}
+
+
+def test_each_arm_and_routing_that_is_run_is_drawn() -> None:
+    rows = {row.configuration: row for order in orders("E1.5", PAPER) if not order.replicate for row in [row_of(order)]}
+    numbered = [
+        replace(row, measures={"ts_mean": 1e3 * place, "messages_per_subscription": float(place)})
+        for place, row in enumerate(rows.values())
+    ]
+    plots = {plot.id: plot for plot in ABLATION_STUDY.plots}
+
+    def drawn(plot: str, own: list[Row]) -> set[float]:
+        return set(plots[plot].values(own).values())
+
+    queries = [row for row in numbered if row.workload["kind"] == "once" and row.settings["mobile_factor"] == 1]
+    assert drawn("ablation", queries) == {row.measures["ts_mean"] / 1e3 for row in queries}
+    routed = [row for row in numbered if row.workload["kind"] == "stream" and not row.faults and row.topology != "ring"]
+    routed = [row for row in routed if row.settings["cycles"] == "tree"]
+    assert drawn("routing-messages_per_subscription", routed) == {
+        row.measures["messages_per_subscription"] for row in routed
+    }
 
 
 def test_a_notification_that_is_lost_and_a_phone_that_does_not_matter_refute_theirs() -> None:

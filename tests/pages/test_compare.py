@@ -606,3 +606,12 @@ def test_of_two_systems_without_a_common_figure_the_page_says_which_is_not_drawn
     shown = page(olga, "q=")
     assert '<option value="p95" selected>' in shown
     assert "Radiator: no runs with the figure" in words(shown)
+
+
+def test_figures_have_the_words_of_the_only_system_whose_runs_are_compared(olga: Client, operator: User) -> None:
+    federation = {"federation.ts_mean": 900.0, "answer_ratio": 1.0, "requests": 5, "uss": 5e6}
+    of_two_systems(operator, {"federation": federation, "context-broker": {"p95": 900.0, "uss": 7e6}})
+    shown = words(page(olga, "q=system+%3D+federation"))
+    assert "Share of subscriptions satisfied" in shown
+    assert "Share of requests answered" not in shown
+    assert "Share of requests answered" in words(page(olga, "q="))

@@ -333,7 +333,7 @@ class ProviderClient(_Client[Provider]):
         self.core = Provider(terms, me, site, SystemRandom(), monotonic_ns(), **how)
         self._ends: dict[object, PublishEnded | None] = {}
 
-    def answer(self, number: int, contents: Sequence[Content]) -> None:
+    def answer(self, number: int, contents: Sequence[Content | Notification]) -> None:
         """A question of ``Queried``."""
         self.core.answer(number, contents, monotonic_ns())
         self.line.step()

@@ -6,7 +6,7 @@ Counterpart: ``overlay.systems.federation.measuring`` computes them, by the reco
 from __future__ import annotations
 
 from overlay.systems.federation.measuring.figures import QUANTILES
-from telemetry.measures import Better, Measure
+from telemetry.measures import Better, Measure, Words
 from telemetry.statistics.intervals import COUNT, LOG, SHARE
 
 PART = "federation"
@@ -48,6 +48,15 @@ _QUANTILES = [
     for one in sorted(QUANTILES, key=lambda one: (one not in _SHOWN_QUANTILES, one))
 ]
 
+_SATISFIED = "Subscriptions with a first notification before they expired"
+COMMON_WORDS = {
+    "answer_ratio": Words(
+        "Share of subscriptions satisfied",
+        "Share satisfied",
+        f"{_SATISFIED} / subscriptions intended while measuring.",
+    ),
+    "per_s": Words("Subscriptions satisfied per second", "Satisfied per s", f"{_SATISFIED} / seconds of measuring."),
+}
 MEASURES = (
     _count("subscriptions", "Subscriptions", "Subscriptions intended while measuring."),
     _count("satisfied", "Satisfied", "Of those, the ones with a first notification before they expired.", "higher"),

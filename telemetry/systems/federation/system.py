@@ -19,7 +19,7 @@ from telemetry.calibration.plan import Plan
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation import messages
-from telemetry.systems.federation.measures import MEASURES, PART
+from telemetry.systems.federation.measures import COMMON_WORDS, MEASURES, PART
 from telemetry.systems.federation.shown import COUNTERS, KEY_FIGURES, SERIES_OF_NETWORKS, SERIES_OF_RUNS, WORDINGS
 from telemetry.systems.federation.studies.ablation import ABLATION_STUDY
 from telemetry.systems.federation.studies.calibrated import CALIBRATED_STUDY
@@ -41,7 +41,7 @@ class FederationTelemetry(Telemetry):
 
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES_OF_RUNS, KEY_FIGURES, WORDINGS
-    network_series, tables = SERIES_OF_NETWORKS, TABLES
+    common_words, network_series, tables = COMMON_WORDS, SERIES_OF_NETWORKS, TABLES
     studies = (LOADED_STUDY, CALIBRATED_STUDY, WAN_STUDY, ENERGY_STUDY, DISAPPEARANCE_STUDY, ABLATION_STUDY)
     first_figure = "ts_mean"
     published_in = "Section 7"

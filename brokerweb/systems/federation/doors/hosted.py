@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from brokerweb.kit.moments import now_ms
 from brokerweb.systems.federation.doors import rows
 from brokerweb.systems.federation.doors.rows import Due
 from brokerweb.systems.federation.models import ClientRole, HostedClient, HostedSubscription
 from overlay.programs.federation.client import ConsumerClient, ProviderClient, Refused
 from overlay.systems.federation.clients.events import End, Ended, Event, Notified, Offered, Queried
+from overlay.systems.federation.clients.newest import Newest
+from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.clients.terms import Site, Terms
 from overlay.systems.federation.wire.values import Notification
 
@@ -134,6 +137,17 @@ class HostedProvider:
             within_s=WITHIN_S,
         )
         self._watcher = watcher
+        self._newest = Newest()
+
+    async def publish(self, content: Content) -> Notification:
+        """Raises as ``ProviderClient.publish``."""
+        made = await self.client.publish(content)
+        self._newest.add(made, now_ms())
+        return made
+
+    def published(self, asked: Queried) -> list[Notification]:
+        """What it has published that is asked for and still valid."""
+        return self._newest.find(asked.scopes, asked.entity_type, asked.entity_id, now_ms())
 
     def is_settled(self, due: Due) -> bool:
         row = due.client

@@ -1,4 +1,5 @@
-"""Providers with a URL are asked by GET, when their broker asks or offers them a query."""
+"""Providers with a URL are asked by GET, when their broker asks or offers them a query. Those without one are answered
+for with what they have published."""
 
 from __future__ import annotations
 
@@ -24,10 +25,12 @@ log = logging.getLogger(__name__)
 
 
 def ask(sender: Sender, provider: HostedProvider, event: Queried | Offered) -> None:
-    """Begin to. One without a URL has no context to answer with."""
-    if isinstance(event, Queried):
+    """Begin to."""
+    if isinstance(event, Queried) and not provider.row.url:
+        provider.client.answer(event.number, provider.published(event))
+    elif isinstance(event, Queried):
         questions = [Question(scope, event.entity_type, event.entity_id) for scope in event.scopes]
-        if provider.row.url and not sender.is_full:
+        if not sender.is_full:
             sender.spawn(_answer(sender, provider, event, questions))
         else:
             provider.client.answer(event.number, ())

@@ -140,7 +140,7 @@ def publish(caller: Caller, provider: str, content: Content) -> Notification:
 
     async def publish() -> tuple[Notification, str]:
         hosted: Any = await HOST.use(caller.snapshot, row.pk)
-        return await hosted.client.publish(content), hosted.client.site.id
+        return await hosted.publish(content), hosted.client.site.id
 
     with recording.noted(caller.network, caller.who, REST, PUT, key, provider) as said:
         made, broker = _run(publish())

@@ -14,7 +14,7 @@ from rest_framework.serializers import BaseSerializer
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.paging import part_of
-from brokerweb.api.resources import created
+from brokerweb.api.resources import IDEMPOTENCY_KEY, created
 from brokerweb.front.principals import who_is
 from brokerweb.front.refusals import RecordsRefusals
 from brokerweb.kit.moments import now_ms
@@ -127,7 +127,7 @@ class ProviderListView(OfNetwork):
         """Register a provider, or change what it advertises. 201 once a broker has acknowledged.
 
         Its registration is kept until it is deleted, also over restarts. With a `url`, it is asked there by GET
-        whenever context is queried; otherwise it publishes.
+        whenever context is queried; otherwise queries are answered with the newest that it has published.
         """
         caller, body = self.caller(request, pk), self.parsed(shapes.ProviderBody)
         row = service.advertise(caller, documents.advertisement_of(Role.PROVIDER, body), body.get("broker"))
@@ -158,6 +158,7 @@ class PublishView(OfNetwork):
 
     @extend_schema(
         operation_id="networks_publish",
+        parameters=[IDEMPOTENCY_KEY],
         request=shapes.PublishBody,
         responses={202: shapes.NotificationSerializer},
     )

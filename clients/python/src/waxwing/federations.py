@@ -122,9 +122,9 @@ def registering(network: str, name: str, scopes: Sequence[str], more: Raw, key: 
     return call("POST", path(network, "providers"), body=body, key=key or True)
 
 
-def publishing(network: str, body: Raw, *, expires: Moment | None, timestamp: Moment | None) -> Call:
+def publishing(network: str, body: Raw, *, expires: Moment | None, timestamp: Moment | None, key: str) -> Call:
     times = {"expires": expires and time_text(expires), "timestamp": timestamp and time_text(timestamp)}
-    return call("POST", path(network, "publish"), body={**told(body), **told(times)})
+    return call("POST", path(network, "publish"), body={**told(body), **told(times)}, key=key)
 
 
 def querying(network: str, scopes: Sequence[str], more: Raw) -> Call:

@@ -8,6 +8,7 @@ number: those of brokers have the highest bit, and between two brokers the lowes
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from overlay.channel import Down
@@ -135,7 +136,7 @@ class Asking:
         if not message.left_ms:
             raise Unanswerable(m.Code.TIMEOUT)
         given = {scope: notes for scope, notes in given.items() if scope not in message.scopes}
-        steps = plan(message.scopes, given, lambda scope: self._needs(scope, peer))
+        steps = plan(message.scopes, given, lambda scope, is_met: self._needs(scope, peer, is_met))
         deadline = self._station.now + min(message.left_ms, LONGEST_MS) * MILLISECOND
         inquiry = Inquiry(peer, message, deadline, steps, given)
         self._inquiries.setdefault(peer, {})[inquiry] = None
@@ -159,8 +160,8 @@ class Asking:
     def _ask(self, inquiry: Inquiry, scope: str) -> None:
         now = self._station.now
         share = inquiry.share(scope, now)
-        numbers, failure = [], m.Code.NO_PROVIDER
-        for target in self._targets(scope, inquiry.peer)[1][:MOST_ASKED]:
+        numbers, failure = [], inquiry.failure(scope)
+        for target in self._targets(scope, inquiry.peer, inquiry.has)[1][:MOST_ASKED]:
             if len(self._asks) >= MOST_OPEN:
                 failure = m.Code.LIMIT
                 break
@@ -218,14 +219,22 @@ class Asking:
         self._station.counters["answers_wrong"] += len(notes) - len(good)
         return good
 
-    def _needs(self, scope: str, asker: str) -> list[str] | None:
-        entries, _ = self._targets(scope, asker)
+    def _needs(self, scope: str, asker: str, is_met: Callable[[Iterable[str]], bool]) -> list[str] | None:
+        entries, _ = self._targets(scope, asker, is_met)
         return [need for entry in entries for need in entry.advertisement.needs.get(scope, ())] if entries else None
 
-    def _targets(self, scope: str, asker: str) -> tuple[list[Entry], list[str]]:
-        """The providers that are asked, and whom: themselves if they are local, otherwise neighbours."""
+    def _targets(
+        self, scope: str, asker: str, is_met: Callable[[Iterable[str]], bool]
+    ) -> tuple[list[Entry], list[str]]:
+        """The providers that are asked, and whom: themselves if they are local, otherwise neighbours. Those of which
+        not all needs are met are left out.
+        """
         table = self._registrations
-        entries = [entry for entry in table.providers(scope) if entry.advertisement.id != asker]
+        entries = [
+            entry
+            for entry in table.providers(scope)
+            if entry.advertisement.id != asker and is_met(entry.advertisement.needs.get(scope, ()))
+        ]
         local = [entry for entry in entries if table.local(entry.advertisement.id)]
         if local:
             return local, [entry.advertisement.id for entry in local]

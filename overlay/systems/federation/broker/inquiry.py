@@ -1,7 +1,7 @@
 """One query that a broker answers for a client or a neighbour, scope by scope. Pure; ``asking`` sends.
 
-A scope is asked for when those that it needs are answered. Its answer is complete when all that were asked have
-answered, or with the first notification if the query is about one entity.
+A scope is asked for when those that it needs are answered or have failed. Its answer is complete when all that were
+asked have answered, or with the first notification if the query is about one entity.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from collections.abc import Iterable, Mapping
 from overlay.systems.federation.broker.needs import Step
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import Notification
-
-_FAILED = m.Code.NO_PROVIDER
-"""Of a scope for which nothing could be asked."""
 
 
 class Inquiry:
@@ -42,17 +39,21 @@ class Inquiry:
         return not self._waiting and not self._open
 
     def take_next(self) -> str | None:
-        """A scope to ask for now. Those that need one that failed have failed, too."""
-        for scope in list(self._waiting):
-            codes = [self._codes.get(need) for need in self.steps[scope].needs]
-            if None in codes:
-                continue
-            del self._waiting[scope]
-            failed = next((code for code in codes if code), None)
-            if failed is None:
+        """A scope to ask for now: each that it needs is answered or has failed."""
+        for scope in self._waiting:
+            if all(need in self._codes for need in self.steps[scope].needs):
+                del self._waiting[scope]
                 return scope
-            self._codes[scope] = failed
         return None
+
+    def has(self, needs: Iterable[str]) -> bool:
+        """Whether the data of these scopes are known: a provider that needs others is not asked."""
+        return all(self._codes.get(need) is m.Code.GOOD for need in needs)
+
+    def failure(self, scope: str) -> m.Code:
+        """Why none of its providers can be asked: what they need has failed, or there is none."""
+        codes = [self._codes[need] for need in self.steps[scope].needs]
+        return next((code for code in codes if code), m.Code.NO_PROVIDER)
 
     def share(self, scope: str, now: int) -> int:
         """Time for its answer, ns."""
@@ -62,7 +63,7 @@ class Inquiry:
         """The data that go with its query."""
         return tuple(note for need in self.steps[scope].needs for note in self._notes.get(need, ()))
 
-    def asked(self, scope: str, numbers: Iterable[int], failure: m.Code = _FAILED) -> None:
+    def asked(self, scope: str, numbers: Iterable[int], failure: m.Code) -> None:
         """It was asked for under these numbers. Without any it has failed."""
         self._open[scope] = set(numbers)
         if not self._open[scope]:

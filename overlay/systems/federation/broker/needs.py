@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Set
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
@@ -12,6 +12,10 @@ MOST_DEPTH = 8
 """Scopes that need one another in a chain."""
 MOST_SCOPES = 64
 """Scopes of one query, with all that they need."""
+
+
+NeedsOf = Callable[[str, Callable[[Iterable[str]], bool]], Collection[str] | None]
+"""What those providers of a scope need that can be asked, ``None`` without any; which needs can be met is told."""
 
 
 class Unanswerable(Exception):
@@ -31,15 +35,12 @@ class Step(NamedTuple):
     """Of the longest chain that waits for it, itself included: into so many parts the time left is split."""
 
 
-def plan(
-    scopes: Iterable[str], given: Collection[str], needs_of: Callable[[str], Collection[str] | None]
-) -> dict[str, Step]:
-    """The steps, needed ones first. ``given`` scopes are known already and none of ``scopes``. ``needs_of``: ``None``
-    without a provider.
+def plan(scopes: Iterable[str], given: Collection[str], needs_of: NeedsOf) -> dict[str, Step]:
+    """The steps, needed ones first. ``given`` scopes are known already and none of ``scopes``.
 
     Raises ``Unanswerable``: NO_PROVIDER, CYCLE, or LIMIT for more than 64 scopes and chains of more than 8.
     """
-    needs = _closure(scopes, given, needs_of)
+    needs = _closure(tuple(scopes), given, needs_of)
     graph = {scope: [need for need in of if need not in given] for scope, of in needs.items()}
     try:
         order = list(TopologicalSorter(graph).static_order())
@@ -54,19 +55,35 @@ def plan(
     return {scope: Step(needs[scope], levels[scope]) for scope in order}
 
 
-def _closure(
-    scopes: Iterable[str], given: Collection[str], needs_of: Callable[[str], Collection[str] | None]
-) -> dict[str, tuple[str, ...]]:
+def _closure(scopes: tuple[str, ...], given: Collection[str], needs_of: NeedsOf) -> dict[str, tuple[str, ...]]:
     """The scopes that must be asked for, each with what it needs."""
+    missing: set[str] = set()
+    for _ in range(MOST_DEPTH + 1):
+        found, new = _reached(scopes, given, needs_of, missing)
+        if not new:
+            return found
+        if not new.isdisjoint(scopes):
+            raise Unanswerable(Code.NO_PROVIDER)
+        missing |= new  # who needs these is not asked: once more, with the other providers
+    raise Unanswerable(Code.LIMIT)
+
+
+def _reached(
+    scopes: tuple[str, ...], given: Collection[str], needs_of: NeedsOf, missing: Set[str]
+) -> tuple[dict[str, tuple[str, ...]], set[str]]:
+    """The scopes that are needed in the end, each with what it needs itself, and those that prove missing, too."""
     found: dict[str, tuple[str, ...]] = {}
+    new: set[str] = set()
     waiting = dict.fromkeys(scopes)
     while waiting:
         scope, _ = waiting.popitem()
-        needs = needs_of(scope)
+        needs = needs_of(scope, missing.isdisjoint)
         if needs is None:
-            raise Unanswerable(Code.NO_PROVIDER)
+            new.add(scope)
+            continue
         if len(found) == MOST_SCOPES:
             raise Unanswerable(Code.LIMIT)
         found[scope] = tuple(dict.fromkeys(needs))
-        waiting.update(dict.fromkeys(need for need in needs if need not in found and need not in given))
-    return found
+        further = (need for need in needs if need not in found and need not in new and need not in given)
+        waiting.update(dict.fromkeys(further))
+    return found, new

@@ -143,12 +143,15 @@ class Provider(Session):
             self._make_room()
         return notification
 
-    def answer(self, number: int, contents: Iterable[Content], now: int) -> None:
-        """A question of ``Queried``; without contents: it has none. Values outside their limits: LIMIT."""
+    def answer(self, number: int, contents: Iterable[Content | Notification], now: int) -> None:
+        """A question of ``Queried``; without contents: it has none. Values outside their limits: LIMIT. A notification
+        that it has published keeps its number.
+        """
         self.peers.now = now
         if self._questions is not None and number in self._questions:
             asker = self._questions.pop(number)
-            self._send_answer(*asker, [self._notification(content) for content in contents])
+            made = [one if isinstance(one, Notification) else self._notification(one) for one in contents]
+            self._send_answer(*asker, made)
 
     # ---- publishing
 

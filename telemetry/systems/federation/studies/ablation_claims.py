@@ -19,11 +19,13 @@ ARMS: Mapping[str, Mapping[str, Any]] = {
     "one, cache": {"topology": "central", "cache_cap": 1.0, "processors": 1},
     "one with 3 processors, no cache": {"topology": "central", "cache_cap": 0.0, "processors": 3},
     "one with 3 processors, cache 15 %": {"topology": "central", "cache_cap": 0.15, "processors": 3},
+    "one with 3 processors, cache": {"topology": "central", "cache_cap": 1.0, "processors": 3},
     "three in a chain, no cache": {"topology": "line", "cache_cap": 0.0},
     "three in a chain, cache 15 %": {"topology": "line", "cache_cap": 0.15},
     "three in a chain, cache": {"topology": "line", "cache_cap": 1.0},
     "three in a star, no cache": {"topology": "full-mesh", "cache_cap": 0.0},
     "three in a star, cache 15 %": {"topology": "full-mesh", "cache_cap": 0.15},
+    "three in a star, cache": {"topology": "full-mesh", "cache_cap": 1.0},
 }
 FAST, SLOW = 10.0, 60.0
 """Rates at which a broker is hardly busy, and nearly all the time."""
@@ -33,6 +35,8 @@ LOSSES = ("lost", "duplicates", "duplicates_cached", "spurious")
 ROUTINGS: Mapping[str, tuple[str, str]] = {
     "notifications flooded": ("notifications", "off"),
     "subscriptions flooded": ("flooding", "off"),
+    "subscriptions flooded, covering": ("flooding", "covering"),
+    "subscriptions flooded, merging": ("flooding", "merging"),
     "advertisements": ("advertisements", "off"),
     "advertisements, covering": ("advertisements", "covering"),
     "advertisements, merging": ("advertisements", "merging"),

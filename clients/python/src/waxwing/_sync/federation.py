@@ -96,15 +96,17 @@ class FederationOf:
         valid_ms: int | None = None,
         expires: Moment | None = None,
         timestamp: Moment | None = None,
+        key: str = "",
     ) -> Notification:
         """As a registered provider; returns once its broker has accepted it. Valid for ``valid_ms``, or until
         ``expires``; without both for 120,000 ms. ``data``: texts, numbers, booleans, mappings and lists by name.
+        ``key``: its idempotency key, with which it is sent again after a broken connection; none by default.
         """
         if valid_ms is None and expires is None:
             valid_ms = federations.VALID_MS
         names = {"entity_type": type, "entity_id": entity, "scope": scope}
         body = {**names, "data": data, "provider": provider, "valid_ms": valid_ms}
-        asked = federations.publishing(self.network, body, expires=expires, timestamp=timestamp)
+        asked = federations.publishing(self.network, body, expires=expires, timestamp=timestamp, key=key)
         return Notification.of((self._transport.send(asked)).data)
 
     def query(
