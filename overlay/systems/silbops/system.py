@@ -5,7 +5,7 @@ Processes of every system import this module, so imports that few of them need a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -171,6 +171,9 @@ class Silbops(System):
 
         return of_broker(process, server.traces(), zero_ns)
 
+    def time_server(self, server: Any, clock: Callable[[], int]) -> None:
+        server.time_messages(clock)
+
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.silbops.measuring.figures import measures
 
@@ -198,9 +201,9 @@ class Silbops(System):
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.metering import MessageMeter
-        from overlay.systems.silbops.metering import broker_meter
+        from overlay.systems.silbops.metering import BrokerMeter
 
-        return broker_meter(actor) if role == BROKER else MessageMeter()
+        return BrokerMeter(actor) if role == BROKER else MessageMeter()
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.silbops.expectations import expected

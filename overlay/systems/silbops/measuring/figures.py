@@ -26,6 +26,9 @@ CONTROL = (
     *("out_ctx", "out_sub", "out_unsub", "out_forget"),
 )
 """Messages 10, 13, 14 and 23 to 26, sent by anyone."""
+NOTIFICATIONS = ("publish", "pub")
+CHANGES = ("setctx", "subscribe", "unsubscribe")
+"""Messages of clients when their context changes."""
 
 
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
@@ -97,11 +100,15 @@ def _settled_us(facts: Facts, changed: Sequence[int]) -> float | None:
 
 def _messages_per_change(facts: Facts, changes: int) -> float | None:
     """``None`` where something else sends such messages, too: moves, or subscribing while measuring."""
-    rows = [*facts.rows[Subscribed], *facts.rows[Unsubscribed]]
-    if not changes or facts.moves or any(facts.is_measured(one.called_us) for one in rows):
+    if not changes or facts.moves or not _are_only_changes(facts):
         return None
     total = sum(grown(facts, ticks).get(name, 0) for ticks in facts.ticks.values() for name in CONTROL)
     return total / changes
+
+
+def _are_only_changes(facts: Facts) -> bool:
+    """Whether subscriptions were made or ended while measuring only for changes of context."""
+    return not any(facts.is_measured(one.called_us) for one in (*facts.rows[Subscribed], *facts.rows[Unsubscribed]))
 
 
 def _of_counters(facts: Facts) -> Figures:
@@ -120,8 +127,8 @@ def _of_counters(facts: Facts) -> Figures:
         "rows_forwarded": gauges["rows_forwarded"] if facts.brokers else None,
         "candidates_per_publication": _per(total["candidates"], publications),
         "messages_per_publication": _per(total["out_publish"] + total["out_pub"], publications),
-        "notification_core_us": _per(total["busy_notifications_us"], total["notifications_handled"]),
-        "change_core_us": _per(total["busy_changes_us"], len(facts.changes())) if total["busy_changes_us"] else None,
+        "notification_core_us": _busy(total, NOTIFICATIONS, sum(total[f"in_{kind}"] for kind in NOTIFICATIONS)),
+        "change_core_us": _busy(total, CHANGES, len(facts.changes()) if _are_only_changes(facts) else 0),
     }
 
 
@@ -136,6 +143,12 @@ def grown(facts: Facts, ticks: Sequence[Tick]) -> Mapping[str, int]:
 
 def _last(ticks: Sequence[Tick], until_us: float) -> Tick | None:
     return next((tick for tick in reversed(ticks) if tick.at_us <= until_us), None)
+
+
+def _busy(total: Mapping[str, int], kinds: Iterable[str], number: int) -> float | None:
+    """Processor time of brokers for these messages, each; ``None`` if it was not taken."""
+    busy_us = sum(total[f"busy_{kind}_us"] for kind in kinds)
+    return _per(busy_us, number) if busy_us else None
 
 
 def _per(total: float, number: int) -> float | None:
