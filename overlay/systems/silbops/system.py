@@ -153,6 +153,7 @@ class Silbops(System):
         most_lanes: int,
     ) -> Fleet:
         from overlay.systems.silbops.load.fleet import Fleet
+        from overlay.systems.silbops.tree import parents_of
 
         return Fleet(
             plans,
@@ -162,6 +163,7 @@ class Silbops(System):
             windows,
             seed=setup.seed,
             wall_offset_ns=wall_offset_ns,
+            parents=parents_of(setup.graph.brokers, (link.ends for link in setup.graph.links)),
         )
 
     # ---- life and facts

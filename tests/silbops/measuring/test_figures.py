@@ -48,11 +48,11 @@ def story(*more: Any) -> list[Any]:
     """A camera and a vehicle that is near it; measuring begins at 10 s."""
     phases = [("measuring", BEGIN), ("draining", DRAINING), ("ending", END)]
     rows = [
-        Limits(100, 30, False),
+        Limits(100, 30, False, [-1, 0]),
         Advertised(CAMERA, 1, "[]", ["x"], [], S),
         Subscribed(VEHICLE, 1, FIRE, NEAR, S),
         ContextSet(VEHICLE, '{"x":5}', S, S, S + 50, True),
-        Served(CAMERA, 0, 1, 0, ""),
+        Served(CAMERA, 1, 1, 0, ""),
         Served(VEHICLE, 0, 1, 0, ""),
     ]
     return [
@@ -171,7 +171,7 @@ def test_processor_time_is_that_of_notifications_and_of_all_messages_of_a_change
 
 
 def test_a_fault_excuses_what_is_lost_in_it() -> None:
-    fault = event(20 * S, "fault_began", what="partition", at_s=10, until_s=12)
+    fault = event(20 * S, "fault_began", what="partition", islands=[[0], [1]], at_s=10, until_s=12)
     found = measures(story(fault, published(1, 21 * S), published(2, 50 * S)))
     assert (found["lost_fault"], found["lost"]) == (1, 1)
 

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from overlay.core.samples import mean, quantile
 from overlay.journal.facts import Fact, Tick
-from overlay.systems.silbops.measuring.absences import Absences, Faults
+from overlay.systems.silbops.load.times import SUBSCRIPTION_S
+from overlay.systems.silbops.measuring.absences import Absences, Stays
 from overlay.systems.silbops.measuring.oracle import Found, Oracle
+from overlay.systems.silbops.measuring.outages import Outages
 from overlay.systems.silbops.measuring.processed import ProcessedTimes
 from overlay.systems.silbops.measuring.records import Facts
 from overlay.systems.silbops.measuring.states import states_by_client
@@ -26,6 +28,8 @@ CONTROL = (
     *("out_ctx", "out_sub", "out_unsub", "out_forget"),
 )
 """Messages 10, 13, 14 and 23 to 26, sent by anyone."""
+TOLD_US = 1_000_000
+"""For tables to be told again over the tree, with ``SUBSCRIPTION_S`` for each subscription."""
 NOTIFICATIONS = ("publish", "pub")
 CHANGES = ("setctx", "subscribe", "unsubscribe")
 """Messages of clients when their context changes."""
@@ -46,8 +50,12 @@ def found(facts: Facts, times: ProcessedTimes) -> Found:
     truth = Truth(
         states_by_client(facts.subscribers(times)), states_by_client(facts.publishers()), is_pruned=limits.is_pruned
     )
-    absences = {client: Absences(served) for client, served in facts.served().items()}
-    return Oracle(truth, absences, Faults(facts.events), limits).found(facts.publications(times), facts.arrivals())
+    served = facts.served()
+    absences = {client: Absences(several) for client, several in served.items()}
+    stays = {client: Stays(several) for client, several in served.items()}
+    events = [one for one in facts.events if one.at_us < facts.end_us]
+    outages = Outages(events, limits.parents, TOLD_US + SUBSCRIPTION_S * 1e6 * len(facts.rows[Subscribed]))
+    return Oracle(truth, absences, stays, outages, limits).found(facts.publications(times), facts.arrivals())
 
 
 def _of_oracle(facts: Facts, times: ProcessedTimes) -> Figures:
