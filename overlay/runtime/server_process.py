@@ -109,6 +109,7 @@ class ServerProcess:
         chances = Chances.of_one(random.Random(walks_seed), secret)
         place = Place(self._process, index, known_as, servers or (known_as,))
         self._server: Server = system.make_server(config, place, chances, offset)
+        system.time_server(self._server, time.thread_time_ns)
         if journal and record_mb:
             # Imported here to save memory in other servers.
             from overlay.journal.recorded import RecordedServer

@@ -80,7 +80,9 @@ class Served(Actor):
 
     def _cost_ns(self, batch: Sequence[Incoming], outgoing: Sequence[Outgoing], idle_ns: int) -> int:
         work = self._meter.work([data for data, _, _ in batch], [data for data, _, _ in outgoing])
-        return self._costs.cost_ns(work, idle_ns)
+        cost_ns = self._costs.cost_ns(work, idle_ns)
+        self._meter.charged(cost_ns)
+        return cost_ns
 
     def receive(self, data: bytes, source: Address, to: Address, now: int) -> int:
         self._waiting.append((data, source, to))

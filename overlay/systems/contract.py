@@ -361,6 +361,11 @@ class System(ABC):
         ``now``. ``most_lanes`` is how many ports each client may have.
         """
 
+    def time_server(self, server: Any, clock: Callable[[], int]) -> None:
+        """Live, before the server's first message: ``clock`` is the processor time of the thread that drives it, in
+        ns, for systems that count it by message."""
+        return
+
     # ---- assembly
 
     def make_assembly(self, setup: Setup) -> Assembly:

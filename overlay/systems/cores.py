@@ -236,6 +236,9 @@ class Meter:
         moved = sum(map(len, received)) + sum(map(len, sent))
         return Work(self._names(received), self._names(sent), moved, self._units())
 
+    def charged(self, cost_ns: int) -> None:
+        """The service time of the last ``work``."""
+
     def _names(self, datagrams: Sequence[bytes]) -> list[str]:
         """The name of each message."""
         return [OTHER] * len(datagrams)

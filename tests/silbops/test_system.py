@@ -24,7 +24,7 @@ from overlay.sim.engine import simulate
 from overlay.sim.replay import replay_all
 from overlay.systems.roles import Place, server_names
 from overlay.systems.silbops.measuring import measures
-from overlay.systems.silbops.metering import broker_meter
+from overlay.systems.silbops.metering import BrokerMeter
 from overlay.systems.silbops.names import GAUGES, MEASURES, UNITS
 from overlay.systems.silbops.subjects import Subject
 from overlay.systems.silbops.system import SYSTEM
@@ -129,6 +129,8 @@ def test_counters_fit_into_three_times_the_question() -> None:
     for layout in SILBOPS.layouts:
         for name in (f"in_{layout.name}", f"out_{layout.name}", f"out_{layout.name}_bytes"):
             node.peers.counters[name.lower()] = 10**12
+        node.core.station.busy.end(layout.message, 0)
+    node.core.station.busy.charge(10**15)
     for one in m.Code:
         node.peers.counters[f"refused_{one.name.lower()}"] = 10**12
     found = SYSTEM.read_statistics(ask(node, OPERATOR, SYSTEM.statistics_request(5)))
@@ -156,7 +158,22 @@ def test_with_a_token_an_operator_sees_the_tables_and_another_host_nothing() -> 
 
 def test_the_meter_counts_messages_by_kind_and_the_work_of_matching() -> None:
     node = broker()
-    meter = broker_meter(node)
+    meter = BrokerMeter(node)
     node.peers.counters.update({"in_ctx": 2, "in_peer": 1, "out_ctx": 3, "out_ctx_bytes": 90})
     assert meter.work([], []).units == {"in_ctx": 2, "in_other": 1, "out_messages": 3}
     assert set(UNITS) == set(SYSTEM.work_units["broker"])
+
+
+def test_the_time_of_a_service_is_shared_by_its_messages() -> None:
+    """Live, the processor's clock times each message."""
+    node, busy = broker(), {}
+    for message in (m.Pub, m.Pub, m.SetCtx):
+        node.core.station.busy.end(message, node.core.station.busy.begin())
+    BrokerMeter(node).charged(90_000)
+    BrokerMeter(node).charged(50_000)  # no message
+    busy |= {name: us for name, us in node.statistics(0).items() if name.startswith("busy_")}
+    assert busy == {"busy_pub_us": 60, "busy_setctx_us": 30}
+    clock = iter((1_000, 5_000))
+    SYSTEM.time_server(node, lambda: next(clock))
+    node.core.station.busy.end(m.Sub, node.core.station.busy.begin())
+    assert node.statistics(0)["busy_sub_us"] == 4

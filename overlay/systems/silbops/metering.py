@@ -9,8 +9,13 @@ from overlay.systems.metering import ServerMeter, messages
 from overlay.systems.silbops.names import CANDIDATES, SCOPE_TESTS, UNITS
 
 
-def broker_meter(broker: Any) -> ServerMeter:
-    return ServerMeter(lambda: units(broker))
+class BrokerMeter(ServerMeter):
+    def __init__(self, broker: Any) -> None:
+        super().__init__(lambda: units(broker))
+        self._broker = broker
+
+    def charged(self, cost_ns: int) -> None:
+        self._broker.core.station.busy.charge(cost_ns)
 
 
 def units(broker: Any) -> Mapping[str, int]:

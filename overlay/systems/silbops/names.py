@@ -23,8 +23,9 @@ def broker_name(index: int) -> str:
 
 GAUGES = frozenset(
     (
-        *("rows_subscriptions", "rows_forwarded", "rows_advertisements", "rows_contexts", "clients", "neighbours"),
-        *("kept_now", "moved_now", "moving_now", "full_queues", "paused", "queued"),
+        *("rows_subscriptions", "rows_forwarded", "rows_advertisements", "rows_contexts", "rows_publishers"),
+        *("clients", "neighbours", "kept_now", "moved_now", "moving_now"),
+        *("full_queues", "paused", "queued", "unacknowledged"),
     )
 )
 """Counters of brokers that are current values."""

@@ -125,12 +125,14 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Settings that say which losses are no errors, written once by each process of clients."""
+    """What says which losses are no errors, written once by each process of clients."""
 
     keep_messages: int
     keep_s: float
     is_pruned: bool
     """Whether brokers withdraw subscriptions whose function is false for all publishers."""
+    parents: list[int]
+    """Of each broker in the tree; -1 for the first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Processes of every system import this module, so imports that few of them need a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -153,6 +153,7 @@ class Silbops(System):
         most_lanes: int,
     ) -> Fleet:
         from overlay.systems.silbops.load.fleet import Fleet
+        from overlay.systems.silbops.tree import parents_of
 
         return Fleet(
             plans,
@@ -162,6 +163,7 @@ class Silbops(System):
             windows,
             seed=setup.seed,
             wall_offset_ns=wall_offset_ns,
+            parents=parents_of(setup.graph.brokers, (link.ends for link in setup.graph.links)),
         )
 
     # ---- life and facts
@@ -170,6 +172,9 @@ class Silbops(System):
         from overlay.systems.silbops.rows import of_broker
 
         return of_broker(process, server.traces(), zero_ns)
+
+    def time_server(self, server: Any, clock: Callable[[], int]) -> None:
+        server.time_messages(clock)
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.silbops.measuring.figures import measures
@@ -198,9 +203,9 @@ class Silbops(System):
 
     def make_meter(self, actor: Any, role: str) -> Meter:
         from overlay.systems.metering import MessageMeter
-        from overlay.systems.silbops.metering import broker_meter
+        from overlay.systems.silbops.metering import BrokerMeter
 
-        return broker_meter(actor) if role == BROKER else MessageMeter()
+        return BrokerMeter(actor) if role == BROKER else MessageMeter()
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.silbops.expectations import expected

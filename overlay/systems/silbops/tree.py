@@ -22,6 +22,14 @@ def tree_of(brokers: int, links: Iterable[tuple[int, int]]) -> tuple[tuple[int, 
     return tuple(found)
 
 
+def parents_of(brokers: int, links: Iterable[tuple[int, int]]) -> list[int]:
+    """Of each broker in the tree; -1 if it has none."""
+    found = [-1] * brokers
+    for parent, child in tree_of(brokers, links):
+        found[child] = parent
+    return found
+
+
 def neighbours_of(broker: int, tree: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """By number."""
     return tuple(sorted({one if other == broker else other for one, other in tree if broker in (one, other)}))

@@ -48,11 +48,11 @@ def story(*more: Any) -> list[Any]:
     """A camera and a vehicle that is near it; measuring begins at 10 s."""
     phases = [("measuring", BEGIN), ("draining", DRAINING), ("ending", END)]
     rows = [
-        Limits(100, 30, False),
+        Limits(100, 30, False, [-1, 0]),
         Advertised(CAMERA, 1, "[]", ["x"], [], S),
         Subscribed(VEHICLE, 1, FIRE, NEAR, S),
         ContextSet(VEHICLE, '{"x":5}', S, S, S + 50, True),
-        Served(CAMERA, 0, 1, 0, ""),
+        Served(CAMERA, 1, 1, 0, ""),
         Served(VEHICLE, 0, 1, 0, ""),
     ]
     return [
@@ -155,8 +155,23 @@ def test_messages_for_a_change_are_counted_where_only_changes_cause_them() -> No
     assert measures(story(*changes, *ticks, moved))["messages_per_change"] is None
 
 
+def test_processor_time_is_that_of_notifications_and_of_all_messages_of_a_change() -> None:
+    changes = [ContextSet(VEHICLE, f'{{"x":{x}}}', 20 * S + x, 20 * S + x, 20 * S + x + 5, True) for x in (1, 2)]
+    ticks = [
+        tick("broker-0", 9 * S, in_publish=1, busy_publish_us=100, busy_subscribe_us=50),
+        tick("broker-0", 69 * S, in_publish=3, busy_publish_us=160, busy_subscribe_us=62, busy_unsubscribe_us=8),
+        tick("broker-1", 69 * S, in_pub=2, busy_pub_us=20, busy_sub_us=900),
+    ]
+    found = measures(story(*changes, *ticks))
+    assert (found["notification_core_us"], found["change_core_us"]) == ((60 + 20) / 4, (12 + 8) / 2)
+    subscribed = Subscribed(VEHICLE, 2, FIRE, "", 30 * S)
+    assert measures(story(*changes, *ticks, subscribed))["change_core_us"] is None
+    untimed = measures(story(*changes, tick("broker-0", 69 * S, in_publish=3)))
+    assert (untimed["notification_core_us"], untimed["change_core_us"]) == (None, None)
+
+
 def test_a_fault_excuses_what_is_lost_in_it() -> None:
-    fault = event(20 * S, "fault_began", what="partition", at_s=10, until_s=12)
+    fault = event(20 * S, "fault_began", what="partition", islands=[[0], [1]], at_s=10, until_s=12)
     found = measures(story(fault, published(1, 21 * S), published(2, 50 * S)))
     assert (found["lost_fault"], found["lost"]) == (1, 1)
 

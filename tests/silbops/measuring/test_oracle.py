@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from overlay.systems.silbops.content.filters import EVERYTHING, matches, read_filter
 from overlay.systems.silbops.content.values import Values
-from overlay.systems.silbops.measuring.absences import Absences, Faults
+from overlay.systems.silbops.measuring.absences import Absences
 from overlay.systems.silbops.measuring.oracle import Arrival, Found, Oracle
+from overlay.systems.silbops.measuring.outages import Outages
 from overlay.systems.silbops.measuring.states import Change, Offer, Wanted, states_by_client
 from overlay.systems.silbops.measuring.truth import Publication, Truth
 from overlay.systems.silbops.rows import Limits, Served
@@ -23,7 +24,7 @@ FIRE = read_filter([["kind", "=", "fire"]])
 NEAR = parse("this.x-20 <= pub.x <= this.x+20")
 X = frozenset({"x"})
 ALWAYS = [Change(0, 0, id=1, row=Offer(EVERYTHING, X))]
-KEPT = Limits(2, 30, False)
+KEPT = Limits(2, 30, False, [-1])
 
 
 def context(at: float, processed: float, **values: Any) -> Change[Any]:
@@ -49,7 +50,7 @@ def judged(
     truth = Truth(states_by_client(states), states_by_client({"camera": camera}), is_pruned=limits.is_pruned)
     absences = {"vehicle": Absences(Served("vehicle", 0, a, b, "") for a, b in served or [(0, 0)])}
     arrivals = [Arrival("vehicle", ("camera", number), at) for number, at in came]
-    return Oracle(truth, absences, Faults([]), limits).found(publications, arrivals)
+    return Oracle(truth, absences, {}, Outages([], [-1], 0), limits).found(publications, arrivals)
 
 
 WANTS = Change(10.0, 15.0, id=1, row=Wanted(FIRE, NEAR))
@@ -114,7 +115,7 @@ def test_with_pruning_an_older_context_of_the_publisher_excuses_a_loss() -> None
     camera: list[Change[Offer]] = [*ALWAYS, context(1, 2, x=500), context(19, 30, x=0)]
     one = [published(1, 20, 25)]
     assert judged([WANTS, HERE], one, camera=camera).due == 1
-    pruned = judged([WANTS, HERE], one, [(1, 24)], camera=camera, limits=Limits(2, 30, True))
+    pruned = judged([WANTS, HERE], one, [(1, 24)], camera=camera, limits=Limits(2, 30, True, [-1]))
     assert (pruned.due, pruned.spurious) == (0, 0)
 
 

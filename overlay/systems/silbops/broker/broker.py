@@ -99,6 +99,10 @@ class Broker:
     def traces(self) -> Sequence[Any]:
         return () if self._tracer is None else self._tracer.take()
 
+    def time_messages(self, clock: Callable[[], int]) -> None:
+        """``clock``: as ``System.time_server``."""
+        self.core.station.busy.clock = clock
+
     def statistics(self, now: int) -> dict[str, int]:
         return {**self.peers.counters, **self.core.statistics()}
 

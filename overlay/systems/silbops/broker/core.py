@@ -6,6 +6,7 @@ One queue, messages in order of arrival (seed 002, section 1).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from overlay.channel import Down, Up
@@ -113,6 +114,7 @@ class Core:
         station, tables = self.station, self.station.tables
         return {
             **station.counters,
+            **station.busy.statistics(),
             "candidates": tables.candidates,
             "scope_tests": tables.scope_tests,
             "scope_errors": tables.scope_errors,
@@ -120,6 +122,7 @@ class Core:
             "rows_forwarded": tables.rows_forwarded(),
             "rows_advertisements": tables.advertised(),
             "rows_contexts": len(tables.contexts),
+            "rows_publishers": len(tables.announced),
             "clients": len(self.clients),
             "neighbours": self.neighbours.connected,
             "kept_now": self.clients.kept,
@@ -129,6 +132,7 @@ class Core:
             "full_queues_total": station.pressure.filled,
             "paused": station.pressure.paused,
             "queued": station.pressure.waiting,
+            "unacknowledged": self._unacknowledged(),
         }
 
     def check_invariants(self) -> None:
@@ -147,6 +151,11 @@ class Core:
         assert due is None or due > self.peers.now, "a deadline has passed"
 
     # ---- inner
+
+    def _unacknowledged(self) -> int:
+        """Messages in the queues of all sessions."""
+        peers = chain((client.id for client in self.clients), (edge.peer for edge in self.neighbours))
+        return sum(map(self.peers.queued, peers))
 
     def _hear(self) -> None:
         for event in self.peers.events():
@@ -195,6 +204,15 @@ class Core:
             self.clients.lose(client)
 
     def _handle(self, peer: bytes, message: Any) -> None:
+        busy = self.station.busy
+        begun = busy.begin()
+        self._take(peer, message)
+        self.neighbours.tell()
+        busy.end(type(message), begun)
+        if self._tracer is not None and self._tracer.is_following:
+            self._follow(self._tracer, peer, message)
+
+    def _take(self, peer: bytes, message: Any) -> None:
         self.routing.last = None
         broker = self._names.get(peer)
         if broker is None:
@@ -210,9 +228,6 @@ class Core:
             self.routing.passed(message)
         else:
             self.neighbours.take(broker, message)
-        self.neighbours.tell()
-        if self._tracer is not None and self._tracer.is_following:
-            self._follow(self._tracer, peer, message)
 
     def _follow(self, tracer: Tracer, peer: bytes, message: Any) -> None:
         client = self.clients.get(peer)

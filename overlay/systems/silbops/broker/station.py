@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.core.chance import Chance
 from overlay.core.node import NodeEvent
 from overlay.core.timers import Timers
+from overlay.systems.silbops.broker.busy import Busy
 from overlay.systems.silbops.broker.pressure import Pressure
 from overlay.systems.silbops.broker.tracing import Tracer
 from overlay.systems.silbops.tables import Tables
@@ -57,6 +58,7 @@ class Station:
         """What is no message: those of messages are ``peers.counters``."""
         self.log: list[NodeEvent] = []
         self.tracer = tracer
+        self.busy = Busy()
         self._chance = chance
 
     @property

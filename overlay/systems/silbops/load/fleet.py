@@ -39,9 +39,10 @@ class Fleet:
         seed: int,
         wall_offset_ns: int,
         key: bytes | None = None,
+        parents: Sequence[int] = (),
         make_wire: Callable[[bytes, Chance], Wire] | None = None,
     ) -> None:
-        """``make_wire``: instead of the channel, in tests."""
+        """``parents``: of each broker, as ``Limits`` has them. ``make_wire``: instead of the channel, in tests."""
         self.tally = Tally()
         self.tally.counters = Counter(self.tally.counters)
         self._peers: list[Peers] = []
@@ -56,7 +57,8 @@ class Fleet:
         shared = Shared(workload, windows, servers, terms, seed, self.tally, draws(workload, seed), make_wire)
         self.clients = [(Publishing if plan.role == PUBLISHER else Subscribing)(plan, shared) for plan in plans]
         for client in self.clients[:1]:
-            client.report_row(0, Limits(settings.keep_messages, settings.keep_s, settings.prune != NEVER))
+            limits = settings.keep_messages, settings.keep_s, settings.prune != NEVER
+            client.report_row(0, Limits(*limits, list(parents)))
 
     def set_wall_clock(self, offset_ns: int) -> None:
         for peers in self._peers:

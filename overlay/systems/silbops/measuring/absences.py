@@ -1,20 +1,13 @@
-"""When clients were away, and when links or brokers were down. Times are µs."""
+"""Which brokers served a client when, and when it was away. Times are µs."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from overlay.core.processes import role_of
-from overlay.journal.facts import Event
-from overlay.systems.silbops.names import BROKER
 from overlay.systems.silbops.rows import Served
-
-REPAIRED_US = 10_000_000
-"""After the end of a fault: sessions are found to have ended, begin again, and tables are told."""
-_DISTURBING = frozenset(("partition", "slow", "lossy", "impaired", "kill", "restart", "vanish"))
 
 
 class Span(NamedTuple):
@@ -42,29 +35,17 @@ class Absences:
         return self._gaps[place] if place >= 0 and self._gaps[place].meets(from_us, until_us) else None
 
 
-class Faults:
-    """Links and brokers that were down, of the whole network."""
+class Stays:
+    """Of one client, at brokers."""
 
-    def __init__(self, events: Iterable[Event]) -> None:
-        self._spans = [span for event in events if (span := _fault(event)) is not None]
+    def __init__(self, served: Iterable[Served] = ()) -> None:
+        self._served = sorted(served, key=lambda one: one.from_us)
+        self._from = [one.from_us for one in self._served]
 
-    def meet(self, from_us: float, until_us: float) -> bool:
-        return any(span.meets(from_us, until_us) for span in self._spans)
-
-
-def _fault(event: Event) -> Span | None:
-    if event.name == "fault_began" and event.detail.get("what") in _DISTURBING:
-        return Span(event.at_us, _end(event.at_us, event.detail) + REPAIRED_US)
-    is_process = event.name in ("process_ended", "process_started")
-    if is_process and role_of(str(event.detail.get("process", ""))) == BROKER:
-        return Span(event.at_us, event.at_us + REPAIRED_US)
-    if event.name == "NeighbourLost":
-        return Span(event.at_us, event.at_us + REPAIRED_US)
-    return None
-
-
-def _end(at_us: float, fault: dict[str, Any]) -> float:
-    """Of a fault: those without an end last."""
-    if fault.get("until_s") is None:
-        return at_us if fault.get("what") == "restart" else float("inf")
-    return at_us + (float(fault["until_s"]) - float(fault["at_s"])) * 1e6
+    def during(self, from_us: float, until_us: float) -> Sequence[int]:
+        """The brokers that served it in this time, and the last before and the first after it."""
+        first = max(0, bisect_right(self._from, from_us) - 1)
+        last = bisect_right(self._from, until_us)
+        if last and self._served[last - 1].until_us and self._served[last - 1].until_us < until_us:
+            last += 1  # it was away at the end
+        return sorted({one.broker for one in self._served[first : max(last, first + 1)]})

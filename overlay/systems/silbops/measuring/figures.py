@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from overlay.core.samples import mean, quantile
 from overlay.journal.facts import Fact, Tick
-from overlay.systems.silbops.measuring.absences import Absences, Faults
+from overlay.systems.silbops.load.times import SUBSCRIPTION_S
+from overlay.systems.silbops.measuring.absences import Absences, Stays
 from overlay.systems.silbops.measuring.oracle import Found, Oracle
+from overlay.systems.silbops.measuring.outages import Outages
 from overlay.systems.silbops.measuring.processed import ProcessedTimes
 from overlay.systems.silbops.measuring.records import Facts
 from overlay.systems.silbops.measuring.states import states_by_client
@@ -26,6 +28,11 @@ CONTROL = (
     *("out_ctx", "out_sub", "out_unsub", "out_forget"),
 )
 """Messages 10, 13, 14 and 23 to 26, sent by anyone."""
+TOLD_US = 1_000_000
+"""For tables to be told again over the tree, with ``SUBSCRIPTION_S`` for each subscription."""
+NOTIFICATIONS = ("publish", "pub")
+CHANGES = ("setctx", "subscribe", "unsubscribe")
+"""Messages of clients when their context changes."""
 
 
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
@@ -43,8 +50,12 @@ def found(facts: Facts, times: ProcessedTimes) -> Found:
     truth = Truth(
         states_by_client(facts.subscribers(times)), states_by_client(facts.publishers()), is_pruned=limits.is_pruned
     )
-    absences = {client: Absences(served) for client, served in facts.served().items()}
-    return Oracle(truth, absences, Faults(facts.events), limits).found(facts.publications(times), facts.arrivals())
+    served = facts.served()
+    absences = {client: Absences(several) for client, several in served.items()}
+    stays = {client: Stays(several) for client, several in served.items()}
+    events = [one for one in facts.events if one.at_us < facts.end_us]
+    outages = Outages(events, limits.parents, TOLD_US + SUBSCRIPTION_S * 1e6 * len(facts.rows[Subscribed]))
+    return Oracle(truth, absences, stays, outages, limits).found(facts.publications(times), facts.arrivals())
 
 
 def _of_oracle(facts: Facts, times: ProcessedTimes) -> Figures:
@@ -97,11 +108,15 @@ def _settled_us(facts: Facts, changed: Sequence[int]) -> float | None:
 
 def _messages_per_change(facts: Facts, changes: int) -> float | None:
     """``None`` where something else sends such messages, too: moves, or subscribing while measuring."""
-    rows = [*facts.rows[Subscribed], *facts.rows[Unsubscribed]]
-    if not changes or facts.moves or any(facts.is_measured(one.called_us) for one in rows):
+    if not changes or facts.moves or not _are_only_changes(facts):
         return None
     total = sum(grown(facts, ticks).get(name, 0) for ticks in facts.ticks.values() for name in CONTROL)
     return total / changes
+
+
+def _are_only_changes(facts: Facts) -> bool:
+    """Whether subscriptions were made or ended while measuring only for changes of context."""
+    return not any(facts.is_measured(one.called_us) for one in (*facts.rows[Subscribed], *facts.rows[Unsubscribed]))
 
 
 def _of_counters(facts: Facts) -> Figures:
@@ -120,8 +135,8 @@ def _of_counters(facts: Facts) -> Figures:
         "rows_forwarded": gauges["rows_forwarded"] if facts.brokers else None,
         "candidates_per_publication": _per(total["candidates"], publications),
         "messages_per_publication": _per(total["out_publish"] + total["out_pub"], publications),
-        "notification_core_us": _per(total["busy_notifications_us"], total["notifications_handled"]),
-        "change_core_us": _per(total["busy_changes_us"], len(facts.changes())) if total["busy_changes_us"] else None,
+        "notification_core_us": _busy(total, NOTIFICATIONS, sum(total[f"in_{kind}"] for kind in NOTIFICATIONS)),
+        "change_core_us": _busy(total, CHANGES, len(facts.changes()) if _are_only_changes(facts) else 0),
     }
 
 
@@ -136,6 +151,12 @@ def grown(facts: Facts, ticks: Sequence[Tick]) -> Mapping[str, int]:
 
 def _last(ticks: Sequence[Tick], until_us: float) -> Tick | None:
     return next((tick for tick in reversed(ticks) if tick.at_us <= until_us), None)
+
+
+def _busy(total: Mapping[str, int], kinds: Iterable[str], number: int) -> float | None:
+    """Processor time of brokers for these messages, each; ``None`` if it was not taken."""
+    busy_us = sum(total[f"busy_{kind}_us"] for kind in kinds)
+    return _per(busy_us, number) if busy_us else None
 
 
 def _per(total: float, number: int) -> float | None:

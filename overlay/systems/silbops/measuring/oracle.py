@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from overlay.systems.silbops.measuring.absences import Absences, Faults, Span
+from overlay.systems.silbops.measuring.absences import Absences, Span, Stays
+from overlay.systems.silbops.measuring.outages import Outages
 from overlay.systems.silbops.measuring.truth import Publication, Truth
 from overlay.systems.silbops.rows import Limits
 
@@ -44,7 +45,8 @@ class Found:
 class Oracle:
     truth: Truth
     absences: Mapping[str, Absences]
-    faults: Faults
+    stays: Mapping[str, Stays]
+    outages: Outages
     limits: Limits
     _due_by_client: dict[str, list[Publication]] = field(default_factory=lambda: defaultdict(list))
 
@@ -86,7 +88,8 @@ class Oracle:
 
     def _cause(self, one: Publication, client: str) -> str:
         """Why it did not come; empty: it should have come."""
-        if self.faults.meet(one.published_us, one.processed_us):
+        ends = self.stays.get(one.client, _NOWHERE), self.stays.get(client, _NOWHERE)
+        if self.outages.on_way(*ends, one.published_us, one.processed_us):
             return "fault"
         gap = self._away(client, one.published_us, one.processed_us)
         if gap is None:
@@ -110,3 +113,6 @@ class Oracle:
     def _away(self, client: str, from_us: float, until_us: float) -> Span | None:
         of = self.absences.get(client)
         return None if of is None else of.during(from_us, until_us)
+
+
+_NOWHERE = Stays()

@@ -113,7 +113,7 @@ class Facts:
 
     @property
     def limits(self) -> Limits:
-        return next(iter(self.rows[Limits]), Limits(0, 0, False))
+        return next(iter(self.rows[Limits]), Limits(0, 0, False, []))
 
     def served(self) -> dict[str, list[Served]]:
         found = defaultdict(list)
