@@ -1,4 +1,4 @@
-"""How much is tried of what is drawn at random: a part in ``make test`` and ``.ci/run``, all in complete runs and ``make fuzz``.
+"""How much is tried of what is drawn at random: a part in ``make test``, all in complete runs and ``make fuzz``.
 
 ``WAXWING_THOROUGH=1`` asks for all. What was found once is tried always: seeds that failed and planted bugs.
 """

@@ -13,9 +13,10 @@ from itertools import count, cycle, islice
 from benchmarks.figures import RATIO, Figure, figure
 from benchmarks.radiator.timing import Work, in_turn
 from benchmarks.silbops.least import Least
+from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.tables import Link
 from overlay.systems.silbops.tables.rows import Context
-from telemetry.systems.silbops.in_process.brokers import SIENA, SILBOPS, Broker, Clients, Message
+from telemetry.systems.silbops.in_process.brokers import Broker, Clients, Message
 from telemetry.systems.silbops.in_process.population import Population, evenly
 
 SUBSCRIPTIONS = 80_000

@@ -12,7 +12,8 @@ import resource
 import sys
 from time import process_time
 
-from telemetry.systems.silbops.in_process.brokers import SILBOPS, Broker, Clients
+from overlay.systems.silbops.names import SILBOPS
+from telemetry.systems.silbops.in_process.brokers import Broker, Clients
 from telemetry.systems.silbops.in_process.population import Population, evenly
 
 CHANGES, NOTIFICATIONS = {SILBOPS: 20_000, "siena": 1_000}, 100

@@ -23,7 +23,8 @@ from benchmarks.peers.processes import Threads
 from benchmarks.silbops.least import Rest, key_and_rest
 from overlay.systems.silbops.content.constraints import COMPARISONS
 from overlay.systems.silbops.content.values import Values
-from telemetry.systems.silbops.in_process.brokers import CAMERA, SILBOPS, Broker, Clients
+from overlay.systems.silbops.names import SILBOPS
+from telemetry.systems.silbops.in_process.brokers import CAMERA, Broker, Clients
 from telemetry.systems.silbops.in_process.population import Population, evenly
 from telemetry.systems.silbops.in_process.timing import undisturbed
 from tests.postgresql import NoServer, server

@@ -45,10 +45,12 @@ class Inspect(NamedTuple):
     limit: int = 0
     padding: int = 0
     """Bytes of 0: the answer to an address that is not proven has at most three times the bytes of the question."""
+    content: bytes = b""
+    """MessagePack, in place of padding: what is asked about."""
 
     @property
     def size(self) -> int:
-        return _QUESTION.size + self.padding
+        return _QUESTION.size + self.padding + len(self.content)
 
 
 class Inspected(NamedTuple):
@@ -59,8 +61,8 @@ class Inspected(NamedTuple):
 
 
 def question(message: Inspect) -> bytes:
-    req, token, subject, offset, limit, padding = message
-    return _QUESTION.pack(MAGIC, _INSPECT, req, token, subject, offset, limit) + bytes(padding)
+    req, token, subject, offset, limit, padding, content = message
+    return _QUESTION.pack(MAGIC, _INSPECT, req, token, subject, offset, limit) + bytes(padding) + content
 
 
 def answer(message: Inspected) -> bytes:
@@ -69,12 +71,14 @@ def answer(message: Inspected) -> bytes:
 
 def read_question(body: bytes, subjects: Container[int]) -> Inspect | None:
     """``None`` for any other bytes, and for other subjects."""
-    if len(body) < _QUESTION.size or body[:2] != bytes((MAGIC, _INSPECT)) or any(body[_QUESTION.size :]):
+    if len(body) < _QUESTION.size or body[:2] != bytes((MAGIC, _INSPECT)):
         return None
     _, _, req, token, subject, offset, limit = _QUESTION.unpack_from(body)
     if subject not in subjects:
         return None
-    return Inspect(req, token, subject, offset, limit, len(body) - _QUESTION.size)
+    rest = body[_QUESTION.size :]
+    padding, content = (0, rest) if any(rest) else (len(rest), b"")
+    return Inspect(req, token, subject, offset, limit, padding, content)
 
 
 def read_answer(data: bytes) -> Inspected | None:

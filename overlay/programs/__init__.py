@@ -42,6 +42,7 @@ PROGRAMS: dict[str, str] = {
     "context-broker": "overlay.programs.context_broker:COMMANDS",
     "federation": "overlay.programs.federation:COMMANDS",
     "radiator": "overlay.programs.radiator:COMMANDS",
+    "silbops": "overlay.programs.silbops:COMMANDS",
 }
 """By name of the system, ``MODULE:NAME`` of its commands by name; the first system is the first. Those of systems from
 other packages (``System.programs``) are added when a process registers these."""

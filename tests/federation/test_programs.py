@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from overlay.core.addresses import format_address
+from overlay.programs import running
 from overlay.programs.federation import commands
 from overlay.programs.federation.client import (
     ConsumerClient,
@@ -151,7 +152,7 @@ def test_a_silent_broker_is_named():
                     pass
 
         asyncio.run(story())
-        assert commands.main("lookup", [format_address(address), "climate", "--deadline", "0.3"]) == commands.UNANSWERED
+        assert commands.main("lookup", [format_address(address), "climate", "--deadline", "0.3"]) == running.UNANSWERED
 
 
 def test_the_commands_publish_print_and_answer(broker, capsys):
@@ -172,7 +173,7 @@ def test_the_commands_publish_print_and_answer(broker, capsys):
     found = json.loads(out)
     assert (found["scope"], found["entity_type"], found["entity_id"]) == ("light", "thing", "lamp")
     assert found["data"] == {"lux": 50}
-    assert subscriber.returncode == commands.DONE
+    assert subscriber.returncode == running.DONE
 
 
 def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(broker, capsys):
@@ -189,36 +190,36 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
             provider.stdin.write(json.dumps({"entity_id": entity, "data": {"dB": level}}) + "\n")
             provider.stdin.flush()
             assert provider.stdout.readline().startswith("accepted")
-        assert commands.main("lookup", [at, "noise"]) == commands.DONE
-        assert commands.main("query", [at, "noise", "--entity", "r1", "--json"]) == commands.DONE
+        assert commands.main("lookup", [at, "noise"]) == running.DONE
+        assert commands.main("query", [at, "noise", "--entity", "r1", "--json"]) == running.DONE
         listed, answered = capsys.readouterr().out.splitlines()
         assert listed.startswith("ear  127.0.0.1:")
         assert json.loads(answered)["data"] == {"dB": 50}
         provider.send_signal(signal.SIGINT)  # while it waits for more
-        assert provider.wait(BOUND_S) == commands.STOPPED
-    assert commands.main("lookup", [at, "noise"]) == commands.FAILED
-    assert commands.main("query", [at, "noise", "--json"]) == commands.FAILED
+        assert provider.wait(BOUND_S) == running.STOPPED
+    assert commands.main("lookup", [at, "noise"]) == running.FAILED
+    assert commands.main("query", [at, "noise", "--json"]) == running.FAILED
     error = json.loads(capsys.readouterr().out)["error"]
     assert error == {"code": "no_provider", "sentence": "No provider of these scopes answered with context."}
 
 
 def test_the_registration_service_names_its_brokers(servers, capsys):
     at = format_address(servers[1])
-    assert commands.main("brokers", [at]) == commands.DONE
+    assert commands.main("brokers", [at]) == running.DONE
     assert capsys.readouterr().out == f"b0  {format_address(servers[0])}\n"
-    assert commands.main("brokers", [at, "--near", "1", "2", "--json"]) == commands.DONE
+    assert commands.main("brokers", [at, "--near", "1", "2", "--json"]) == running.DONE
     assert json.loads(capsys.readouterr().out) == {"id": "b0", "endpoint": format_address(servers[0])}
     a_broker = format_address(servers[0])
-    assert commands.main("brokers", [a_broker, "--deadline", "0.3"]) == commands.UNANSWERED
+    assert commands.main("brokers", [a_broker, "--deadline", "0.3"]) == running.UNANSWERED
     assert f"The registration service at {a_broker} did not answer" in capsys.readouterr().err
 
 
 def test_an_expression_is_tried_without_a_network(tmp_path, capsys):
     file = tmp_path / "rooms.jsonl"
     file.write_text('{"temperature": 26}\n{"data": {"floor": 3}, "entity_id": "r7"}\n')
-    assert commands.main("check", ["temperature > 25", str(file)]) == commands.DONE
+    assert commands.main("check", ["temperature > 25", str(file)]) == running.DONE
     assert capsys.readouterr().out == "yes  temperature > 25: true\nno   temperature > 25: missing\n"
-    assert commands.main("check", ["not temperature > 30", str(file), "--json"]) == commands.DONE
+    assert commands.main("check", ["not temperature > 30", str(file), "--json"]) == running.DONE
     said = capsys.readouterr()
     assert [json.loads(line)["satisfied"] for line in said.out.splitlines()] == [True, True]
     assert "where temperature is missing" in said.err
@@ -238,7 +239,7 @@ def test_an_expression_is_tried_without_a_network(tmp_path, capsys):
 def test_wrong_usage_is_said_in_one_line(name, arguments, sentence, capsys):
     with pytest.raises(SystemExit) as ended:
         commands.main(name, arguments)
-    assert ended.value.code == commands.WRONG_USAGE
+    assert ended.value.code == running.WRONG_USAGE
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1

@@ -150,6 +150,8 @@ def test_with_a_token_an_operator_sees_the_tables_and_another_host_nothing() -> 
             assert (content["name"], content["arm"]) == ("b0", "silbops")
         elif subject is Subject.NEIGHBOURS:
             assert [row["broker"] for row in content["rows"]] == ["b1"]
+        elif subject is Subject.WHY:
+            assert content["refused"].startswith("a dry publication is a map")
         elif subject is not Subject.FIGURES:
             assert content == {"total": 0, "rows": []}
         if subject is not Subject.FIGURES:

@@ -2,7 +2,7 @@
 
 - ``client``    consumers and providers of a network, in an event loop
 - ``inspection`` what servers tell the operators of their host
-- ``documents`` what they are given as JSON
+- ``documents`` what they are given as JSON, and ``text`` how it is printed
 - ``commands``  these as commands; ``consuming``, ``providing``, ``finding`` and ``checking`` carry them out
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from overlay.programs.arguments import OneLineParser
 from overlay.programs.federation.arguments import defaults, expression, now_ms
 from overlay.programs.federation.documents import notification_of
-from overlay.programs.federation.text import lines, say, tell
+from overlay.programs.text import lines, say, tell
 from overlay.systems.federation.language.compiler import compiled
 from overlay.systems.federation.language.explaining import of_each, overlooked
 

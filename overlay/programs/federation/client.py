@@ -9,8 +9,6 @@ for answers::
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import SystemRandom
@@ -21,6 +19,7 @@ from typing import Any, Generic, Self, TypeVar
 from overlay.core.addresses import Address, format_address
 from overlay.core.errors import WaxwingError
 from overlay.core.node import SECOND
+from overlay.programs import inbox
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.line import Line
 from overlay.systems.federation.clients.asking import Busy
@@ -43,12 +42,11 @@ from overlay.systems.federation.settings import BY_MULTICAST, Settings
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.federation.wire.values import Advertisement, Found, Notification, Role, Subscription
 
+Inbox = inbox.Inbox[Event]
 AnyCore = TypeVar("AnyCore", Consumer, Provider)
 OnEvent = Callable[[Event], object]
 PATIENCE_S = 10.0
 """For the answer to a call that has no other limit."""
-MOST_WAITING = 10_000
-"""Events of an inbox."""
 
 
 class NoAnswer(WaxwingError):
@@ -91,29 +89,6 @@ def by_service(address: Address, settings: Settings | None = None) -> Terms:
 def by_multicast(settings: Settings | None = None) -> Terms:
     """Of clients that look for a broker in the local network."""
     return Terms(replace(settings or Settings(), discovery=BY_MULTICAST), wall_offset_ns())
-
-
-class Inbox:
-    """Events that wait for ``async for``: pass ``put`` as ``on_event``. Beyond ``most`` the oldest are dropped."""
-
-    def __init__(self, most: int = MOST_WAITING) -> None:
-        self.dropped = 0
-        self._events: deque[Event] = deque(maxlen=most)
-        self._has_come = asyncio.Event()
-
-    def put(self, event: Event) -> None:
-        self.dropped += len(self._events) == self._events.maxlen
-        self._events.append(event)
-        self._has_come.set()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Event:
-        while not self._events:
-            self._has_come.clear()
-            await self._has_come.wait()
-        return self._events.popleft()
 
 
 class _Client(Generic[AnyCore]):

@@ -12,7 +12,8 @@ from typing import Any
 from overlay.programs.arguments import OneLineParser
 from overlay.programs.federation.arguments import add_scopes, duration, expression, now_ms, number, options, terms_of
 from overlay.programs.federation.client import ConsumerClient, Inbox, Refused
-from overlay.programs.federation.text import say, show, tell
+from overlay.programs.federation.text import show
+from overlay.programs.text import say, tell
 from overlay.systems.federation.clients.events import Ended, Lost, Notified, Registered
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.language.text import parse

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from overlay.core.errors import WaxwingError, shown
+from overlay.core.errors import shown
+from overlay.programs.text import InvalidDocument, object_of
 from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.notification_json import NAMES, read_time
 from overlay.systems.federation.wire.notes import check_data
 from overlay.systems.federation.wire.values import Notification, NotificationId
 
-MOST_TEXT = 131_072
-"""Bytes of a line of JSON: a notification has at most 60,000 of MessagePack."""
-
-
-class InvalidDocument(WaxwingError):
-    """A line that is no such JSON."""
-
 
 def content_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Content:
     """What to publish, from a line with the data alone, or with ``data`` and the fields that differ from ``defaults``:
     ``entity_type``, ``entity_id``, ``scope``, ``expires``. Raises ``InvalidDocument``."""
-    given = _object(line)
+    given = object_of(line)
     document = given if "data" in given else {"data": given}
     unknown = sorted(document.keys() - set(NAMES))
     if unknown:
@@ -42,18 +35,6 @@ def notification_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Noti
     """As ``content_of``, as if it were published now."""
     kind, id, scope, expires, data, _ = content_of(line, defaults, now_ms)
     return Notification(NotificationId("file", 0), kind, id, scope, now_ms, expires, data)
-
-
-def _object(line: str) -> dict[str, Any]:
-    if len(line) > MOST_TEXT:
-        raise InvalidDocument(f"a line has at most {MOST_TEXT:,} characters")
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InvalidDocument(f"{shown(line)} is no JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise InvalidDocument(f"{shown(line)} is no JSON object")
-    return found
 
 
 def _time(value: Any) -> int:

@@ -15,7 +15,7 @@ from overlay.core.addresses import Address, format_address
 from overlay.programs.arguments import OneLineParser, address
 from overlay.programs.federation.arguments import add_deadline
 from overlay.programs.federation.client import NoAnswer, Refused, by_service
-from overlay.programs.federation.text import say
+from overlay.programs.text import say
 from overlay.runtime.line import Line
 from overlay.systems.federation.clients.finding import Finding
 from overlay.systems.federation.wire.values import Found

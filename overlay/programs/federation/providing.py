@@ -11,7 +11,8 @@ from overlay.programs.arguments import OneLineParser
 from overlay.programs.federation.arguments import defaults, duration, now_ms, options, terms_of
 from overlay.programs.federation.client import ProviderClient
 from overlay.programs.federation.documents import content_of
-from overlay.programs.federation.text import coming_lines, show, tell
+from overlay.programs.federation.text import show
+from overlay.programs.text import coming_lines, tell
 from overlay.systems.federation.clients.provider import Asked, Content
 
 MOST_ENTITIES = 10_000

@@ -1,34 +1,15 @@
-"""What commands read and print, line by line."""
+"""How commands print notifications."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
 import time
 from argparse import Namespace
-from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
-from typing import BinaryIO
 
-from overlay.programs.federation.documents import MOST_TEXT, InvalidDocument
+from overlay.programs.text import say
 from overlay.systems.federation import notification_json
 from overlay.systems.federation.contextml.scalars import LAST_MS
 from overlay.systems.federation.wire.values import Notification
-
-READ_BYTES = 65_536
-
-
-def say(line: str) -> None:
-    """At once, for whoever reads along. Raises ``BrokenPipeError``."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
-
-
-def tell(line: str) -> None:
-    """What is no result goes to standard error."""
-    sys.stderr.write(line + "\n")
 
 
 def show(given: Namespace, one: Notification, before: str = "", after: str = "") -> None:
@@ -39,45 +20,3 @@ def show(given: Namespace, one: Notification, before: str = "", after: str = "")
     data = json.dumps(one.data, ensure_ascii=False)
     words = [before + at, one.scope, f"{one.entity_type}/{one.entity_id}", data, after]
     say("  ".join(word for word in words if word))
-
-
-def lines(file: BinaryIO) -> Iterator[str]:
-    """Those that are not empty. Raises ``InvalidDocument``."""
-    while line := file.readline(MOST_TEXT + 2):
-        if line.strip():
-            yield _decoded(line)
-
-
-async def coming_lines(fd: int) -> AsyncIterator[str]:
-    """As ``lines``, while the event loop goes on: keep-alives are sent, and Ctrl-C ends it."""
-    kept = b""
-    while True:
-        await _readable(fd)
-        read = os.read(fd, READ_BYTES)
-        *whole, kept = (kept + read).split(b"\n")
-        for line in whole if read else [kept]:
-            if line.strip():
-                yield _decoded(line)
-        if not read:
-            return
-        if len(kept) > MOST_TEXT:
-            _decoded(kept)
-
-
-def _decoded(line: bytes) -> str:
-    if len(line) > MOST_TEXT:
-        raise InvalidDocument(f"a line has at most {MOST_TEXT:,} bytes")
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidDocument(f"a line is not UTF-8: {error}") from None
-
-
-async def _readable(fd: int) -> None:
-    loop, has_come = asyncio.get_running_loop(), asyncio.Event()
-    with suppress(PermissionError):  # a file, which never lets a reader wait
-        loop.add_reader(fd, has_come.set)
-        try:
-            await has_come.wait()
-        finally:
-            loop.remove_reader(fd)

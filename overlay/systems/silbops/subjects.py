@@ -18,3 +18,5 @@ class Subject(IntEnum):
     ADVERTISEMENTS = 5
     """Rows, as those of subscriptions."""
     CONTEXTS = 6
+    WHY = 7
+    """A dry publication: ``broker.explaining`` says what is asked and answered."""

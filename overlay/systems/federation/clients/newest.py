@@ -42,7 +42,8 @@ class Newest:
         self, scopes: Collection[str], entity_type: str | None, entity_id: str | None, wall_ms: int
     ) -> list[Notification]:
         """The valid ones that are asked for, published last first, as many as an answer holds. ``None`` is any."""
-        found, left = [], MOST_ANSWER_BYTES
+        found: list[Notification] = []
+        left = MOST_ANSWER_BYTES
         for one, size in self._valid(wall_ms):
             fits = entity_type in (None, one.entity_type) and entity_id in (None, one.entity_id)
             if one.scope in scopes and fits and (not found or size <= left):

@@ -53,7 +53,7 @@ class Broker:
             [broker_name(number) for number in neighbours_of(place.number, tree)],
             self._tracer,
         )
-        view = View(self.core.station, self.core.neighbours, self.core.clients)
+        view = View(self.core.station, self.core.neighbours, self.core.clients, self.core.explaining)
         contents = view.contents(lambda: self.statistics(self.peers.now))
         self._answers = Answers(self.peers, self.address, chances, contents)
 

@@ -62,7 +62,7 @@ class Core:
         self.requests = Requests(station, self.clients, self.routing)
         self.arriving = Arriving(station, self.clients, self.requests, self.leaving, self.visits)
         self.neighbours = Neighbours(station, self.routing, around, chance.randrange(1 << 32))
-        self.explaining = Explaining(station)
+        self.explaining = Explaining(station, self.clients, around)
         self._tracer = tracer
         self.operators: list[HeardOperator] = []
         """Questions of operators, for who joins this core."""

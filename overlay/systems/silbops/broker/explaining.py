@@ -1,17 +1,25 @@
 """A dry publication: which rows of this broker it touches, which constraint or function says no, and where it would go.
 
-Nothing is sent or changed. A program asks the publisher's broker first, then those that the answer names.
+Nothing is sent or changed. A program asks the publisher's broker first, then those that the answer names, with the
+notification and the context of that answer. A question is a map of ``notification``, ``context``, ``scope`` (text), the
+client that publishes (``client``, in hexadecimal digits) or the ``neighbour`` that it comes from, and ``about``: the
+owner of subscriptions that are listed in any case. All but ``notification`` may be left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from overlay.core.errors import shown
+from overlay.core.settings import InvalidText
+from overlay.peers.questions import read_content
 from overlay.systems.silbops.broker.client import Client, publisher_key
+from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.station import Station
-from overlay.systems.silbops.content.values import Values
+from overlay.systems.silbops.content.values import InvalidContent, Values, checked_values
 from overlay.systems.silbops.publishing import Refusal, permitted
+from overlay.systems.silbops.scope.text import parse
 from overlay.systems.silbops.scope.tree import Tree
 from overlay.systems.silbops.tables import Key, Kind, Link
 from overlay.systems.silbops.tables.explaining import objection
@@ -22,8 +30,37 @@ MOST_ROWS = 200
 
 
 class Explaining:
-    def __init__(self, station: Station) -> None:
-        self._station = station
+    def __init__(self, station: Station, clients: Clients, neighbours: Collection[str]) -> None:
+        self._station, self._clients, self._neighbours = station, clients, neighbours
+
+    def answer(self, content: bytes) -> Mapping[str, Any]:
+        """To an operator."""
+        asked = read_content(content)
+        try:
+            if not isinstance(asked, dict):
+                raise InvalidContent("a dry publication is a map of notification, context, scope, client and about")
+            return self._answered(asked)
+        except InvalidContent as error:
+            return _refused(error.sentence)
+        except InvalidText as error:
+            return _refused(f"scope: {error}")
+
+    def _answered(self, asked: Mapping[Any, Any]) -> Mapping[str, Any]:
+        is_siena = self._station.settings.is_siena
+        notification = checked_values(asked.get("notification"), fewest=1, is_siena=is_siena)
+        context = checked_values(asked.get("context") or {})
+        scope, about = _text(asked, "scope"), _bytes(asked, "about")
+        tree = parse(scope) if scope else None
+        if neighbour := _text(asked, "neighbour"):
+            if neighbour not in self._neighbours:
+                raise InvalidContent(f"{shown(neighbour)} is no neighbour of {self._station.name}")
+            return self.of_neighbour(neighbour, notification, context, tree, about)
+        client = self._clients.get(_bytes(asked, "client") or b"")
+        if client is None:
+            raise InvalidContent(f"{shown(asked.get('client'))} is no client of {self._station.name}")
+        if is_siena:  # the library writes the context into the notification
+            notification, context = {**notification, **{f"@{name}": one for name, one in context.items()}}, {}
+        return self.of_client(client, notification, context, tree, about)
 
     def of_client(
         self, client: Client, notification: Values, context: Values, scope: Tree | None, about: bytes | None
@@ -32,7 +69,7 @@ class Explaining:
         try:
             allowed = permitted(client.advertisements.values(), notification, context, scope)
         except Refusal as error:
-            return {"refused": error.sentence, "context": {}, "to": [], "rows": [], "total": 0, "told": []}
+            return _refused(error.sentence)
         return self._answer(client.link, notification, allowed, scope, about)
 
     def of_neighbour(
@@ -48,6 +85,7 @@ class Explaining:
         rows = [self._row(key, to, link, notification, context, scope) for key, to in touched]
         return {
             "refused": "",
+            "notification": dict(notification),
             "context": dict(context),
             "to": sorted({tuple(row["link"]) for row in rows if not row["says_no"]}),
             "rows": rows[:MOST_ROWS],
@@ -75,3 +113,21 @@ class Explaining:
         for link, key, state in self._station.tables.told(owner):
             assert link.kind is Kind.BROKER
             yield {"id": key[1], "broker": link.name, "state": state}
+
+
+def _refused(sentence: str) -> Mapping[str, Any]:
+    return {"refused": sentence, "notification": {}, "context": {}, "to": [], "rows": [], "total": 0, "told": []}
+
+
+def _text(asked: Mapping[Any, Any], name: str) -> str:
+    value = asked.get(name) or ""
+    if not isinstance(value, str):
+        raise InvalidContent(f"{name} must be text, not {shown(value)}")
+    return value
+
+
+def _bytes(asked: Mapping[Any, Any], name: str) -> bytes | None:
+    try:
+        return bytes.fromhex(_text(asked, name)) or None
+    except ValueError:
+        raise InvalidContent(f"{name} must be hexadecimal digits, not {shown(asked[name])}") from None

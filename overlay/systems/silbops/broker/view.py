@@ -11,6 +11,7 @@ from overlay.peers.answers import Content, page
 from overlay.peers.questions import Inspect
 from overlay.systems.silbops.broker.client import Client
 from overlay.systems.silbops.broker.clients import Clients
+from overlay.systems.silbops.broker.explaining import Explaining
 from overlay.systems.silbops.broker.neighbours import Edge, Neighbours
 from overlay.systems.silbops.broker.station import Station
 from overlay.systems.silbops.content.filters import written_filter
@@ -23,8 +24,9 @@ STATES = ("lost", "greeting", "connected")
 
 
 class View:
-    def __init__(self, station: Station, neighbours: Neighbours, clients: Clients) -> None:
+    def __init__(self, station: Station, neighbours: Neighbours, clients: Clients, explaining: Explaining) -> None:
         self._station, self._neighbours, self._clients = station, neighbours, clients
+        self._explaining = explaining
 
     def contents(self, statistics: Callable[[], Mapping[str, int]]) -> Mapping[Subject, Content]:
         return {
@@ -35,6 +37,7 @@ class View:
             Subject.SUBSCRIPTIONS: self._subscriptions,
             Subject.ADVERTISEMENTS: self._advertisements,
             Subject.CONTEXTS: self._contexts,
+            Subject.WHY: lambda message: self._explaining.answer(message.content),
         }
 
     def _state(self) -> Mapping[str, Any]:
@@ -70,6 +73,7 @@ class View:
         address = self._station.peers.address(client.id)
         return {
             "id": client.name,
+            "owner": client.owner.hex(),
             "address": None if address is None else format_address(address),
             "state": client.state.name.lower(),
             "subscriptions": len(client.subscriptions),

@@ -1,0 +1,177 @@
+"""A client of a network of SilboPS, for programs with an event loop.
+
+Counterpart: ``overlay.systems.silbops.clients`` has the protocol; this module adds a socket and a clock, and waits for
+answers::
+
+    async with Client(site_of(("127.0.0.1", 7000)), on_event=print) as car:
+        await car.set_context({"x": 5.0, "y": 8.0})
+        await car.subscribe([["kind", "=", "fire"]], "this.x - 20 <= pub.x <= this.x + 20")
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from random import SystemRandom
+from time import monotonic_ns
+from types import TracebackType
+from typing import Any, Self
+
+from overlay.core.addresses import format_address
+from overlay.core.errors import WaxwingError
+from overlay.core.node import SECOND
+from overlay.programs import inbox
+from overlay.programs.questions import NoAnswer
+from overlay.runtime.clock import wall_offset_ns
+from overlay.runtime.line import Line
+from overlay.systems.silbops.clients.attaching import State
+from overlay.systems.silbops.clients.channel import ChannelWire
+from overlay.systems.silbops.clients.client import Client as Library
+from overlay.systems.silbops.clients.events import Accepted, Event, Rejected, Unanswered
+from overlay.systems.silbops.clients.terms import LEAVING, Site, Terms
+from overlay.systems.silbops.content.filters import read_filter
+from overlay.systems.silbops.content.values import Values
+from overlay.systems.silbops.peers import Peers
+from overlay.systems.silbops.scope.text import parse
+from overlay.systems.silbops.settings import Settings
+from overlay.systems.silbops.wire.messages import Code
+
+ID_BYTES = 16
+PATIENCE_S = 10.0
+"""For the answer to a call that has no other limit."""
+Inbox = inbox.Inbox[Event]
+Constraints = Sequence[Sequence[Any]]
+"""Of a filter: ``[["kind", "=", "fire"]]``; none match everything."""
+
+
+class Refused(WaxwingError):
+    """The library or the broker refused a call. ``code`` is that of seed 002, section 6."""
+
+    def __init__(self, code: Code, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+
+
+class Client:
+    """Attached while an ``async with`` block lasts. It survives restarts of its broker; ``on_event`` gets all events of
+    ``clients.events``, and must not wait."""
+
+    def __init__(
+        self,
+        site: Site,
+        settings: Settings | None = None,
+        *,
+        id: bytes | None = None,
+        on_event: Callable[[Event], object] | None = None,
+        within_s: float = PATIENCE_S,
+    ) -> None:
+        """``settings`` are the network's. ``id``: 16 bytes, drawn by default. ``within_s``: for attaching, and for each
+        call."""
+        settings = settings or Settings()
+        self.id = secrets.token_bytes(ID_BYTES) if id is None else id
+        self._peers = Peers(self.id, settings, SystemRandom(), wall_offset_ns())
+        self.core = Library(Terms.of(settings), self.id, ChannelWire(self._peers), monotonic_ns())
+        self._site, self._on_event, self._within_s = site, on_event, within_s
+        self._answers: dict[int, Event | None] = {}
+        """By number of a call that is waited for; ``None``: there is none yet."""
+        self._line: Line | None = None
+
+    async def __aenter__(self) -> Self:
+        """Raises ``NoAnswer``."""
+        self._line = Line(self.core, self._take)
+        try:
+            self.core.attach(self._site, monotonic_ns())
+            await self._until(lambda: self.core.is_in)
+        except BaseException:
+            self._line.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        """Detach, and wait until the broker has heard, or does not. It forgets the client after ``keep_s``."""
+        self.core.detach(monotonic_ns())
+        try:
+            await self.line.until(lambda: self.core.state is State.OUT, LEAVING / SECOND)
+        finally:
+            self.line.close()
+
+    @property
+    def line(self) -> Line:
+        assert self._line is not None, "it is used in an async with block"
+        return self._line
+
+    # ---- calls. They return once the broker has applied them, and raise ``Refused`` and ``NoAnswer``.
+
+    async def set_context(self, values: Values) -> None:
+        """The new context, all of it."""
+        await self._answered(self.core.set_context(values, monotonic_ns()))
+
+    async def subscribe(self, constraints: Constraints = (), scope: str = "", ttl_ms: int | None = None) -> int:
+        """Returns its number. ``scope``: a function of context. Raises ``InvalidText`` and ``InvalidContent``, too."""
+        function = parse(scope) if scope else None
+        asked = self.core.subscribe(read_filter(list(constraints)), monotonic_ns(), scope=function, ttl_ms=ttl_ms)
+        await self._answered(asked.call)
+        return asked.id
+
+    async def unsubscribe(self, number: int) -> None:
+        await self._answered(self.core.unsubscribe(number, monotonic_ns()))
+
+    async def advertise(
+        self, variables: Sequence[str] = (), constraints: Constraints = (), ttl_ms: int | None = None
+    ) -> int:
+        """Returns its number. ``variables`` of the context go with publications. Raises ``InvalidContent``, too."""
+        told = frozenset(variables)
+        asked = self.core.advertise(read_filter(list(constraints)), told, monotonic_ns(), ttl_ms=ttl_ms)
+        await self._answered(asked.call)
+        return asked.id
+
+    async def publish(self, notification: Values, scope: str = "") -> None:
+        """Returns once the broker has received it; it answers only refusals, which come as ``Rejected``, and raise
+        ``Refused`` if the library refuses. ``scope``: a function of context for subscribers to satisfy."""
+        call = self.core.publish(notification, monotonic_ns(), scope=parse(scope) if scope else None)
+        self._answers[call] = None
+        try:
+            await self._until(lambda: self._answers[call] is not None or not self._is_under_way)
+            self._raise(self._answers[call])
+        finally:
+            del self._answers[call]
+
+    # ---- inner
+
+    @property
+    def _is_under_way(self) -> bool:
+        return not self.core.has_room or self._peers.queued(self.core.site.broker.encode()) > 0
+
+    async def _answered(self, call: int) -> None:
+        self._answers[call] = None
+        try:
+            await self._until(lambda: self._answers[call] is not None)
+            self._raise(self._answers[call])
+        finally:
+            del self._answers[call]
+
+    def _raise(self, answer: Event | None) -> None:
+        if isinstance(answer, Rejected):
+            raise Refused(answer.code, answer.words)
+        if isinstance(answer, Unanswered):
+            raise NoAnswer(f"The client has left {self._where} before it answered.")
+
+    async def _until(self, is_it: Callable[[], bool]) -> None:
+        """Raises ``NoAnswer``."""
+        if not await self.line.until(is_it, self._within_s):
+            raise NoAnswer(f"{self._where} did not answer within {self._within_s:g} s.")
+
+    @property
+    def _where(self) -> str:
+        return f"{self._site.broker} at {format_address(self._site.address)}"
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, Accepted | Rejected | Unanswered) and event.call in self._answers:
+            self._answers[event.call] = event
+        if self._on_event is not None:
+            self._on_event(event)
+
+
+__all__ = ["Client", "Constraints", "Inbox", "NoAnswer", "Refused"]

@@ -1,0 +1,193 @@
+"""``subscribe`` and ``publish``: the commands of clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import sys
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+from overlay.programs.arguments import OneLineParser, seconds
+from overlay.programs.silbops.client import ID_BYTES, Client, Inbox
+from overlay.programs.silbops.inspection import site_of
+from overlay.programs.text import InvalidDocument, coming_lines, object_of, say, tell
+from overlay.systems.silbops.clients.events import Connected, GaveUp, Lost, Notified
+from overlay.systems.silbops.content.filters import read_filter
+from overlay.systems.silbops.content.values import InvalidContent
+from overlay.systems.silbops.names import SIENA, SILBOPS
+from overlay.systems.silbops.settings import Settings
+
+MOST_SECONDS = 86_400
+
+
+def add_client(parser: OneLineParser) -> None:
+    parser.add_argument(
+        "--id", type=_id, default=secrets.token_hex(ID_BYTES), metavar="HEX", help="the client's 16 bytes (random)"
+    )
+    parser.add_argument("--arm", choices=(SILBOPS, SIENA), default=SILBOPS, help="of the network (silbops)")
+    parser.add_argument("--context", type=values, metavar="JSON", help='of the client, such as \'{"x": 5, "y": 8}\'')
+    parser.add_argument(
+        "--where", type=_filter, default=[], metavar="JSON", help='a filter, such as \'[["kind", "=", "fire"]]\' (all)'
+    )
+
+
+def add_subscribing(parser: OneLineParser) -> None:
+    add_client(parser)
+    parser.add_argument("--scope", default="", metavar="TEXT", help="a function of context: 'pub.x <= this.x + 20'")
+    parser.add_argument("--follow", action="store_true", help="each line of standard input is a new context")
+    parser.add_argument("--count", type=_number, metavar="N", help="stop after N notifications")
+    parser.add_argument("--seconds", type=seconds(MOST_SECONDS), metavar="S", help="stop after S seconds")
+
+
+def add_publishing(parser: OneLineParser) -> None:
+    add_client(parser)
+    parser.add_argument(
+        "notification",
+        nargs="?",
+        type=values,
+        metavar="JSON",
+        help='such as \'{"kind": "fire"}\'; by default lines of standard input: those, or {"notification", "context"}',
+    )
+
+
+def subscribe(given: Namespace) -> bool:
+    asyncio.run(_follow(given))
+    return True
+
+
+async def _follow(given: Namespace) -> None:
+    inbox = Inbox()
+    async with _client(given, inbox) as client:
+        if given.context is not None:
+            await client.set_context(given.context)
+        await client.subscribe(given.where, given.scope)
+        tell(f"{given.id} has subscribed")
+        contexts = asyncio.create_task(_set_contexts(client)) if given.follow else None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(given.seconds):
+                await _print(given, inbox, contexts)
+    if inbox.dropped:
+        tell(f"{inbox.dropped:,} events were not printed, because they came faster")
+
+
+async def _set_contexts(client: Client) -> None:
+    async for line in coming_lines(sys.stdin.fileno()):
+        await client.set_context(object_of(line))
+
+
+async def _print(given: Namespace, inbox: Inbox, contexts: asyncio.Task[None] | None) -> None:
+    """Until there are enough notifications, or an input is refused."""
+    printing = asyncio.create_task(_print_all(given, inbox))
+    try:
+        await asyncio.wait([printing, *filter(None, [contexts])], return_when=asyncio.FIRST_EXCEPTION)
+        if contexts is not None and contexts.done():
+            contexts.result()
+        await printing
+    finally:
+        for task in (printing, contexts):
+            if task is not None:
+                task.cancel()
+
+
+async def _print_all(given: Namespace, inbox: Inbox) -> None:
+    left = given.count
+    async for event in inbox:
+        match event:
+            case Notified(publisher, number, notification):
+                _show(given, publisher, number, notification)
+                left = None if left is None else left - 1
+                if left == 0:
+                    return
+            case Connected(broker):
+                tell(f"attached to {broker}")
+            case Lost(broker, reason):
+                tell(f"lost {broker} ({reason}), trying again")
+            case GaveUp(broker):
+                tell(f"{broker} cannot be reached")
+                return
+            case _:
+                pass
+
+
+def _show(given: Namespace, publisher: int, number: int, notification: Any) -> None:
+    if given.json:
+        document = {"publisher": f"{publisher:016x}", "number": number, "notification": notification}
+        say(json.dumps(document, ensure_ascii=False))
+    else:
+        say(f"{publisher:016x}  {number}  {json.dumps(notification, ensure_ascii=False)}")
+
+
+def publish(given: Namespace) -> bool:
+    async def run() -> None:
+        async with _client(given) as client:
+            known: set[str] = set()
+            async for notification, context in _publications(given):
+                if context is not None:
+                    await client.set_context(context)
+                    if not known >= context.keys():
+                        known |= context.keys()
+                        await client.advertise(sorted(known), given.where)
+                elif not known:
+                    await client.advertise([], given.where)
+                await client.publish(notification)
+
+    asyncio.run(run())
+    return True
+
+
+async def _publications(given: Namespace) -> AsyncIterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """With the context, if it is new. Raises ``InvalidDocument``."""
+    if given.notification is not None:
+        yield given.notification, given.context
+        return
+    context = given.context
+    async for line in coming_lines(sys.stdin.fileno()):
+        document = object_of(line)
+        if isinstance(document.get("notification"), dict):
+            yield document["notification"], document.get("context", context)
+        else:
+            yield document, context
+        context = None
+
+
+def _client(given: Namespace, inbox: Inbox | None = None) -> Client:
+    site = site_of(given.broker, given.deadline)
+    on_event = None if inbox is None else inbox.put
+    id = bytes.fromhex(given.id)
+    return Client(site, Settings(arm=given.arm), id=id, on_event=on_event, within_s=given.deadline)
+
+
+def values(text: str) -> dict[str, Any]:
+    """The type of an argument: a JSON object."""
+    try:
+        return object_of(text)
+    except InvalidDocument as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def _filter(text: str) -> Any:
+    try:
+        found = json.loads(text)
+        read_filter(found)
+    except (ValueError, RecursionError, InvalidContent) as error:
+        raise ArgumentTypeError(f"{text[:40]!r} is no filter: {error}") from None
+    return found
+
+
+def _id(text: str) -> str:
+    try:
+        if len(bytes.fromhex(text)) == ID_BYTES:
+            return text.lower()
+    except ValueError:
+        pass
+    raise ArgumentTypeError(f"{text[:40]!r} must be {2 * ID_BYTES} hexadecimal digits")
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+        raise ArgumentTypeError(f"{text[:40]!r} must be a whole number above 0")
+    return int(text)
