@@ -29,6 +29,7 @@ def carry_out(
 ) -> int:
     """The exit code. ``run`` returns whether anything was done or found. ``refused`` are errors that may have a
     ``code``, ``wrong`` those of a usage that nothing can come of."""
+    misused: Errors = (WireError, WaxwingError, OSError, *wrong)
     parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
     given = parser.parse_args(arguments)
     with suppress(ValueError):  # not in the main thread, such as in tests
@@ -43,7 +44,7 @@ def carry_out(
     except BrokenPipeError:  # such as subscribe | head; what is still buffered goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
-    except (WireError, WaxwingError, OSError, *wrong) as error:
+    except misused as error:
         parser.error(str(error))
     except KeyboardInterrupt:
         return STOPPED
