@@ -112,6 +112,11 @@ def test_any_bytes_are_a_question_or_none(data):
 NUMBERS = st.integers(0, 2**32 - 1)
 
 
-@given(st.builds(Inspect, NUMBERS, NUMBERS, st.sampled_from(Subject), NUMBERS, NUMBERS, st.integers(0, 1_200)))
+PADDED = st.builds(
+    Inspect, NUMBERS, NUMBERS, st.sampled_from(Subject), NUMBERS, NUMBERS, st.integers(0, 1_200), st.just(b"")
+)
+
+
+@given(PADDED)
 def test_a_question_is_read_as_it_was_written(sent):
     assert read_question(question(sent), SUBJECTS) == sent
