@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -73,3 +73,21 @@ def median(values: Sequence[float]) -> tuple[float, float, float]:
     tail = (1 - CONFIDENCE) / 2 * 100
     low, high = np.percentile(np.median(measured[draws], axis=1), [tail, 100 - tail])
     return float(np.median(measured)), float(low), float(high)
+
+
+class Part(Protocol):
+    """A module of a section."""
+
+    def measure(self, rounds: int, say: Callable[[str], None]) -> Iterator[Figure]: ...
+
+
+def measure_parts(parts: Sequence[Part], rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
+    """Those of all parts. Raises ``Unavailable`` at the end, with what is lacking."""
+    lacking: list[str] = []
+    for part in parts:
+        try:
+            yield from part.measure(rounds, say)
+        except Unavailable as reason:
+            lacking.append(str(reason))
+    if lacking:
+        raise Unavailable("; ".join(lacking))

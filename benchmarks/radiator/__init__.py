@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.figures import Figure, Unavailable
+from benchmarks.figures import Figure, measure_parts
 from benchmarks.radiator import codecs, exchange, hot_paths, memory, peers, pushes
 
 TITLE = "Radiator: hot paths, live pushes, and others with the same messages"
@@ -24,11 +24,4 @@ PARTS = (hot_paths, memory, codecs, exchange, pushes, peers)
 
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
     """All parts. Raises ``Unavailable`` at the end, with what is lacking."""
-    lacking: list[str] = []
-    for part in PARTS:
-        try:
-            yield from part.measure(rounds, say)
-        except Unavailable as reason:
-            lacking.append(str(reason))
-    if lacking:
-        raise Unavailable("; ".join(lacking))
+    return measure_parts(PARTS, rounds, say)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.figures import Figure, Unavailable
+from benchmarks.figures import Figure, measure_parts
 from benchmarks.silbops import growth, hot_paths, rows, topics
 
 TITLE = "SilboPS and SIENA: hot paths of a broker, memory, and others on the same matching work"
@@ -23,11 +23,4 @@ PARTS = (hot_paths, growth, rows, topics)
 
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
     """All parts. Raises ``Unavailable`` at the end, with what is lacking."""
-    lacking: list[str] = []
-    for part in PARTS:
-        try:
-            yield from part.measure(rounds, say)
-        except Unavailable as reason:
-            lacking.append(str(reason))
-    if lacking:
-        raise Unavailable("; ".join(lacking))
+    return measure_parts(PARTS, rounds, say)

@@ -34,6 +34,24 @@ def seconds(most: int) -> Callable[[str], float]:
     return read
 
 
+DAY_S = 86_400
+duration = seconds(DAY_S)
+"""The type of an argument: at most a day."""
+
+
+def add_deadline(parser: OneLineParser) -> None:
+    parser.add_argument(
+        "--deadline", type=duration, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
+    )
+
+
+def number(text: str) -> int:
+    """The type of an argument: a count."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be a whole number above 0")
+    return int(text)
+
+
 def address(text: str) -> Address:
     """An argument ``HOST:PORT``; ``localhost`` is understood, other names are not looked up."""
     host, colon, port = text.rpartition(":")

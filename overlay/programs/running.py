@@ -33,7 +33,7 @@ def carry_out(
     parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
     given = parser.parse_args(arguments)
     with suppress(ValueError):  # not in the main thread, such as in tests
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # else it would leave without a farewell
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it leaves its server first
     try:
         return DONE if run(given) else FAILED
     except unanswered as error:

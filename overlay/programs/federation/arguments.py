@@ -10,7 +10,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from overlay.core.settings import InvalidText, build
-from overlay.programs.arguments import OneLineParser, address, seconds
+from overlay.programs.arguments import OneLineParser, add_deadline, address, duration
 from overlay.programs.federation.client import at_broker, by_multicast, by_service
 from overlay.systems.federation.clients.terms import Terms
 from overlay.systems.federation.language.text import parse
@@ -18,8 +18,6 @@ from overlay.systems.federation.language.tree import Expression
 from overlay.systems.federation.settings import Settings
 
 MULTICAST = "multicast"
-MOST_SECONDS = 86_400
-duration = seconds(MOST_SECONDS)
 
 
 def add_network(parser: OneLineParser) -> None:
@@ -41,12 +39,6 @@ def add_network(parser: OneLineParser) -> None:
     parser.add_argument("--keepalive", type=duration, metavar="S", help="keepalive_s of the network (20)")
     parser.add_argument("--encoding", choices=("msgpack", "contextml"), help="encoding of the network (msgpack)")
     add_deadline(parser)
-
-
-def add_deadline(parser: OneLineParser) -> None:
-    parser.add_argument(
-        "--deadline", type=duration, default=10.0, metavar="S", help="seconds to wait for an answer (10)"
-    )
 
 
 def _place(text: str) -> Any:
@@ -75,12 +67,6 @@ def terms_of(given: Namespace) -> Terms:
 
 def add_scopes(parser: OneLineParser) -> None:
     parser.add_argument("scopes", nargs="+", metavar="SCOPE", help="such as climate")
-
-
-def number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
-        raise ArgumentTypeError(f"{text[:40]!r} must be a whole number above 0")
-    return int(text)
 
 
 def expression(text: str) -> Expression:

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation.arguments import add_scopes, duration, expression, now_ms, number, options, terms_of
+from overlay.programs.arguments import OneLineParser, duration, number
+from overlay.programs.federation.arguments import add_scopes, expression, now_ms, options, terms_of
 from overlay.programs.federation.client import ConsumerClient, Inbox, Refused
 from overlay.programs.federation.text import show
 from overlay.programs.text import say, tell

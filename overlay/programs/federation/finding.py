@@ -12,8 +12,7 @@ from random import SystemRandom
 from time import monotonic_ns
 
 from overlay.core.addresses import Address, format_address
-from overlay.programs.arguments import OneLineParser, address
-from overlay.programs.federation.arguments import add_deadline
+from overlay.programs.arguments import OneLineParser, add_deadline, address
 from overlay.programs.federation.client import NoAnswer, Refused, by_service
 from overlay.programs.text import say
 from overlay.runtime.line import Line

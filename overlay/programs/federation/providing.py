@@ -7,8 +7,8 @@ import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator
 
-from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation.arguments import defaults, duration, now_ms, options, terms_of
+from overlay.programs.arguments import OneLineParser, duration
+from overlay.programs.federation.arguments import defaults, now_ms, options, terms_of
 from overlay.programs.federation.client import ProviderClient
 from overlay.programs.federation.documents import content_of
 from overlay.programs.federation.text import show

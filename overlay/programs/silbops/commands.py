@@ -6,14 +6,12 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from overlay.core.settings import InvalidText
-from overlay.programs.arguments import OneLineParser, address, seconds
+from overlay.programs.arguments import OneLineParser, add_deadline, address
 from overlay.programs.inspection import NotInspected
 from overlay.programs.questions import NoAnswer
 from overlay.programs.running import EPILOG, carry_out
 from overlay.programs.silbops import asking, using
 from overlay.programs.silbops.client import Refused
-
-MOST_SECONDS = 86_400
 
 
 def main(name: str, arguments: list[str]) -> int:
@@ -21,9 +19,7 @@ def main(name: str, arguments: list[str]) -> int:
     add, run = _COMMANDS[name]
     parser.add_argument("broker", type=address, metavar="ADDRESS", help="a broker's HOST:PORT")
     add(parser)
-    parser.add_argument(
-        "--deadline", type=seconds(MOST_SECONDS), default=10.0, metavar="S", help="seconds to wait for an answer (10)"
-    )
+    add_deadline(parser)
     refused = (Refused, NotInspected, asking.NotPublished)
     return carry_out(parser, arguments, run, unanswered=(NoAnswer,), refused=refused, wrong=(InvalidText,))
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
-from overlay.programs.arguments import OneLineParser, seconds
+from overlay.programs.arguments import OneLineParser, duration, number
 from overlay.programs.silbops.client import ID_BYTES, Client, Inbox
 from overlay.programs.silbops.inspection import site_of
 from overlay.programs.text import InvalidDocument, coming_lines, object_of, say, tell
@@ -20,8 +20,6 @@ from overlay.systems.silbops.content.filters import read_filter
 from overlay.systems.silbops.content.values import InvalidContent
 from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.settings import Settings
-
-MOST_SECONDS = 86_400
 
 
 def add_client(parser: OneLineParser) -> None:
@@ -39,8 +37,8 @@ def add_subscribing(parser: OneLineParser) -> None:
     add_client(parser)
     parser.add_argument("--scope", default="", metavar="TEXT", help="a function of context: 'pub.x <= this.x + 20'")
     parser.add_argument("--follow", action="store_true", help="each line of standard input is a new context")
-    parser.add_argument("--count", type=_number, metavar="N", help="stop after N notifications")
-    parser.add_argument("--seconds", type=seconds(MOST_SECONDS), metavar="S", help="stop after S seconds")
+    parser.add_argument("--count", type=number, metavar="N", help="stop after N notifications")
+    parser.add_argument("--seconds", type=duration, metavar="S", help="stop after S seconds")
 
 
 def add_publishing(parser: OneLineParser) -> None:
@@ -124,15 +122,14 @@ def _show(given: Namespace, publisher: int, number: int, notification: Any) -> N
 def publish(given: Namespace) -> bool:
     async def run() -> None:
         async with _client(given) as client:
-            known: set[str] = set()
+            told: set[str] | None = None
             async for notification, context in _publications(given):
                 if context is not None:
                     await client.set_context(context)
-                    if not known >= context.keys():
-                        known |= context.keys()
-                        await client.advertise(sorted(known), given.where)
-                elif not known:
-                    await client.advertise([], given.where)
+                variables = (told or set()) | (context or {}).keys()
+                if variables != told:
+                    told = variables
+                    await client.advertise(sorted(told), given.where)
                 await client.publish(notification)
 
     asyncio.run(run())
@@ -185,9 +182,3 @@ def _id(text: str) -> str:
     except ValueError:
         pass
     raise ArgumentTypeError(f"{text[:40]!r} must be {2 * ID_BYTES} hexadecimal digits")
-
-
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text)):
-        raise ArgumentTypeError(f"{text[:40]!r} must be a whole number above 0")
-    return int(text)

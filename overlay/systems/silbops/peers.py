@@ -5,7 +5,6 @@ A peer is bytes: the name of a broker in UTF-8, or the 16 bytes of a client.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Sequence
 from typing import final
 
@@ -30,7 +29,7 @@ class Peers(peers.Peers[Peer, m.Message, PeerEvent]):
         chance: Chance,
         wall_offset_ns: int,
         key: bytes | None = None,
-        counters: Counter[str] | None = None,
+        counters: dict[str, int] | None = None,
         subjects: Container[int] = (),
     ) -> None:
         """As the common ones."""

@@ -10,6 +10,7 @@ from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.events import ValidityEnded
 from overlay.systems.silbops.broker.routing import Routing
 from overlay.systems.silbops.broker.station import Clock, Station
+from overlay.systems.silbops.content.values import is_same
 from overlay.systems.silbops.publishing import Refusal, permitted, refuse
 from overlay.systems.silbops.tables import Advertisement, Subscription
 from overlay.systems.silbops.tables.rows import Context
@@ -88,7 +89,7 @@ class Requests:
         client.renewed_at = self._station.now
         tables = self._station.tables
         known = tables.contexts.get(client.owner)
-        if known is None or not _is_same(known.values, message.values):
+        if known is None or not is_same(known.values, message.values):
             version = 1 if known is None else known.version + 1
             tables.set_context(client.link, client.owner, Context(version, message.values))
 
@@ -162,11 +163,6 @@ class Requests:
         self._clients.subscriptions -= 1
         self._clients.end_validity(client, SUBSCRIPTIONS, number)
         self._station.tables.unsubscribe(client.link, client.key(number))
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Python calls ``True`` equal to 1; a context does not."""
-    return one == other and all(type(one[name]) is type(other[name]) for name in one)
 
 
 def _check_ttl(ttl_ms: int) -> None:

@@ -99,3 +99,8 @@ def _encoded(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         refuse("a text has half a surrogate pair, which is no character")
+
+
+def is_same(one: Values, other: Values) -> bool:
+    """Whether both have the same names with the same values. Python calls ``True`` equal to 1; a context does not."""
+    return one == other and all(type(one[name]) is type(other[name]) for name in one)

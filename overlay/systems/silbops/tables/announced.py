@@ -6,7 +6,7 @@ it, also while a publisher moves.
 
 from __future__ import annotations
 
-from overlay.systems.silbops.content.values import Values
+from overlay.systems.silbops.content.values import Values, is_same
 from overlay.systems.silbops.tables.rows import Context, Link, Owner
 
 
@@ -26,7 +26,7 @@ class Announced:
     def renew(self, link: Link, owner: Owner, values: Values) -> Context | None:
         """Of an own publisher; ``None`` if it is the known one."""
         known = self.get(link, owner)
-        if known is not None and known.values == values and _kinds(known.values) == _kinds(values):
+        if known is not None and is_same(known.values, values):
             return None
         return Context(1 if known is None else known.version + 1, values)
 
@@ -44,8 +44,3 @@ class Announced:
         if is_known and not several:
             del self._contexts[owner]
         return is_known
-
-
-def _kinds(values: Values) -> list[type]:
-    """Python calls ``True`` equal to 1; a context does not."""
-    return [type(values[name]) for name in sorted(values)]
