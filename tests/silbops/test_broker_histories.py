@@ -9,6 +9,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from overlay.core.node import SECOND
+from overlay.systems.silbops.broker.arriving import TAKE_WITHIN
 from overlay.systems.silbops.content.filters import matches
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.publishing import Refusal, permitted
@@ -181,7 +183,8 @@ MOVES = st.lists(
         st.tuples(st.just("wait"), st.sampled_from([0.5, 2])),
     ),
     max_size=30,
-)
+).filter(lambda actions: sum(fields[0] for kind, *fields in actions if kind == "wait") * SECOND < TAKE_WITHIN)
+"""Less time passes than a broker waits for TAKE: after that a client starts again, without what it missed."""
 
 
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
