@@ -7,6 +7,7 @@
 ``WAXWING_HOST``       this host's name in rows and queues; default the machine's name
 ``WAXWING_DEBUG``      ``1`` enables Django's debug pages
 ``WAXWING_RECONCILE_S`` seconds between two rounds of the reconciler; default 1
+``WAXWING_LEASE_S``    seconds that a run goes on without its worker; default 30
 ``WAXWING_HOSTS``      further accepted host names, comma-separated
 ``WAXWING_HTTPS``      ``1`` behind TLS: secure cookies, HSTS and redirects
 ``WAXWING_SECRET_KEY`` replaces the key in ``var/secret_key``
@@ -100,10 +101,12 @@ BODIES_OF_ONE_ADDRESS = 10
 """Maximum per address, so that one slow sender leaves slots to others. Fewer refuse users behind one address."""
 HEAD_SECONDS = 30
 """Timeout of request headers. Longer: idle clients hold a connection, which is an open file, for longer."""
-LEASE_SECONDS = 30
-"""Time a run continues without its worker: longer than a worker's restart, or a pause on a busy machine. Shorter:
-runs fail needlessly. Longer: brokers of a lost run use the host for longer.
+LEASE_SECONDS = float(os.environ.get("WAXWING_LEASE_S", "30"))
+"""Time a run continues without its worker, 20 to 3,600 s: longer than a worker's restart, or a pause on a busy machine.
+Shorter: runs fail needlessly. Longer: brokers of a lost run use the host for longer.
 """
+if not 20 <= LEASE_SECONDS <= 3600:
+    raise ImproperlyConfigured(f"WAXWING_LEASE_S must be from 20 to 3600, not {LEASE_SECONDS:g}")
 WORKER_MISSING_SECONDS = 15
 RECONCILE_SECONDS = float(os.environ.get("WAXWING_RECONCILE_S", "1"))
 """Interval of the reconciler, a quarter of it while runs are active; 0.1 to 10 s, less than the two above. Tasks do

@@ -69,5 +69,10 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt } = event.detail;
   if (isPoll(elt) && ("gone" in elt.dataset || document.hidden || isSelectingIn(elt))) event.preventDefault();
 });
+// An answer for a part that was replaced meanwhile, such as the walk of the query before, is not shown.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { elt } = event.detail.requestConfig;
+  if (!elt.isConnected && /\b(load|every)\b/.test(elt.getAttribute("hx-trigger") || "")) event.preventDefault();
+});
 document.addEventListener("htmx:beforeSwap", ({ detail }) => { if (detail.shouldSwap && isUnasked(detail.requestConfig.elt)) hold(); });
 document.addEventListener("htmx:afterSwap", () => { if (held) restore(); });

@@ -84,7 +84,7 @@ def test_its_runs_are_simulated_summarised_and_shown(api, looking, runs):
     assert "Each call was said back 3 times." in page, "a part by its own application"
     assert looking.get("/echo-chamber/").content == b"echo"
     assert 'href="/echo-chamber/"' in page
-    assert "Repeats" in page
+    assert "Echoes" in page
     assert "240 duplicates" in page
     assert "Load counts calls that arrived" in page
     for word in ("provider", "consumer", "Queries", "Hops"):

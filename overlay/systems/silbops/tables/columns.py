@@ -6,8 +6,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
-import numpy as np
-
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.intervals import LARGEST, Interval, Placed
 from overlay.systems.silbops.tables.rows import Known, Row
@@ -81,6 +79,8 @@ class Columns:
         if self._odd:
             odd = [row for row in rows if row.slot in self._odd]
             rows = [row for row in rows if row.slot not in self._odd]
+        import numpy as np  # here: it would add 20 MB to each broker whose functions never need it
+
         slots = np.fromiter(map(_slot, rows), np.intp, len(rows))
         left = np.arange(len(rows))
         for column, (_, low, high, at) in zip(columns, intervals, strict=True):
