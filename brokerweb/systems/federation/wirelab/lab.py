@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from brokerweb.systems.federation.wirelab import speaking, verdicts
 from brokerweb.systems.federation.wirelab.conversations import held
-from brokerweb.systems.federation.wirelab.messages import FederationMessages
+from brokerweb.systems.federation.wirelab.table import MESSAGES
 from brokerweb.wirelab.channel.lab import ChannelLab, is_datagram, is_loose
 from brokerweb.wirelab.channel.talking import Talk
 from brokerweb.wirelab.exchanges import Exchange
@@ -17,7 +17,7 @@ from overlay.systems.federation.system import SYSTEM
 
 class FederationLab(ChannelLab):
     system, title, urls, server = SYSTEM.name, "Federated brokers: wire lab", "federation-wire", "server"
-    channel_messages = FederationMessages()
+    channel_messages = MESSAGES
     carried = channel_messages.compose(8, {}, 0)
     carried_loose = channel_messages.compose(20, {}, 0)
     first_code = 4

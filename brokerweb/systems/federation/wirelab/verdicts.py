@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS, code_of, codec_of
 from brokerweb.systems.federation.wirelab.speaking import UNNAMED, speech_of
+from brokerweb.systems.federation.wirelab.table import TABLE
 from brokerweb.systems.federation.wirelab.village import Village
 from brokerweb.wirelab.channel.talking import Speech
 from brokerweb.wirelab.lab import Judgement, Verdict
@@ -42,7 +42,7 @@ def judge_message(message: bytes, now_ms: int) -> Verdict:
         why = f"it has {len(message):,} bytes, and a message has 1 to {MOST_MESSAGE:,}"
         return Verdict(Judgement.IGNORED, f"The channel does not carry it: {why}.")
     speech = speech_of(message, now_ms)
-    answers = _said(speech, now_ms, {"encoding": "contextml"} if codec_of(message) is CONTEXTML else {})
+    answers = _said(speech, now_ms, {"encoding": "contextml"} if TABLE.codec_of(message) is CONTEXTML else {})
     return _verdict(message, answers)
 
 
@@ -50,8 +50,8 @@ def _said(speech: Speech, now_ms: int, settings: dict[str, str]) -> tuple[bytes,
     """The answers of the server that the message goes to."""
     village = Village(now_ms, settings=settings)
     village.wait(SETTLED_MS)
-    name, code = speech.id.decode(), code_of(speech.message)
-    way = "" if code is None else LAYOUTS[code].way
+    name, code = speech.id.decode(), TABLE.code_of(speech.message)
+    way = "" if code is None else TABLE.layouts[code].way
     if name == UNNAMED and way.startswith(BROKER):
         name = broker_name(1)  # a neighbour
     is_for_service = way.endswith(f"→ {TO_SERVICE}")
@@ -76,9 +76,9 @@ def _said(speech: Speech, now_ms: int, settings: dict[str, str]) -> tuple[bytes,
 
 
 def _verdict(message: bytes, answers: tuple[bytes, ...]) -> Verdict:
-    codec = codec_of(message)
+    codec = TABLE.codec_of(message)
     for answer in answers:
-        said = codec_of(answer).parse(answer)
+        said = TABLE.codec_of(answer).parse(answer)
         if isinstance(said, m.Nack):
             words = f": {said.words.rstrip('.')}" if said.words else ""
             code = f"NACK {said.code.value} {said.code.name.lower().replace('_', ' ')}"
