@@ -40,12 +40,13 @@ class Village(ABC):
     # ---- who takes part
 
     @abstractmethod
-    def peers_of(self, name: str) -> Peers[Any, Any, Any]:
-        """Those of a new node."""
+    def peers_of(self, id: bytes) -> Peers[Any, Any, Any]:
+        """Those of a new node with this id on the channel."""
 
-    def stranger(self, name: str) -> Stranger:
-        """A node that says only what it is told to. It may take the place of a server."""
-        made = Stranger(self.peers_of(name))
+    def stranger(self, name: str, id: bytes = b"") -> Stranger:
+        """A node that says only what it is told to. It may take the place of a server. Its id is by default its name's
+        bytes."""
+        made = Stranger(self.peers_of(id or name.encode()))
         self._place(name, made)
         return made
 

@@ -21,7 +21,6 @@ def page(table: Table, head: str, held: Sequence[Conversation], now_ms: int) -> 
 
 def _conversations(held: Sequence[Conversation]) -> Iterator[str]:
     yield "## Conversations\n"
-    yield "The first shows datagrams of the channel, the others messages only.\n"
     for one in held:
         yield f"### {one.title}\n"
         yield from ["```", *(row.rstrip() for row in one.picture), "```", ""]

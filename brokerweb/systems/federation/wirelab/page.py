@@ -15,7 +15,8 @@ dissector for Wireshark also use this table. [federation.md](federation.md#messa
 and so on, and [channel.md](channel.md) the datagrams that carry messages.
 
 A message is a MessagePack array of its kind and its fields. DISCOVER and HERE go outside sessions, all others within.
-The bytes of the examples are of 22 November 2026, 9:00 UTC.
+The bytes of the examples are of 22 November 2026, 9:00 UTC. The first conversation shows datagrams of the channel, the
+others messages only.
 """
 
 

@@ -46,7 +46,8 @@ class Village(village.Village):
         client = Provider(self._terms, me, self.site(broker), chance, self.now, produce=produce)
         return self._start(name, client)
 
-    def peers_of(self, name: str) -> Peers:
+    def peers_of(self, id: bytes) -> Peers:
+        name = id.decode()
         return Peers(name, self.settings, chances_of(name).upkeep, self.wall_offset_ns)
 
     def site(self, name: str) -> Site:
