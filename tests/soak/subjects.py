@@ -11,6 +11,7 @@ MODULES = {
     "context-broker": "tests.swarm.subject",
     "federation": "tests.federation.village.subject",
     "radiator": "tests.radiator.swarm.subject",
+    "silbops": "tests.silbops.stories.subject",
 }
 
 

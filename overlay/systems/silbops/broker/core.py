@@ -90,7 +90,7 @@ class Core:
     def hear(self) -> None:
         """What peers have sent, and whose session began or ended."""
         self._hear()
-        if self.station.pressure.full:
+        if self.station.pressure.is_felt:
             self.station.pressure.relieve(self._handle, self._hear)
 
     def leave(self) -> None:

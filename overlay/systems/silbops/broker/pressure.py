@@ -38,6 +38,11 @@ class Pressure:
         return len(self._full)
 
     @property
+    def is_felt(self) -> bool:
+        """Whether anyone waits, or has a full queue. Its session may have ended meanwhile."""
+        return bool(self._full or self._paused or self._held)
+
+    @property
     def paused(self) -> int:
         return len(self._paused)
 

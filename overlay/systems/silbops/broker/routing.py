@@ -57,7 +57,11 @@ class Routing:
         self._route(link, pub, cut(announced.values, offers, pub.notification), announced)
 
     def passed(self, note: m.Notify) -> None:
-        """The old broker of an own client passes it on. What the client has given up meanwhile is left out."""
+        """The old broker of an own client passes it on. What the client has given up meanwhile is left out.
+
+        In the siena arm each change of context replaces subscriptions, whose filters say all: what replaced those of
+        ``note`` may be satisfied, too.
+        """
         owner = note.owner
         assert owner is not None
         client = self._clients.of_owner(owner)
@@ -66,6 +70,10 @@ class Routing:
                 self._station.counters["passed_late"] += 1
             return
         ids = tuple(number for number in note.ids if self._is_wanted(client, number, note.notification))
+        if not ids and self._station.settings.is_siena:
+            ids = tuple(
+                number for number in sorted(client.subscriptions) if self._is_wanted(client, number, note.notification)
+            )
         if ids:
             self._notify(client, m.Notify(note.publisher, note.number, note.notification, ids))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from overlay.systems.silbops.rows import Served
@@ -49,3 +49,8 @@ class Stays:
         if last and self._served[last - 1].until_us and self._served[last - 1].until_us < until_us:
             last += 1  # it was away at the end
         return sorted({one.broker for one in self._served[first : max(last, first + 1)]})
+
+    def followed(self) -> Iterator[tuple[Served, float]]:
+        """Each stay, and when the next one begins."""
+        for one, after in zip_longest(self._served, self._served[1:]):
+            yield one, float("inf") if after is None else after.from_us

@@ -1,7 +1,8 @@
 """When links and brokers of the tree were down, and which way a publication takes. Times are µs.
 
 A link is down while a fault lets nothing through, and from the loss of its session until both ends are connected and
-have told each other their tables again. A broker is down while it has no process.
+have told each other their tables again. A broker is down while it has no process; its clients are without one until
+they have noticed, and attached again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ IN_FLIGHT_US = 1_000_000
 """Before the loss of a session: what was sent and is not acknowledged is lost with it."""
 NOTICED_US = 30_000_000
 """After the begin of a fault of a link, at most, until its session is lost."""
+ORPHANED_US = 15_000_000
+"""After the end of a broker's process, at most, until its clients have noticed: one that has nothing to send probes its
+broker after 5 s of silence (``probe_s``), and repeats that."""
 _OF_LINKS = frozenset(("partition", "slow", "lossy", "impaired"))
 
 Edge = tuple[int, int]
@@ -43,6 +47,8 @@ class Outages:
 
     def on_way(self, publisher: Stays, subscriber: Stays, from_us: float, until_us: float) -> bool:
         """Whether something was down, in this time, on a way between brokers that served the two."""
+        if self._is_orphaned(publisher, from_us, until_us) or self._is_orphaned(subscriber, from_us, until_us):
+            return True
         return any(
             self._meets(self._way(one, other), from_us, until_us)
             for one in publisher.during(from_us, until_us)
@@ -50,6 +56,14 @@ class Outages:
         )
 
     # ---- inner
+
+    def _is_orphaned(self, client: Stays, from_us: float, until_us: float) -> bool:
+        return bool(self._brokers) and any(
+            Span(down.from_us, min(next_us, down.from_us + ORPHANED_US) + self._retold_us).meets(from_us, until_us)
+            for stay, next_us in client.followed()
+            for down in self._brokers.get(stay.broker, ())
+            if stay.from_us <= down.from_us <= (stay.until_us or next_us)
+        )
 
     def _meets(self, way: Sequence[int], from_us: float, until_us: float) -> bool:
         spans = [span for broker in way for span in self._brokers.get(broker, ())]

@@ -1,0 +1,41 @@
+"""The first seeds, and planted bugs that they must find. A failure names the seed and the commit that repeat it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.silbops.stories.bugs import BUGS
+from tests.silbops.stories.plan import FAULTS, draw
+from tests.silbops.stories.subject import SUBJECT
+from tests.soak.cores import commit
+from tests.soak.subject import Failure
+from tests.thorough import THOROUGH
+
+TRIED = range(40) if THOROUGH else (0, 1, 12)
+DRAWN = 200
+AT_ONCE = ("they wait for a queue that is gone", "contexts never change")
+"""Planted in ``make test``, since their first seed finds them; ``make soak`` plants all."""
+
+
+@pytest.mark.parametrize("seed", TRIED)
+def test_whatever_happens_seed(seed: int) -> None:
+    told = SUBJECT.try_seed(seed)
+    if isinstance(told, Failure):
+        pytest.fail(f"{told.trace}\nagain, at commit {commit()}: {SUBJECT.command(seed)}", pytrace=False)
+    assert told.delivered > 0
+
+
+def test_every_fault_and_every_kind_of_setting_is_drawn() -> None:
+    plans = [draw(seed) for seed in range(DRAWN)]
+    drawn = Counter(fault["what"] for plan in plans for fault in plan.faults)
+    assert min(drawn[fault] for fault in FAULTS) > DRAWN / 20
+    for name in ("arm", "covering", "index", "scope_batch", "channel_queue", "publisher_context", "prune"):
+        assert len({plan.settings.get(name) for plan in plans}) > 1, name
+    assert len({plan.workload["handover_interval_s"] for plan in plans}) > 1
+
+
+@pytest.mark.parametrize("name", list(BUGS) if THOROUGH else AT_ONCE)
+def test_a_planted_bug_is_found(name: str) -> None:
+    assert SUBJECT.finds(BUGS[name]) is not None
