@@ -78,6 +78,7 @@ COUNTERPARTS = {
     "federation-wire-decoded": "systems_wire_decode",
     "federation-wire-messages": "runs_datagrams_list runs_datagrams_retrieve",
     "federation-wire-send": "systems_wire_send",
+    "silbops-use": "networks_pubsub_subscriptions_create networks_pubsub_publish networks_pubsub_why",
     "radiator-connect": "networks_retrieve",
     "radiator-message": "runs_message_way_retrieve",
     "radiator-messages": "runs_traces_retrieve",

@@ -1,5 +1,9 @@
 """URLs of the pages of seed 002."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from brokerweb.systems.silbops import views
+
+urlpatterns = [
+    path("silbops/networks/<str:network_id>/use/", views.use_it, name="silbops-use"),
+]
