@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from brokerweb.hosting.streams import Streams
 from brokerweb.networks.models import Network
-from brokerweb.systems.contract import Part, Web
+from brokerweb.systems.contract import Entry, Part, Web
 from brokerweb.systems.silbops.doors.host import HOST
 
 
@@ -15,6 +15,14 @@ class SilbopsWeb(Web):
     rest_urls = "brokerweb.systems.silbops.rest_urls"
     context = Streams(HOST)
     enums = {"PubsubState": "brokerweb.systems.silbops.models.State"}
+    lab = "brokerweb.systems.silbops.wirelab.lab.LAB"
+    entries = (
+        Entry("SilboPS: wire lab", "Decode a datagram", "silbops-wire", "protocol decode bytes hexadecimal channel"),
+        Entry("SilboPS: compose", "Compose and send a message", "silbops-wire-compose", "protocol send"),
+        Entry("SilboPS: conversations", "Example messages", "silbops-wire-conversations", "protocol wire siena"),
+        Entry("SilboPS: recorded messages", "Datagrams of recorded runs", "silbops-wire-messages", "capture wire"),
+        Entry("SilboPS: Wireshark", "Dissector and installation", "silbops-wire-wireshark", "lua capture"),
+    )
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         return (Part("use", "Publish and subscribe", "silbops/use_part.html"),)
