@@ -79,6 +79,7 @@ async def test_a_dry_publication_says_who_says_no_and_is_not_sent(site: Site) ->
     (row,) = found["brokers"][2]["rows"]
     assert (row["subscription"], row["link"]["client"]) == (made["id"], "car")
     assert "pub.x" in row["says_no"]
+    assert (await site.client.get("pubsub/clients/publisher/")).json()["context"] is None, "nor was its context set"
     near = await site.json("pubsub/why/", {**asked, "context": {"x": 9}}, 200)
     assert near["delivered"]
     assert near["brokers"][2]["to"][0]["client"] == "car"

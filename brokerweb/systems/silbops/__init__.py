@@ -2,5 +2,6 @@
 
 - ``doors``  applications in a network over HTTP: JSON, server-sent events and webhooks, and why one gets what it gets
 - ``views``  the page that uses them
+- ``wirelab``  datagrams: the wire lab of every system, for this one
 - ``web``    registers pages and interfaces
 """

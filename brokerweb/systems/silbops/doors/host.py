@@ -9,7 +9,8 @@ from typing import Any
 from django.utils import timezone
 
 from brokerweb.front.replies import ENCODER
-from brokerweb.hosting.host import Due, Ending, Host
+from brokerweb.hosting.history import Ending
+from brokerweb.hosting.host import Due, Host
 from brokerweb.hosting.rows import Tally, add
 from brokerweb.hosting.sending import Receiver
 from brokerweb.networks.snapshot import NetworkSnapshot
@@ -50,7 +51,7 @@ class SilbopsHost(Host[Place]):
         row = self._rows.pop(id, None)
         if row is not None:
             body = {"subscription": id, "end": State.REFUSED.value, "reason": str(error)}
-            self.has_ended(row, State.REFUSED, body, str(error))
+            self._history.ended(row, State.REFUSED, body, str(error))
 
     async def prepare(self, hosted: HostedClient, due: Due, place: Place) -> None:
         if not hosted.is_settled(due, place):
@@ -79,7 +80,7 @@ class SilbopsHost(Host[Place]):
         if row is None:
             return
         body = told(event)
-        self.happened(row, {"subscription": subscription, **body})
+        self._history.notified(row, {"subscription": subscription, **body})
         if row.url:
             self._sender.add(Receiver(row.pk, row.url), ENCODER.encode(body))
 

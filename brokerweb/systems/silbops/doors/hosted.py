@@ -65,9 +65,8 @@ class HostedClient:
         if site != self.site or self.client.core.state is State.OUT:
             await self.client.move(site)
             self.site = site
-        if row.context is not None and (self._context is None or not is_same(row.context, self._context)):
-            await self.client.set_context(row.context)
-            self._context = row.context
+        if row.context is not None:
+            await self._set_context(row.context)
         await self._offer(row)
         await self.withdraw(self.subscriptions - {one.pk for one in due.subscriptions})
         for one in due.subscriptions:
@@ -76,6 +75,11 @@ class HostedClient:
             except Refused as error:
                 refused[one.pk] = error
         return refused
+
+    async def publish(self, notification: Values, context: Values, scope: str) -> None:
+        """With this context, whichever another request has set meanwhile. Raises ``Refused`` and ``NoAnswer``."""
+        await self._set_context(context)
+        await self.client.publish(notification, scope)
 
     async def subscribe(self, one: SilbopsSubscription) -> None:
         """Unless it is. Raises ``Refused`` and ``NoAnswer``."""
@@ -95,6 +99,11 @@ class HostedClient:
         for id in ids:
             if (number := self._forget(id)) is not None:
                 await self.client.unsubscribe(number)
+
+    async def _set_context(self, values: Values) -> None:
+        if self._context is None or not is_same(values, self._context):
+            await self.client.set_context(values)
+            self._context = values
 
     async def _offer(self, row: SilbopsClient) -> None:
         wanted = _offer(row)

@@ -97,12 +97,13 @@ def publish(caller: Caller, client: str, one: Publication) -> str:
     """Returns the name of the broker that has received it."""
     count_in_thread(caller.who, 1)
     row = offered(caller, client, one)
+    rows.change(row, context=dict(one.context))
 
     async def publish() -> str:
-        hosted = await HOST.use(caller.snapshot, row.pk)
-        await hosted.client.publish(one.notification, one.scope)
-        broker: str = hosted.client.core.site.broker
-        return broker
+        async with HOST.client(caller.snapshot, row.pk) as hosted:
+            await hosted.publish(one.notification, one.context, one.scope)
+            broker: str = hosted.client.core.site.broker
+            return broker
 
     with recording.noted(caller.network, caller.who, REST, PUT, ("publish",), client) as said:
         broker = _run(publish())
@@ -111,13 +112,12 @@ def publish(caller: Caller, client: str, one: Publication) -> str:
 
 
 def offered(caller: Caller, client: str, one: Publication) -> SilbopsClient:
-    """The client, with the publication's context and with an advertisement of its variables."""
+    """The client, which is to advertise what the publication has."""
     settings = SYSTEM.read_settings(caller.snapshot.settings)
     if one.scope and (settings.is_siena or not settings.publisher_scope):
         raise InvalidSetting("scope", "publishers have functions only in networks with publisher_scope")
     row = rows.kept(caller.network, caller.user, client)
     rows.offer(row, one.context, read_by(one.scope))
-    rows.change(row, context=dict(one.context))
     return row
 
 

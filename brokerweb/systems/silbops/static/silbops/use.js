@@ -22,15 +22,20 @@ function json(input) {
   try { return JSON.parse(input.value || "null"); } catch (error) { throw Object.assign(new Error(`This is no JSON: ${error.message}`), { field: input.dataset.of }); }
 }
 
+function mark(input, isWrong) {
+  input.setAttribute("aria-invalid", String(isWrong));
+  input.closest(".field").classList.toggle("bad", isWrong);
+}
+
 async function act(form, what) {
   const [wrong, status] = [form.querySelector(".wrong"), form.querySelector("[role=status]")];
-  for (const input of form.querySelectorAll("[data-of]")) input.removeAttribute("aria-invalid");
+  for (const input of form.querySelectorAll("[data-of]")) mark(input, false);
   wrong.hidden = true;
   try {
     status.textContent = await what() ?? "";
   } catch (error) {
     const at = form.querySelector(`[data-of="${error.field?.split(".")[0]}"]`);
-    at?.setAttribute("aria-invalid", "true");
+    if (at) mark(at, true);
     wrong.textContent = at ? `${form.querySelector(`label[for="${at.id}"]`).firstChild.textContent.trim()}: ${error.message}` : error.message;
     wrong.hidden = false;
     status.textContent = "";
@@ -72,7 +77,7 @@ async function why() {
 }
 
 function verdict(found) {
-  const whose = known.has(chosen) ? `${known.get(chosen).client} ${found.delivered ? "would get it" : "would not get it"}` : found.delivered ? "Somebody would get it" : "Nobody would get it";
+  const whose = known.has(chosen) ? `${known.get(chosen).client} ${found.delivered ? "would get it" : "would not get it"}` : found.delivered ? "A client would get it" : "No client would get it";
   return made("p", {}, made("span", { className: `state state-${found.delivered ? "done" : "stopped"}`, textContent: whose }));
 }
 
