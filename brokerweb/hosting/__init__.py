@@ -7,7 +7,7 @@ addresses; what all have in common is here::
                             └── feed ── streams of ``brokerweb.front``
 
 - ``host``     makes the clients what the rows say; ``lease``: which process does
-- ``rows``     what the columns of subscriptions count
+- ``history``  what happens to subscriptions; ``rows``: what their columns count
 - ``sending``  webhooks; ``outbox``: what waits for one
 - ``feed``, ``streams``  what happens, as streams
 - ``models``   the lease, and the columns of all subscriptions

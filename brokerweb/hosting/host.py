@@ -18,9 +18,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 from django.db import DatabaseError
 from django.utils import timezone
 
-from brokerweb.front.replies import ENCODER
 from brokerweb.hosting import lease
-from brokerweb.hosting.feed import ENDED, NOTIFICATION, Feed, Happened
+from brokerweb.hosting.feed import Feed
+from brokerweb.hosting.history import Ending, History
 from brokerweb.hosting.problems import HostedElsewhere
 from brokerweb.hosting.rows import Tally, in_thread
 from brokerweb.hosting.sending import Sender
@@ -29,8 +29,6 @@ from brokerweb.networks.snapshot import NetworkSnapshot, read_snapshot
 
 EVERY_S = lease.RENEWED_S
 """Between two looks at the rows, which renew the lease."""
-FLUSH_S = 0.2
-"""Until what happened is stored."""
 IDLE_S = 60.0
 """A client that is needed only while it is used stays registered for so long after its last request."""
 AT_ONCE = 16
@@ -68,14 +66,6 @@ class Hosted(Protocol):
         ...
 
 
-class Ending(NamedTuple):
-    """A subscription that has ended by itself."""
-
-    subscription: str
-    state: str
-    reason: str
-
-
 class Host(ABC, Generic[P]):
     """``start`` and ``stop`` with the process; the coroutines may be called before, by processes without a loop of
     their own."""
@@ -89,9 +79,7 @@ class Host(ABC, Generic[P]):
         self._hosted: dict[str, tuple[Any, P]] = {}
         self._rows: dict[str, Any] = {}
         """Active subscriptions that a broker has, or is about to have."""
-        self._feeds: dict[str, Feed] = {}
-        self._tallies: dict[str, Tally] = {}
-        self._ended: list[Ending] = []
+        self._history = History(self.store)
         self._used: dict[str, float] = {}
         """When a client was used, by id."""
         self._locks: dict[str, asyncio.Lock] = {}
@@ -114,7 +102,8 @@ class Host(ABC, Generic[P]):
         """A client; ``None``: it is gone."""
 
     @abstractmethod
-    def store(self, tallies: Sequence[tuple[str, Tally]], ended: Sequence[Ending]) -> None: ...
+    def store(self, tallies: Sequence[tuple[str, Tally]], ended: Sequence[Ending]) -> None:
+        """What became of subscriptions. Blocking."""
 
     @abstractmethod
     def place_of(self, snapshot: NetworkSnapshot | None) -> P:
@@ -136,9 +125,9 @@ class Host(ABC, Generic[P]):
     def start(self) -> None:
         """In the running event loop."""
         self._loop = asyncio.get_running_loop()
-        self._sender = Sender(self._sent)
+        self._sender = Sender(self._history.sent)
         self._slots, self._taking = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
-        self._flush_timer: asyncio.TimerHandle | None = None
+        self._history.start(self._sender.spawn)
         self._task = self._loop.create_task(self._run())
 
     async def stop(self) -> None:
@@ -149,16 +138,15 @@ class Host(ABC, Generic[P]):
             await self._task
         await self._sender.stop()
         await self._close(list(self._hosted))
-        await self._flush()
+        await self._history.stop()
         await in_thread(lease.release)(self.system, self._me)
-        self._feeds.clear()
         self._loop, self._until = None, 0.0
 
     async def _run(self) -> None:
         while True:
             try:
                 if await in_thread(self.is_any)() and await self._holds(renew=True):
-                    await self._flush()
+                    await self._history.flush()
                     await self.look()
             except DatabaseError as error:
                 log.warning("hosted clients could not be read yet: %s", error)
@@ -204,8 +192,7 @@ class Host(ABC, Generic[P]):
             if id not in wanted or places[hosted.row.network_id] != place
         ]
         await self._close(stale)
-        for network in [name for name, feed in self._feeds.items() if name not in places and not feed.is_listened_to]:
-            del self._feeds[network]
+        self._history.forget_all_but(places)
         for one in wanted.values():
             self._sender.spawn(self._settle(one, places[one.client.network_id]))
 
@@ -308,48 +295,4 @@ class Host(ABC, Generic[P]):
     async def feed(self, network: str) -> Feed:
         """Raises ``HostedElsewhere``."""
         await self.hold()
-        return self._feeds.setdefault(network, Feed())
-
-    # ---- what happens
-
-    def happened(self, row: Any, body: Mapping[str, Any]) -> None:
-        """A notification has come for a subscription."""
-        feed = self._feeds.setdefault(row.client.network_id, Feed())
-        feed.add(Happened(NOTIFICATION, row.pk, body), len(ENCODER.encode(body)))
-        tally = self._tallies.setdefault(row.pk, Tally())
-        tally.notified += 1
-        tally.last_notified = timezone.now()
-        self._flush_soon()
-
-    def has_ended(self, row: Any, state: str, body: Mapping[str, Any], reason: str) -> None:
-        """A subscription is over."""
-        feed = self._feeds.setdefault(row.client.network_id, Feed())
-        feed.add(Happened(ENDED, row.pk, body), len(reason))
-        self._ended.append(Ending(row.pk, state, reason))
-        self._flush_soon()
-
-    def _sent(self, subscription: str, delivered: int, given_up: int, why: str) -> None:
-        tally = self._tallies.setdefault(subscription, Tally())
-        tally.delivered += delivered
-        tally.given_up += given_up
-        if why:
-            tally.failure, tally.last_failure = why, timezone.now()
-        self._flush_soon()
-
-    # ---- storing it
-
-    def _flush_soon(self) -> None:
-        if self._flush_timer is None and self._loop is not None:
-            self._flush_timer = self._loop.call_later(FLUSH_S, lambda: self._sender.spawn(self._flush()))
-
-    async def _flush(self) -> None:
-        """What the database refuses is kept for the next time."""
-        self._flush_timer = None
-        tallies, self._tallies = self._tallies, {}
-        ended, self._ended = self._ended, []
-        try:
-            await in_thread(self.store)(list(tallies.items()), ended)
-        except DatabaseError as error:
-            log.warning("counts of subscriptions were not stored yet: %s", error)
-            self._ended = [*ended, *self._ended]
-            self._tallies = {**self._tallies, **tallies}
+        return self._history.feed(network)

@@ -36,8 +36,9 @@ def test_every_operation_that_creates_takes_a_key_but_those_of_tokens(document: 
     taking = {path for _, path, one in operations(document) if "Idempotency-Key" in parameters(one)}
     assert len(creating) > 10
     network = "/api/networks/{id}"
+    published = {f"{network}/publish/", f"{network}/pubsub/publish/"}
     context = {f"{network}/context/batch/", f"{network}/context/{{type}}/{{entity}}/{{scope}}/"}
-    assert taking - creating == {"/api/runs/bulk/", f"{network}/publish/", *context}
+    assert taking - creating == {"/api/runs/bulk/", *published, *context}
     assert creating - taking == {"/api/tokens/"}
 
 

@@ -78,6 +78,7 @@ COUNTERPARTS = {
     "federation-wire-decoded": "systems_wire_decode",
     "federation-wire-messages": "runs_datagrams_list runs_datagrams_retrieve",
     "federation-wire-send": "systems_wire_send",
+    "silbops-use": "networks_pubsub_subscriptions_create networks_pubsub_publish networks_pubsub_why",
     "silbops-wire": "systems_wire_decode",
     "silbops-wire-capture": "runs_capture",
     "silbops-wire-compose": "systems_wire_compose",

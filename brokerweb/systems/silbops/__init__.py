@@ -1,4 +1,7 @@
 """Seed 002 on the web. Counterparts: ``overlay.systems.silbops``, ``telemetry.systems.silbops``.
 
-- ``web``  registers pages and interfaces
+- ``doors``  applications in a network over HTTP: JSON, server-sent events and webhooks, and why one gets what it gets
+- ``views``  the page that uses them
+- ``wirelab``  datagrams: the wire lab of every system, for this one
+- ``web``    registers pages and interfaces
 """

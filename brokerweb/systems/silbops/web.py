@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from brokerweb.systems.contract import Entry, Web
+from collections.abc import Sequence
+
+from brokerweb.hosting.streams import Streams
+from brokerweb.networks.models import Network
+from brokerweb.systems.contract import Entry, Part, Web
+from brokerweb.systems.silbops.doors.host import HOST
 
 
 class SilbopsWeb(Web):
     urls = "brokerweb.systems.silbops.urls"
     rest_urls = "brokerweb.systems.silbops.rest_urls"
+    context = Streams(HOST)
+    enums = {"PubsubState": "brokerweb.systems.silbops.models.State"}
     lab = "brokerweb.systems.silbops.wirelab.lab.LAB"
     entries = (
         Entry("SilboPS: wire lab", "Decode a datagram", "silbops-wire", "protocol decode bytes hexadecimal channel"),
@@ -16,3 +23,6 @@ class SilbopsWeb(Web):
         Entry("SilboPS: recorded messages", "Datagrams of recorded runs", "silbops-wire-messages", "capture wire"),
         Entry("SilboPS: Wireshark", "Dissector and installation", "silbops-wire-wireshark", "lua capture"),
     )
+
+    def parts_of_network(self, network: Network) -> Sequence[Part]:
+        return (Part("use", "Publish and subscribe", "silbops/use_part.html"),)

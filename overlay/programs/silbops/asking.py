@@ -56,12 +56,9 @@ def add_why(parser: OneLineParser) -> None:
 def why(given: Namespace) -> bool:
     """Whether any client, or the subscriber that was named, would get it."""
     network = survey(given.broker, given.deadline)
-    publisher = _client_of(network, given.publisher)
-    subscriber = _client_of(network, given.subscriber) if given.subscriber else None
     asked = {"notification": given.notification, "context": given.context, "scope": given.scope}
-    asked |= {"client": given.publisher, "about": subscriber[1] if subscriber else ""}
-    found = False
-    for broker, answer in answers(network, publisher[0], asked, subscriber[0] if subscriber else "", given.deadline):
+    subscriber, found = given.subscriber, False
+    for broker, answer in dry_publication(network, given.publisher, asked, subscriber, given.deadline):
         if given.json:
             say(json.dumps({"broker": broker, **answer}))
         else:
@@ -69,6 +66,16 @@ def why(given: Namespace) -> bool:
         clients = [name for kind, name in answer["to"] if kind == "client"]
         found = found or (given.subscriber in clients if subscriber else bool(clients))
     return found
+
+
+def dry_publication(
+    network: Network, publisher: str, publication: Mapping[str, Any], subscriber: str, deadline_s: float
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Answers of brokers to ``notification``, ``context`` and ``scope`` of a client, with all that concerns
+    ``subscriber``, if it is named. Raises as ``answers``."""
+    first, _ = _client_of(network, publisher)
+    last, about = _client_of(network, subscriber) if subscriber else ("", "")
+    yield from answers(network, first, {**publication, "client": publisher, "about": about}, last, deadline_s)
 
 
 def survey(address: Address, deadline_s: float) -> Network:

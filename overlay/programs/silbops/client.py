@@ -102,16 +102,25 @@ class Client:
         assert self._line is not None, "it is used in an async with block"
         return self._line
 
+    async def move(self, site: Site) -> None:
+        """To another broker, which takes over what the old one has of it. Raises ``NoAnswer``."""
+        self._site = site
+        self.core.attach(site, monotonic_ns())
+        await self._until(lambda: self.core.is_in and self.core.site == site)
+
     # ---- calls. They return once the broker has applied them, and raise ``Refused`` and ``NoAnswer``.
 
     async def set_context(self, values: Values) -> None:
         """The new context, all of it."""
         await self._answered(self.core.set_context(values, monotonic_ns()))
 
-    async def subscribe(self, constraints: Constraints = (), scope: str = "", ttl_ms: int | None = None) -> int:
-        """Returns its number. ``scope``: a function of context. Raises ``InvalidText`` and ``InvalidContent``, too."""
-        function = parse(scope) if scope else None
-        asked = self.core.subscribe(read_filter(list(constraints)), monotonic_ns(), scope=function, ttl_ms=ttl_ms)
+    async def subscribe(
+        self, constraints: Constraints = (), scope: str = "", ttl_ms: int | None = None, number: int | None = None
+    ) -> int:
+        """Returns its number. ``scope``: a function of context. One with a known number is replaced. Raises
+        ``InvalidText`` and ``InvalidContent``, too."""
+        function, now = parse(scope) if scope else None, monotonic_ns()
+        asked = self.core.subscribe(read_filter(list(constraints)), now, scope=function, ttl_ms=ttl_ms, id=number)
         await self._answered(asked.call)
         return asked.id
 
@@ -119,11 +128,24 @@ class Client:
         await self._answered(self.core.unsubscribe(number, monotonic_ns()))
 
     async def advertise(
-        self, variables: Sequence[str] = (), constraints: Constraints = (), ttl_ms: int | None = None
+        self,
+        variables: Sequence[str] = (),
+        constraints: Constraints = (),
+        ttl_ms: int | None = None,
+        *,
+        number: int | None = None,
+        readable: Sequence[str] | None = None,
     ) -> int:
-        """Returns its number. ``variables`` of the context go with publications. Raises ``InvalidContent``, too."""
-        told = frozenset(variables)
-        asked = self.core.advertise(read_filter(list(constraints)), told, monotonic_ns(), ttl_ms=ttl_ms)
+        """Returns its number. ``variables`` of the context go with publications, whose functions may read variables
+        ``readable`` of subscribers. One with a known number is replaced. Raises ``InvalidContent``, too."""
+        asked = self.core.advertise(
+            read_filter(list(constraints)),
+            frozenset(variables),
+            monotonic_ns(),
+            subscriber_variables=None if readable is None else frozenset(readable),
+            ttl_ms=ttl_ms,
+            id=number,
+        )
         await self._answered(asked.call)
         return asked.id
 

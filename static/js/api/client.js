@@ -687,6 +687,97 @@ export const networksProviderDestroy = (id, name, options) => send("DELETE", `/a
 export const networksPublish = (id, body, options) => send("POST", `/api/networks/${part(id)}/publish/`, { body, ...options });
 
 /**
+ * Clients that this account has in a network of SilboPS by way of HTTP.
+ * @param {string | number} id
+ * @param {{ page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubClientPage>}
+ */
+export const networksPubsubClientsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/pubsub/clients/`, { query, ...options });
+
+/**
+ * One client.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubClient>}
+ */
+export const networksPubsubClientRetrieve = (id, name, options) => send("GET", `/api/networks/${part(id)}/pubsub/clients/${part(name)}/`, options);
+
+/**
+ * Set the context of a client, or move it to another broker; it is made at its first use.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Types.PubsubClientBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubClient>}
+ */
+export const networksPubsubClientUpdate = (id, name, body, options) => send("PUT", `/api/networks/${part(id)}/pubsub/clients/${part(name)}/`, { body, ...options });
+
+/**
+ * End a client, with its subscriptions.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksPubsubClientDestroy = (id, name, options) => send("DELETE", `/api/networks/${part(id)}/pubsub/clients/${part(name)}/`, options);
+
+/**
+ * Publish a notification with a context.
+ * @param {string | number} id
+ * @param {Types.PubsubPublicationBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubPublished>}
+ */
+export const networksPubsubPublish = (id, body, options) => send("POST", `/api/networks/${part(id)}/pubsub/publish/`, { body, ...options });
+
+/**
+ * Subscriptions of this account in a network of SilboPS.
+ * @param {string | number} id
+ * @param {{ page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubSubscriptionPage>}
+ */
+export const networksPubsubSubscriptionsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/pubsub/subscriptions/`, { query, ...options });
+
+/**
+ * Subscribe by content (`where`) and by context (`scope`).
+ * @param {string | number} id
+ * @param {Types.PubsubSubscriptionBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubSubscription>}
+ */
+export const networksPubsubSubscriptionsCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/pubsub/subscriptions/`, { body, ...options });
+
+/**
+ * One subscription, with what became of its notifications.
+ * @param {string | number} id
+ * @param {string | number} subscription
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubSubscription>}
+ */
+export const networksPubsubSubscriptionRetrieve = (id, subscription, options) => send("GET", `/api/networks/${part(id)}/pubsub/subscriptions/${part(subscription)}/`, options);
+
+/**
+ * Unsubscribe.
+ * @param {string | number} id
+ * @param {string | number} subscription
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksPubsubSubscriptionDestroy = (id, subscription, options) => send("DELETE", `/api/networks/${part(id)}/pubsub/subscriptions/${part(subscription)}/`, options);
+
+/**
+ * Who would get a publication, broker by broker, and which constraint or function says no.
+ * @param {string | number} id
+ * @param {Types.PubsubWhyBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.PubsubWhy>}
+ */
+export const networksPubsubWhy = (id, body, options) => send("POST", `/api/networks/${part(id)}/pubsub/why/`, { body, ...options });
+
+/**
  * Query context: the broker asks the providers of these scopes.
  * @param {string | number} id
  * @param {Types.QueryBodyRequest} body

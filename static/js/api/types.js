@@ -1759,6 +1759,137 @@
  */
 
 /**
+ * @typedef {Object} PubsubBroker
+ * @property {string} broker
+ * @property {PubsubLink[]} to Where the publication would go
+ * @property {PubsubRow[]} rows Subscriptions whose content it satisfies, at most 200
+ * @property {number} total Of these rows
+ * @property {PubsubTold[]} told What neighbours know of the subscriber's
+ */
+
+/**
+ * @typedef {Object} PubsubClient
+ * @property {string} name
+ * @property {Record<string, any> | null} context null: none was set
+ * @property {boolean} is_publisher Whether it advertises
+ * @property {string[]} variables Of its context, that go with publications
+ * @property {number | null} broker
+ * @property {string} identity As brokers know it
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} PubsubClientBodyRequest
+ * @property {Record<string, any>} [context] Values by name, such as {"x": 5, "y": 8}; by default as it is
+ * @property {number | null} [broker] Index of the one where it is from now on; null: any
+ */
+
+/**
+ * @typedef {Object} PubsubClientPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {PubsubClient[]} results
+ */
+
+/**
+ * @typedef {Object} PubsubLink
+ * @property {PubsubLinkKindEnum} kind
+ * @property {string} name
+ * @property {string | null} client The name of an own client
+ */
+
+/**
+ * @typedef {"broker" | "client" | "moved"} PubsubLinkKindEnum
+ */
+
+/**
+ * @typedef {Object} PubsubPublicationBodyRequest
+ * @property {Record<string, any>} notification Values by name, such as {"kind": "fire"}
+ * @property {Record<string, any>} [context] Of its publisher.
+ * @property {string} [scope] The publisher's function, with publisher_scope
+ * @property {string} [client] Made at its first use
+ */
+
+/**
+ * @typedef {Object} PubsubPublished
+ * @property {string} client
+ * @property {string} broker Which received it
+ */
+
+/**
+ * @typedef {Object} PubsubRow
+ * @property {string} subscriber Its key, as with notifications
+ * @property {number} id At its subscriber
+ * @property {string | null} subscription An own one, at the broker of its client
+ * @property {PubsubLink} link By which it came
+ * @property {string | null} says_no The constraint or function; null: it would go there
+ */
+
+/**
+ * @typedef {"active" | "refused"} PubsubState
+ */
+
+/**
+ * @typedef {Object} PubsubSubscription
+ * @property {string} id
+ * @property {string} client
+ * @property {any[][]} where
+ * @property {string} scope
+ * @property {string} url
+ * @property {PubsubState} state
+ * @property {string} reason Why a broker refused it
+ * @property {string} created
+ * @property {string | null} ended
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
+ */
+
+/**
+ * @typedef {Object} PubsubSubscriptionBodyRequest
+ * @property {any[][]} [where] Constraints, such as [["kind", "=", "fire"]]; default: all
+ * @property {string} [scope] A function of context: this.x - 20 <= pub.x <= this.x + 20
+ * @property {string} [client] Made at its first use
+ * @property {Record<string, any>} [context] Of its client from now on; by default as it is
+ * @property {string} [url] Is sent notifications by POST
+ */
+
+/**
+ * @typedef {Object} PubsubSubscriptionPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {PubsubSubscription[]} results
+ */
+
+/**
+ * @typedef {Object} PubsubTold
+ * @property {number} id
+ * @property {string} broker The neighbour
+ * @property {string} state told, covered, pruned, or not called for
+ */
+
+/**
+ * @typedef {Object} PubsubWhy
+ * @property {boolean} delivered Whether the subscriber, or anyone, would get it
+ * @property {PubsubBroker[]} brokers
+ */
+
+/**
+ * @typedef {Object} PubsubWhyBodyRequest
+ * @property {Record<string, any>} notification Values by name, such as {"kind": "fire"}
+ * @property {Record<string, any>} [context] Of its publisher.
+ * @property {string} [scope] The publisher's function, with publisher_scope
+ * @property {string} [client] Made at its first use
+ * @property {string} [subscription] Of this account; all of its client's are listed at each broker
+ */
+
+/**
  * @typedef {Object} Queried
  * @property {Notification[]} notifications
  */

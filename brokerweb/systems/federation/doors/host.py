@@ -8,7 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from brokerweb.hosting.host import Due, Ending, Host
+from brokerweb.hosting.history import Ending
+from brokerweb.hosting.host import Due, Host
 from brokerweb.hosting.rows import Tally, add
 from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.federation.doors import questions, rows
@@ -75,18 +76,20 @@ class FederationHost(Host[Place]):
         if row is None:
             return
         told = notification_json.written(notification)
-        self.happened(row, {"subscription": subscription, "notification": told, "cached": is_cached, "hops": hops})
+        self._history.notified(
+            row, {"subscription": subscription, "notification": told, "cached": is_cached, "hops": hops}
+        )
         if row.url:
             try:
                 self._sender.add(receiver_of(row), text_of(row, notification, told))
             except InvalidContextML as error:  # characters that XML does not have
-                self._sent(subscription, 0, 1, str(error))
+                self._history.sent(subscription, 0, 1, str(error))
 
     def ended(self, subscription: str, end: End, words: str) -> None:
         row = self._rows.pop(subscription, None)
         if row is not None and end in STATES:
             body = {"subscription": subscription, "end": str(end), "reason": words}
-            self.has_ended(row, STATES[end], body, words)
+            self._history.ended(row, STATES[end], body, words)
 
     def asked(self, provider: HostedProvider, event: Queried | Offered) -> None:
         questions.ask(self._sender, provider, event)
