@@ -1,5 +1,11 @@
 """URLs of the pages of seed 002."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from brokerweb.systems.silbops.breakeven import views as breakeven
+from brokerweb.systems.silbops.map import views as maps
+
+urlpatterns = [
+    path("runs/<str:run_id>/silbops/map/", maps.index, name="silbops-map"),
+    path("studies/E2.6/break-even/", breakeven.index, name="silbops-break-even"),
+]

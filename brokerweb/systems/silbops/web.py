@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from brokerweb.systems.contract import Web
+from collections.abc import Sequence
+
+from brokerweb.experiments.models import Experiment, Run
+from brokerweb.systems.contract import Entry, Part, Web
+from brokerweb.systems.silbops.breakeven.observed import observed
+from brokerweb.systems.silbops.running import arms
 
 
 class SilbopsWeb(Web):
     urls = "brokerweb.systems.silbops.urls"
     rest_urls = "brokerweb.systems.silbops.rest_urls"
+    entries = (
+        Entry(
+            "SilboPS: break-even",
+            "From how many notifications per change SIENA costs less",
+            "silbops-break-even",
+            "model costs filters subscriptions E2.6",
+        ),
+    )
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        return (
+            Part("map", "Map", "silbops/map_part.html"),
+            Part("arms", "Both arms", "silbops/arms_part.html", arms.shown(run)),
+        )
+
+    def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
+        found = observed(experiment.pk)
+        return (Part("break-even", "Break-even", "silbops/break_even_part.html", {"rows": found}),) if found else ()
