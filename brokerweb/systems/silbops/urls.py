@@ -4,8 +4,12 @@ from django.urls import path
 
 from brokerweb.systems.silbops.breakeven import views as breakeven
 from brokerweb.systems.silbops.map import views as maps
+from brokerweb.systems.silbops.wirelab.lab import LAB
+from brokerweb.wirelab.urls import pages, recordings
 
 urlpatterns = [
     path("runs/<str:run_id>/silbops/map/", maps.index, name="silbops-map"),
     path("studies/E2.6/break-even/", breakeven.index, name="silbops-break-even"),
+    *pages(LAB, "silbops/wire/"),
+    *recordings(LAB, "silbops/wire/"),
 ]
