@@ -117,19 +117,18 @@ def _at(size: float) -> Measured:
     share = log(size / a.size) / log(b.size / a.size)
     return Measured(
         size,
-        *(
-            one ** (1 - share) * other**share
-            for one, other in (
-                (a.siena_filter_us, b.siena_filter_us),
-                (a.silbops_change_us, b.silbops_change_us),
-                (a.siena_notification_us, b.siena_notification_us),
-            )
-        ),
+        _power(a.siena_filter_us, b.siena_filter_us, share),
+        _power(a.silbops_change_us, b.silbops_change_us, share),
+        _power(a.siena_notification_us, b.siena_notification_us, share),
         a.ratio + share * (b.ratio - a.ratio),
         None if a.low is None or b.low is None else a.low + share * (b.low - a.low),
         None if a.high is None or b.high is None else a.high + share * (b.high - a.high),
         min(a.rounds, b.rounds),
     )
+
+
+def _power(a: float, b: float, share: float) -> float:
+    return float(a ** (1 - share) * b**share)
 
 
 def as_point(x: float, found: BreakEven) -> dict[str, Any]:

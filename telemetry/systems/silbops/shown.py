@@ -31,7 +31,7 @@ _CLIENTS = View(
 )
 _BROKERS = View(
     "changes_between",
-    "{servers}",
+    "brokers",
     (
         Line("ctx", "CTX", "out_ctx", colour="state-blue"),
         Line("sub", "SUB", "out_sub", colour="state-violet", dash="dashed"),
@@ -79,6 +79,7 @@ SERIES = (
             ),
         ),
         "Publications of clients, their copies between {servers} and notifications of clients per second",
+        size="wide",
     ),
     LiveChart(
         "Messages of changes per second",
