@@ -134,6 +134,8 @@ COUNTERPARTS = {
     "schedules:pick": "experiments_list",
     "schedules:switch": "schedules_partial_update",
     "search": "search_retrieve",
+    "silbops-break-even": "silbops_break_even_retrieve",
+    "silbops-map": "runs_map_retrieve",
     "storage": "storage_retrieve",
     "storage-actions:apply": "storage_apply",
     "storage-actions:change": "storage_partial_update",

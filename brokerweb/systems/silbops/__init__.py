@@ -1,7 +1,10 @@
 """Seed 002 on the web. Counterparts: ``overlay.systems.silbops``, ``telemetry.systems.silbops``.
 
-- ``doors``  applications in a network over HTTP: JSON, server-sent events and webhooks, and why one gets what it gets
-- ``views``  the page that uses them
-- ``wirelab``  datagrams: the wire lab of every system, for this one
-- ``web``    registers pages and interfaces
+- ``web``        registers pages and interfaces
+- ``doors``      applications in a network over HTTP: JSON, server-sent events and webhooks, and why one gets what it gets
+- ``views``      the page that uses them
+- ``running``    a run next to the one of the other arm; ``alike`` finds it
+- ``map``        where clients were, and what they were notified of
+- ``breakeven``  from how many notifications per change SIENA costs less
+- ``wirelab``    messages, read and written
 """

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from brokerweb.experiments.models import Experiment, Run
 from brokerweb.hosting.streams import Streams
 from brokerweb.networks.models import Network
 from brokerweb.systems.contract import Entry, Part, Web
+from brokerweb.systems.silbops.breakeven.observed import observed
 from brokerweb.systems.silbops.doors.host import HOST
+from brokerweb.systems.silbops.running import arms
 
 
 class SilbopsWeb(Web):
@@ -22,7 +25,23 @@ class SilbopsWeb(Web):
         Entry("SilboPS: conversations", "Example messages", "silbops-wire-conversations", "protocol wire siena"),
         Entry("SilboPS: recorded messages", "Datagrams of recorded runs", "silbops-wire-messages", "capture wire"),
         Entry("SilboPS: Wireshark", "Dissector and installation", "silbops-wire-wireshark", "lua capture"),
+        Entry(
+            "SilboPS: break-even",
+            "From how many notifications per change SIENA costs less",
+            "silbops-break-even",
+            "model costs filters subscriptions E2.6",
+        ),
     )
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         return (Part("use", "Publish and subscribe", "silbops/use_part.html"),)
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        return (
+            Part("map", "Map", "silbops/map_part.html"),
+            Part("arms", "Both arms", "silbops/arms_part.html", arms.shown(run)),
+        )
+
+    def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
+        found = observed(experiment.pk)
+        return (Part("break-even", "Break-even", "silbops/break_even_part.html", {"rows": found}),) if found else ()

@@ -1203,6 +1203,15 @@ export const runsEventsList = (id, query, options) => send("GET", `/api/runs/${p
 export const runsHoldingsRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/holdings/`, { query, ...options });
 
 /**
+ * Where publishers and subscribers of a run of SilboPS were, and notifications, as they recorded them.
+ * @param {string | number} id
+ * @param {{ from_s?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.Map>}
+ */
+export const runsMapRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/map/`, { query, ...options });
+
+/**
  * Messages of a recorded run in send order.
  * @param {string | number} id
  * @param {{ from_us?: number, page?: number, page_size?: number, query?: string, to_us?: number }} [query]
@@ -1444,6 +1453,14 @@ export const studiesRetrieve = (id, query, options) => send("GET", `/api/studies
  * @returns {Promise<Types.StudyLaunch>}
  */
 export const studiesLaunchCreate = (id, body, options) => send("POST", `/api/studies/${part(id)}/launch/`, { body, ...options });
+
+/**
+ * From how many notifications per change of context on SIENA costs less than SilboPS: by a model of costs measured in process, as published, and in the latest runs of both arms.
+ * @param {{ filters?: number, subscriptions?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.BreakEven>}
+ */
+export const silbopsBreakEvenRetrieve = (query, options) => send("GET", `/api/studies/E2.6/break-even/`, { query, ...options });
 
 /**
  * Systems, each with its settings, workload, measures and studies.

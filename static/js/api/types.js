@@ -168,6 +168,25 @@
  */
 
 /**
+ * @typedef {Object} BreakEven
+ * @property {string} sentence
+ * @property {BreakEvenRow[]} results
+ */
+
+/**
+ * @typedef {Object} BreakEvenRow
+ * @property {string} kind model, published, corrected (two messages for each filter), prototype (in process), simulated, live
+ * @property {string} experiment Id, of runs
+ * @property {string} name Of the experiment
+ * @property {number} filters Of a subscriber
+ * @property {number} subscriptions
+ * @property {number | null} value Notifications per change at which both arms cost the same; null: SilboPS never more
+ * @property {number | null} low Of the 95 % interval
+ * @property {number | null} high Null: no upper end, or no interval
+ * @property {number} n Replicates
+ */
+
+/**
  * @typedef {Object} Bridge
  * @property {number} number Within its network
  * @property {string} mqtt
@@ -1023,6 +1042,43 @@
  */
 
 /**
+ * @typedef {Object} Map
+ * @property {string} arm
+ * @property {number} side_km Of the map
+ * @property {number} radius_km Half the side of a subscriber's square
+ * @property {number} begin_us Of measuring
+ * @property {number} end_us Of measuring
+ * @property {number} from_us Begin of the window
+ * @property {number} until_us End of the window
+ * @property {Track[]} vehicles The first 100 subscribers
+ * @property {Track[]} cameras The first 50 publishers
+ * @property {MapNotification[]} notifications
+ * @property {MapSent[]} sent
+ * @property {number} changes Contexts that these subscribers set in the window
+ * @property {number} left_out Places beyond 10,000 and notifications beyond 3,000
+ */
+
+/**
+ * @typedef {Object} MapNotification
+ * @property {string} camera The publisher
+ * @property {number} number Of the publication
+ * @property {string} vehicle The subscriber
+ * @property {number} published_us
+ * @property {number} received_us
+ * @property {number} x Of the publisher in this publication, km
+ * @property {number} y km
+ * @property {number | null} distance_km In x or in y, whichever is more, from where the subscriber was when it came
+ */
+
+/**
+ * @typedef {Object} MapSent
+ * @property {number} at_us
+ * @property {number} setctx
+ * @property {number} subscribe
+ * @property {number} unsubscribe
+ */
+
+/**
  * @typedef {Object} Measure
  * @property {string} name
  * @property {string} title
@@ -1628,6 +1684,13 @@
  * @property {Record<string, any>} [params] Parameters of the generator, and conditions of every link
  * @property {number} [seed]
  * @property {(number[] | { a: number, b: number, delay_ms?: number, jitter_ms?: number, loss?: number, loss_burst?: number, loss_burst_limit?: number, duplication?: number, reordering?: number, reordering_ms?: number, corruption?: number, rate_bytes_per_s?: number, queue_bytes?: number })[]} [links] For kind custom: [[a, b], …]
+ */
+
+/**
+ * @typedef {Object} Place
+ * @property {number} at_us When it set this context
+ * @property {number} x km
+ * @property {number} y km
  */
 
 /**
@@ -2863,6 +2926,12 @@
  * @property {string} entity
  * @property {string} query Query id, as in traces
  * @property {string} detail Status of a refusal
+ */
+
+/**
+ * @typedef {Object} Track
+ * @property {string} client
+ * @property {Place[]} places The first is from before the window
  */
 
 /**

@@ -13,10 +13,10 @@ from overlay.systems.silbops.measuring.records import Facts
 from overlay.systems.silbops.names import PUBLISHER, SUBSCRIBER
 from overlay.systems.silbops.rows import TABLES
 from overlay.systems.silbops.system import SYSTEM
-from telemetry.charts.live import KeyFigure
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.silbops.measures import MEASURES, PART
+from telemetry.systems.silbops.shown import COUNTERS, KEY_FIGURES, SERIES, SERIES_OF_NETWORKS, WORDINGS
 from telemetry.systems.silbops.studies.break_even import BREAK_EVEN_STUDY
 from telemetry.systems.silbops.studies.changes import CHANGE_STUDIES
 from telemetry.systems.silbops.studies.future import FUTURE_STUDIES
@@ -32,18 +32,8 @@ DOUBTS = {
 
 class SilbopsTelemetry(Telemetry):
     name = SYSTEM.name
-    measures, tables = MEASURES, TABLES
-    key_figures = (
-        KeyFigure("latency_mean"),
-        KeyFigure("latency_p95"),
-        KeyFigure("messages_per_change"),
-        KeyFigure("change_effective_mean"),
-        KeyFigure("deliveries"),
-        KeyFigure("lost", is_main=False),
-        KeyFigure("spurious", is_main=False),
-        KeyFigure("duplicates", is_main=False),
-        KeyFigure("rows", is_main=False),
-    )
+    measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES, KEY_FIGURES, WORDINGS
+    network_series, tables = SERIES_OF_NETWORKS, TABLES
     studies = (*CHANGE_STUDIES, NETWORK_STUDY, THROUGHPUT_STUDY, BREAK_EVEN_STUDY, *FUTURE_STUDIES)
     first_figure = "messages_per_change"
     published_in = "Section 4"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from overlay.systems.silbops.names import SIENA, SILBOPS
 from telemetry.charts.charts import axis
@@ -16,6 +15,7 @@ from telemetry.statistics.intervals import SIGNED
 from telemetry.studies.criteria import Intervals, Shown, above, all_of, any_of, at_most, between
 from telemetry.studies.judging import Result
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X, where
+from telemetry.systems.silbops.costs import Costs, inverse
 from telemetry.systems.silbops.in_process.measuring import WORK, measured
 from telemetry.systems.silbops.published import DERIVED, PRINTED, find, slips_at
 from telemetry.systems.silbops.studies.cells import CHANGE, DEFINITIONS, IN_PROCESS, NOTIFICATION, WRITTEN, only
@@ -59,15 +59,8 @@ def published() -> Rows:
     ]
 
 
-class Costs(NamedTuple):
-    """µs of each operation, with so many messages of a change in the SIENA arm as it sends."""
-
-    change: float
-    notification: float
-
-
 def _costs(rows: Rows, arm: str) -> Costs:
-    """Raises ``KeyError``."""
+    """With so many messages of a change in the SIENA arm as it sends. Raises ``KeyError``."""
     of = where(rows, arm=arm)
     change, notification = only(where(of, notifications=0)), only(where(of, changes=0))
     return Costs(change.measures[CHANGE], notification.measures[NOTIFICATION])
@@ -77,14 +70,10 @@ def _of(rows: Rows, size: int, filters: int) -> list[Row]:
     return where(rows, filters_max=filters, subscribers=size // filters)
 
 
-def inverse(rows: Rows, is_by_rule: bool = False) -> float:
-    """1 / X*: changes per notification at which both arms cost the same; 0 and less: SilboPS never costs more.
-
-    ``is_by_rule``: one message of a change counts. Raises ``KeyError``.
-    """
-    ours, theirs = _costs(rows, SILBOPS), _costs(rows, SIENA)
-    saved = theirs.change / (MESSAGES if is_by_rule else 1) - ours.change
-    return (ours.notification - theirs.notification) / saved if saved else 0.0
+def _inverse(rows: Rows, is_by_rule: bool = False) -> float:
+    """1 / X*. ``is_by_rule``: one message of a change counts. Raises ``KeyError``."""
+    theirs = _costs(rows, SIENA)
+    return inverse(_costs(rows, SILBOPS), theirs._replace(change=theirs.change / MESSAGES) if is_by_rule else theirs)
 
 
 def _name(filters: int, how: str) -> str:
@@ -94,9 +83,9 @@ def _name(filters: int, how: str) -> str:
 def _quantities(rows: Rows, size: int) -> Quantities:
     narrow, wide = (_of(rows, size, filters) for filters in FILTERS)
     found = {
-        _name(1, BY_RULE): inverse(narrow, is_by_rule=True),
-        _name(1, BY_BOTH): inverse(narrow),
-        _name(10, BY_BOTH): inverse(wide),
+        _name(1, BY_RULE): _inverse(narrow, is_by_rule=True),
+        _name(1, BY_BOTH): _inverse(narrow),
+        _name(10, BY_BOTH): _inverse(wide),
     }
     return {**found, **{f"{MIXED} {ratio:g}": value for ratio, value in _mixed(narrow).items()}}
 
@@ -163,7 +152,7 @@ def _claim(size: int) -> Claim:
 def _by_filters(rows: Rows, size: int) -> Mapping[tuple[str, X], Quantity]:
     """X* where there is one."""
     found = {
-        (how, float(filters)): inverse(_of(rows, size, filters), is_by_rule=how == BY_RULE)
+        (how, float(filters)): _inverse(_of(rows, size, filters), is_by_rule=how == BY_RULE)
         for how in (BY_RULE, BY_BOTH)
         for filters in FILTERS
     }
