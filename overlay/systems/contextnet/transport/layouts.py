@@ -233,7 +233,8 @@ def read_accept(data: bytes) -> Accept:
     _, cid, server_nonce, client_nonce, resumed, *rest = _ACCEPT.unpack_from(data)
     if resumed > 1:
         refuse("resumed", f"an ACCEPT is resumed (1) or not (0), not {resumed}")
-    found = Accept(cid, server_nonce, client_nonce, bool(resumed), *rest, read_addresses(data, _ACCEPT.size, end))
+    gateways = read_addresses(data, _ACCEPT.size, end)
+    found = Accept._make((cid, server_nonce, client_nonce, bool(resumed), *rest, gateways))
     if not 1 <= found.window <= 32 or not found.idle_s or not found.rto_min_ms:
         refuse("range", "an ACCEPT has a window outside 1 to 32, or a time of 0")
     return found
