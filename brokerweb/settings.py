@@ -190,6 +190,7 @@ INSTALLED_APPS = [
     "brokerweb.reports",
     "brokerweb.storage",
     "brokerweb.notices",
+    "brokerweb.hosting",
     "brokerweb.ngsi",
     "brokerweb.simulations",
     "brokerweb.live",

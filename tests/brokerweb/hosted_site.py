@@ -1,4 +1,4 @@
-"""A network of federated brokers and a web server in the event loop of a test, and servers of other people."""
+"""A network of brokers and a web server in the event loop of a test, and servers of other people."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from brokerweb.accounts.services import make_token
 from brokerweb.asgi import application
 from brokerweb.networks import services
 from brokerweb.networks.models import Network
+from overlay.systems.contract import System
+from overlay.systems.federation.system import SYSTEM as FEDERATION
 from tests.federation.loop_network import LoopNetwork
 from tests.waiting import BOUND_S
 
@@ -110,8 +112,10 @@ async def web_server() -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def hosted_site(operator: User, brokers: int = 3, **settings: Any) -> AsyncIterator[Site]:
-    network = LoopNetwork(brokers, **settings)
+async def hosted_site(
+    operator: User, brokers: int = 3, system: System = FEDERATION, **settings: Any
+) -> AsyncIterator[Site]:
+    network = LoopNetwork(brokers, system, **settings)
     row = await sync_to_async(_deployed)(network)
     headers = {"Authorization": f"Bearer {(await sync_to_async(make_token)(operator))[1]}"}
     try:
@@ -124,7 +128,7 @@ async def hosted_site(operator: User, brokers: int = 3, **settings: Any) -> Asyn
 
 
 def _deployed(network: LoopNetwork) -> Network:
-    made = services.deploy(name="rooms", system="federation", settings=network.settings)
+    made = services.deploy(name="rooms", system=network.system.name, settings=network.settings)
     Network.objects.filter(pk=made.pk).update(state="running", brokers=network.rows)
     return made
 

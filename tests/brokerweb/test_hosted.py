@@ -19,8 +19,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from brokerweb.accounts.services import make_token
+from brokerweb.hosting.models import HostLease
 from brokerweb.systems.federation.doors.host import HOST
-from brokerweb.systems.federation.models import HostedSubscription, HostLease
+from brokerweb.systems.federation.models import HostedSubscription
 from overlay.systems.federation.contextml.documents import read_document
 from overlay.systems.federation.wire.messages import Code
 from tests.brokerweb.hosted_site import Site, Stranger, content, hosted_site, subscription
@@ -103,14 +104,14 @@ async def _head(answer: httpx.Response) -> AsyncIterator[str]:
 async def test_only_the_holder_of_the_lease_hosts(site: Site) -> None:
     await HOST.stop()
     later = timezone.now() + timedelta(hours=1)
-    await HostLease.objects.aupdate_or_create(pk=1, defaults={"holder": "elsewhere|1|x", "expires": later})
+    await HostLease.objects.aupdate_or_create(pk="federation", defaults={"holder": "elsewhere|1|x", "expires": later})
     HOST.start()
     refused = await site.client.post("subscriptions/", json=subscription())
     assert (refused.status_code, refused.json()["code"]) == (503, "hosted_elsewhere")
     assert refused.headers["Retry-After"] == "5"
     assert (await site.client.get("stream/", params={"subscription": "abc"})).status_code == 503
     assert await HostedSubscription.objects.acount() == 0
-    await HostLease.objects.filter(pk=1).aupdate(expires=timezone.now())
+    await HostLease.objects.filter(pk="federation").aupdate(expires=timezone.now())
     assert (await site.subscribe())["state"] == "active"
 
 

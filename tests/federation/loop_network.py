@@ -1,4 +1,4 @@
-"""A network of federated brokers in the event loop of a test: the cores behind real sockets, without processes."""
+"""A network of brokers in the event loop of a test: the cores behind real sockets, without processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from overlay.core.chance import Chances
 from overlay.core.links import Link
 from overlay.core.node import SECOND
 from overlay.runtime.clock import wall_offset_ns
-from overlay.systems.contract import Setup
+from overlay.systems.contract import Setup, System
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.roles import Place, server_names
 from overlay.topologies import Graph
@@ -55,13 +55,14 @@ class LoopServer:
 
 
 class LoopNetwork:
-    """Brokers in a chain, and their registration service."""
+    """Brokers in a chain, and their registration service, if the system has one."""
 
-    def __init__(self, brokers: int, **settings: Any) -> None:
+    def __init__(self, brokers: int, system: System = SYSTEM, **settings: Any) -> None:
+        self.system = system
         graph = Graph(brokers, tuple(Link(index, index + 1) for index in range(brokers - 1)))
-        self._setup = Setup(SYSTEM.read_settings(settings), None, graph)
+        self._setup = Setup(system.read_settings(settings), None, graph)
         self.settings = settings
-        self.names = server_names(SYSTEM.roles(self._setup))
+        self.names = server_names(system.roles(self._setup))
         sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in self.names]
         for one in sockets:
             one.setblocking(False)
@@ -71,8 +72,8 @@ class LoopNetwork:
 
     def _start(self, index: int, sock: socket.socket) -> LoopServer:
         place = Place(self.names[index], index, self.addresses[index], self.addresses)
-        config = SYSTEM.config_of(self._setup)
-        server = SYSTEM.make_server(config, place, Chances.streams(index + 1), wall_offset_ns())
+        config = self.system.config_of(self._setup)
+        server = self.system.make_server(config, place, Chances.streams(index + 1), wall_offset_ns())
         return LoopServer(sock, server)
 
     def forget(self, index: int) -> None:

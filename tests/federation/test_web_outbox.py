@@ -7,7 +7,7 @@ from math import inf
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from brokerweb.systems.federation.doors.outbox import PAUSES_S, Outbox
+from brokerweb.hosting.outbox import PAUSES_S, Outbox
 
 
 class OutboxMachine(RuleBasedStateMachine):

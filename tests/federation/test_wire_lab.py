@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from brokerweb.systems.federation.wirelab.__main__ import PAGE, SCRIPT, made_page, made_script
 from brokerweb.systems.federation.wirelab.conversations import held
 from brokerweb.systems.federation.wirelab.lab import LAB
-from brokerweb.systems.federation.wirelab.messages import FederationMessages
+from brokerweb.systems.federation.wirelab.table import MESSAGES
 from brokerweb.systems.federation.wirelab.village import Village
 from brokerweb.wirelab.channel.assembling import Assembler
 from brokerweb.wirelab.lab import Judgement, WrongFields
@@ -29,7 +29,6 @@ from tests.federation.test_wire import HOSTILE, KIND, REFUSED
 from tests.thorough import examples
 
 NOW = 1_795_338_000_000
-MESSAGES = FederationMessages()
 
 
 def reads(data):

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from brokerweb.hosting.models import Delivered
 from brokerweb.kit.ids import new_id
 from brokerweb.networks.models import Network
 
@@ -50,7 +51,7 @@ class Format(models.TextChoices):
     CONTEXTML = "contextml"
 
 
-class HostedSubscription(models.Model):
+class HostedSubscription(Delivered):
     """What a hosted consumer is subscribed to, and what became of its notifications."""
 
     id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
@@ -67,12 +68,6 @@ class HostedSubscription(models.Model):
     reason = models.TextField(blank=True, help_text="Why it was refused")
     created = models.DateTimeField(default=timezone.now, editable=False)
     ended = models.DateTimeField(null=True, blank=True)
-    notified = models.PositiveBigIntegerField(default=0, help_text="Notifications received")
-    delivered = models.PositiveBigIntegerField(default=0, help_text="Of these, to the URL")
-    given_up = models.PositiveBigIntegerField(default=0, help_text="Of these, not delivered")
-    last_notified = models.DateTimeField(null=True, blank=True)
-    last_failure = models.DateTimeField(null=True, blank=True)
-    failure = models.TextField(blank=True, help_text="The last one")
 
     class Meta:
         ordering = ["created", "id"]
@@ -81,14 +76,3 @@ class HostedSubscription(models.Model):
 
     def __str__(self) -> str:
         return f"subscription {self.id}"
-
-
-class HostLease(models.Model):
-    """The one process that hosts clients. A single row."""
-
-    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
-    holder = models.CharField(max_length=200, blank=True)
-    expires = models.DateTimeField(default=timezone.now)
-
-    def __str__(self) -> str:
-        return self.holder

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerweb.experiments.models import Run
+from brokerweb.hosting.streams import Streams
 from brokerweb.networks.models import Network
 from brokerweb.systems.contract import Entry, Part, Rows, ServerDetail, Web
-from brokerweb.systems.federation.doors.context import Doors
+from brokerweb.systems.federation.doors.host import HOST
 from brokerweb.systems.federation.messages import of_runs
 from brokerweb.systems.federation.watching import lists, panel
 from brokerweb.systems.federation.watching.mobile import indices
@@ -19,7 +20,7 @@ from brokerweb.wirelab import recorded
 class FederationWeb(Web):
     urls = "brokerweb.systems.federation.urls"
     rest_urls = "brokerweb.systems.federation.rest_urls"
-    context = Doors()
+    context = Streams(HOST)
     enums = {
         "SubscriptionKind": "brokerweb.systems.federation.doors.shapes.KINDS",
         "SubscriptionState": "brokerweb.systems.federation.models.SubscriptionState",

@@ -6,14 +6,12 @@
                                  │          │
                                  └── host ──┘── hosted ──UDP── a broker
                                       │ └── sending, questions ──HTTP── URLs of applications
-                                      └── feed ── streams of ``brokerweb.front``
 
 - ``views``, ``contextml_views``  the routes in JSON and ContextML
 - ``shapes``, ``documents``  bodies; ``problems``: errors
 - ``service``    what both do
-- ``rows``       hosted clients and subscriptions in the database; ``lease``: which process hosts
-- ``host``       makes the clients what the rows say; ``hosted``: one client; ``sites``: where it registers
-- ``sending``    webhooks and questions to URLs; ``outbox``: what waits for a webhook
+- ``rows``       hosted clients and subscriptions in the database
+- ``host``       ``brokerweb.hosting`` for this system; ``hosted``: one client; ``sites``: where it registers
+- ``sending``    webhooks and questions to URLs
 - ``questions``  providers with a URL
-- ``feed``, ``context``  notifications as streams
 """

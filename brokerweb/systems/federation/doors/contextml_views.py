@@ -14,13 +14,13 @@ from rest_framework.request import Request
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.errors import TooLarge
+from brokerweb.hosting.views import Caller
 from brokerweb.kit.error_body import wants_problem
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.moments import now_ms
 from brokerweb.systems.federation.doors import documents, rows, service
 from brokerweb.systems.federation.doors.problems import CODE_OF_STATUS
-from brokerweb.systems.federation.doors.service import Caller
-from brokerweb.systems.federation.doors.views import OfNetwork, scope_of
+from brokerweb.systems.federation.doors.views import OfFederation, scope_of
 from brokerweb.systems.federation.models import ClientRole, Format
 from overlay.core.errors import InvalidSetting
 from overlay.systems.federation.contextml.documents import Document, Response, read_document, write_document
@@ -72,7 +72,7 @@ def described(name: str, *, answers: int = 202, **more: Any) -> Callable[..., An
     return described_by
 
 
-class ContextMLView(OfNetwork):
+class ContextMLView(OfFederation):
     error_media_types = (XML,)
     parser_classes = [ContextMLParser, TextXMLParser]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from brokerweb.hosting.host import Due
 from brokerweb.kit.moments import now_ms
 from brokerweb.systems.federation.doors import rows
-from brokerweb.systems.federation.doors.rows import Due
+from brokerweb.systems.federation.doors.sites import Place
 from brokerweb.systems.federation.models import ClientRole, HostedClient, HostedSubscription
 from overlay.programs.federation.client import ConsumerClient, ProviderClient, Refused
 from overlay.systems.federation.clients.events import End, Ended, Event, Notified, Offered, Queried
@@ -68,10 +69,10 @@ class HostedConsumer:
         if numbers:
             await self.client.withdraw(numbers)
 
-    def is_settled(self, due: Due) -> bool:
+    def is_settled(self, due: Due, place: Place) -> bool:
         return self._expires == {row.pk: rows.wanted(row).expires for row in due.subscriptions}
 
-    async def settle(self, due: Due) -> dict[str, Refused]:
+    async def settle(self, due: Due, place: Place) -> dict[str, Refused]:
         """Have exactly these. Returns those that the broker refused. Raises ``NoAnswer`` and others."""
         wanted = due.subscriptions
         await self.withdraw(self.subscriptions - {row.pk for row in wanted})
@@ -139,6 +140,10 @@ class HostedProvider:
         self._watcher = watcher
         self._newest = Newest()
 
+    @property
+    def subscriptions(self) -> frozenset[str]:
+        return frozenset()
+
     async def publish(self, content: Content) -> Notification:
         """Raises as ``ProviderClient.publish``."""
         made = await self.client.publish(content)
@@ -149,16 +154,19 @@ class HostedProvider:
         """What it has published that is asked for and still valid."""
         return self._newest.find(asked.scopes, asked.entity_type, asked.entity_id, now_ms())
 
-    def is_settled(self, due: Due) -> bool:
+    def is_settled(self, due: Due, place: Place) -> bool:
         row = due.client
         return (row.url, row.scopes, row.needs) == (self.row.url, self.row.scopes, self.row.needs)
 
-    async def settle(self, due: Due) -> dict[str, Refused]:
+    async def settle(self, due: Due, place: Place) -> dict[str, Refused]:
         """Advertise what its row says."""
-        if not self.is_settled(due):
+        if not self.is_settled(due, place):
             self.row = due.client
             await self.client.advertise(self.row.scopes, self.row.needs, self.row.url)
         return {}
+
+    async def withdraw(self, ids: Iterable[str]) -> None:
+        """It has no subscriptions."""
 
     def _see(self, event: Event) -> None:
         if isinstance(event, Queried | Offered):

@@ -45,15 +45,6 @@ class RefusedByNetwork(APIException):
         self.status_code = STATUS.get(answered, 400)
 
 
-class HostedElsewhere(APIException):
-    """Another process has the clients."""
-
-    status_code = 503
-    default_code = "hosted_elsewhere"
-    default_detail = "Another web process hosts the clients of networks. Send the request to that one, or try again."
-    wait = 5
-
-
 def as_rest(error: Exception) -> Exception:
     """An error of a client as one of REST."""
     match error:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 
 from django.conf import settings
 
+from brokerweb.hosting.sending import Sender
 from brokerweb.kit.moments import now_ms
 from brokerweb.notices.transport import NotDelivered
 from brokerweb.systems.federation.doors.hosted import HostedProvider
 from brokerweb.systems.federation.doors.problems import ERRORS
-from brokerweb.systems.federation.doors.sending import MOST_ANSWERS, Question, Sender
+from brokerweb.systems.federation.doors.sending import MOST_ANSWERS, Question
+from brokerweb.systems.federation.doors.sending import ask as ask_url
 from overlay.core.errors import InvalidSetting
 from overlay.systems.federation.clients.events import Offered, Queried
 from overlay.systems.federation.clients.provider import Content
@@ -71,7 +73,7 @@ async def _publish(sender: Sender, provider: HostedProvider, questions: Sequence
 async def _asked(sender: Sender, provider: HostedProvider, question: Question, left_s: float) -> list[Content]:
     time_out_s = max(0.1, min(left_s, settings.NOTICE_TIMEOUT_SECONDS))
     try:
-        return await sender.ask(provider.row.url, question, time_out_s, now_ms())
+        return await ask_url(sender, provider.row.url, question, time_out_s, now_ms())
     except (NotDelivered, InvalidContextML, InvalidSetting) as error:
         log.info("the URL of provider %s did not answer: %s", provider.row.name, error)
     except Exception:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
 from brokerweb.accounts import rights
 from brokerweb.accounts.asking import access_of
 from brokerweb.accounts.rights import Operation
+from brokerweb.hosting.host import Due
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.moments import moment
 from brokerweb.systems.federation.models import (
@@ -35,23 +33,6 @@ MOST_SUBSCRIPTIONS, MOST_SUBSCRIPTIONS_OF_ACCOUNT = 5_000, 500
 """Of one network."""
 KEPT = timedelta(days=1)
 """An ended subscription is listed for so long."""
-
-
-def in_thread(function: Callable[..., Any]) -> Callable[..., Any]:
-    found: Callable[..., Any] = database_sync_to_async(function, thread_sensitive=False)
-    return found
-
-
-@dataclass(slots=True)
-class Tally:
-    """What became of a subscription since it was stored last."""
-
-    notified: int = 0
-    delivered: int = 0
-    given_up: int = 0
-    last_notified: datetime | None = None
-    last_failure: datetime | None = None
-    failure: str = ""
 
 
 # ---- clients
@@ -204,23 +185,7 @@ def end(id: str, state: SubscriptionState, reason: str, now: datetime) -> None:
     active.update(state=state, reason=reason[:500], ended=now)
 
 
-def add(tallies: Iterable[tuple[str, Tally]]) -> None:
-    for id, tally in tallies:
-        counts = {name: F(name) + getattr(tally, name) for name in ("notified", "delivered", "given_up")}
-        times = {name: at for name in ("last_notified", "last_failure") if (at := getattr(tally, name)) is not None}
-        failure = {"failure": tally.failure[:500]} if tally.failure else {}
-        HostedSubscription.objects.filter(pk=id).update(**counts, **times, **failure)
-
-
 # ---- for the host
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A client that is to be hosted, with its active subscriptions."""
-
-    client: HostedClient
-    subscriptions: Sequence[HostedSubscription]
 
 
 def is_any() -> bool:

@@ -7,17 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from django.contrib.auth.models import User
-from django.db import close_old_connections, connection
-
-from brokerweb.front import event_loop
 from brokerweb.front.budgets import count_in_thread
+from brokerweb.hosting.views import Caller, check_url, in_loop
 from brokerweb.networks import broker_index
-from brokerweb.networks.snapshot import NetworkSnapshot
-from brokerweb.notices.services import check_url
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import GET, LIST, PUT, REST
 from brokerweb.systems.federation.doors import rows
@@ -36,20 +30,6 @@ _SERVER = re.compile(rf"b[0-9]+|{SERVICE}")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks, and of which network."""
-
-    snapshot: NetworkSnapshot
-    user: User
-    who: str
-    """``token:ID`` or ``user:ID``."""
-
-    @property
-    def network(self) -> str:
-        return self.snapshot.network
-
-
 # ---- clients
 
 
@@ -59,7 +39,7 @@ def advertise(caller: Caller, me: Advertisement, broker: int | None = None) -> H
         raise InvalidSetting("name", f"{me.id} is the name of a server")
     if me.id in (".", "..") or not me.id.isprintable():
         raise InvalidSetting("name", "must be printable and neither . nor .., as it is part of an address")
-    _check_url(me.url)
+    check_url(me.url)
     if broker is not None:
         broker_index.below(caller.snapshot.servers - 1, broker)
     former = HostedClient.objects.filter(network=caller.network, name=me.id).first()
@@ -104,7 +84,7 @@ def subscribe(
 
     ``client``: a registered consumer, whose URL is notified if none is given; ``None``: that of the account.
     """
-    _check_url(url)
+    check_url(url)
     if client is None:
         of = rows.own_consumer(caller.network, caller.user)
     else:
@@ -182,20 +162,7 @@ def lookup(caller: Caller, scope: str) -> tuple[Found, ...]:
 
 
 def _run(what: Coroutine[Any, Any, T]) -> T:
-    if not connection.in_atomic_block:
-        close_old_connections()  # of this thread, which waits for brokers now
-    try:
-        return event_loop.run(what)
-    except ERRORS as error:
-        raise as_rest(error) from None
-
-
-def _check_url(url: str) -> None:
-    if url:
-        try:
-            check_url(url)
-        except InvalidSetting as refused:
-            raise InvalidSetting("url", refused.sentence) from None
+    return in_loop(what, ERRORS, as_rest)
 
 
 def _index(broker: str) -> int | None:

@@ -2,54 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
 from urllib.parse import quote
 
-from django.contrib.auth.models import User
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
 
 from brokerweb.accounts.rights import Operation
-from brokerweb.api.paging import part_of
 from brokerweb.api.resources import IDEMPOTENCY_KEY, created
-from brokerweb.front.principals import who_is
-from brokerweb.front.refusals import RecordsRefusals
+from brokerweb.hosting.views import PAGED, OfNetwork, page
 from brokerweb.kit.moments import now_ms
-from brokerweb.networks.snapshot import snapshot_or_404
 from brokerweb.systems.federation.doors import documents, rows, service, shapes
-from brokerweb.systems.federation.doors.service import Caller
 from brokerweb.systems.federation.models import ClientRole, HostedClient
 from overlay.core.errors import InvalidSetting
 from overlay.systems.federation import notification_json
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.values import Role
 
-PAGED = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="Maximum 1,000")]
+
+class OfFederation(OfNetwork):
+    system = SYSTEM.name
 
 
-class OfNetwork(RecordsRefusals):
-    """A view of a network of this system."""
-
-    network_in = "pk"
-    commits_itself = True  # a transaction would last as long as brokers take, and hide rows from the host
-
-    def caller(self, request: Request, pk: str) -> Caller:
-        """Raises ``NotFound`` for networks of other systems."""
-        snapshot = snapshot_or_404(pk)
-        if snapshot.system != SYSTEM.name:
-            raise NotFound(f"This network is of the system {snapshot.system}, which has no subscriptions.")
-        return Caller(snapshot, cast(User, request.user), who_is(request.user, request.auth))
-
-    def parsed(self, shape: type[BaseSerializer]) -> dict[str, Any]:
-        body = shape(data=self.request.data)
-        body.is_valid(raise_exception=True)
-        return body.validated_data
-
-
-class SubscriptionListView(OfNetwork):
+class SubscriptionListView(OfFederation):
     """Subscriptions of this account in a network."""
 
     operations = {"post": Operation.PROVIDE}
@@ -60,7 +35,7 @@ class SubscriptionListView(OfNetwork):
     def get(self, request: Request, pk: str) -> Response:
         """Active subscriptions of this account, and those that ended within a day."""
         caller = self.caller(request, pk)
-        return Response(_page(request, rows.of_account(caller.network, caller.user), shapes.SubscriptionSerializer))
+        return Response(page(request, rows.of_account(caller.network, caller.user), shapes.SubscriptionSerializer))
 
     @extend_schema(
         operation_id="networks_subscriptions_create",
@@ -82,7 +57,7 @@ class SubscriptionListView(OfNetwork):
         return created(shapes.SubscriptionSerializer(row, context={"begins": begins}).data, address)
 
 
-class SubscriptionView(OfNetwork):
+class SubscriptionView(OfFederation):
     """One subscription."""
 
     operations = {"delete": Operation.PROVIDE}
@@ -104,7 +79,7 @@ class SubscriptionView(OfNetwork):
         return Response(status=204)
 
 
-class ProviderListView(OfNetwork):
+class ProviderListView(OfFederation):
     """Providers that this account has registered in a network."""
 
     operations = {"post": Operation.PROVIDE}
@@ -116,7 +91,7 @@ class ProviderListView(OfNetwork):
         """Providers that this account has registered by way of HTTP."""
         caller = self.caller(request, pk)
         found = rows.clients(caller.network, caller.user, ClientRole.PROVIDER)
-        return Response(_page(request, found, shapes.ProviderSerializer))
+        return Response(page(request, found, shapes.ProviderSerializer))
 
     @extend_schema(
         operation_id="networks_providers_create",
@@ -134,7 +109,7 @@ class ProviderListView(OfNetwork):
         return created(shapes.ProviderSerializer(row).data, _address(request, row))
 
 
-class ProviderView(OfNetwork):
+class ProviderView(OfFederation):
     """One provider."""
 
     operations = {"delete": Operation.PROVIDE}
@@ -153,7 +128,7 @@ class ProviderView(OfNetwork):
         return Response(status=204)
 
 
-class PublishView(OfNetwork):
+class PublishView(OfFederation):
     operations = {"post": Operation.PROVIDE}
 
     @extend_schema(
@@ -169,7 +144,7 @@ class PublishView(OfNetwork):
         return Response(notification_json.written(made), status=202)
 
 
-class QueryView(OfNetwork):
+class QueryView(OfFederation):
     op = "get"
     operations = {"post": Operation.READ}
 
@@ -184,7 +159,7 @@ class QueryView(OfNetwork):
         return Response({"notifications": list(map(notification_json.written, found))})
 
 
-class LookupView(OfNetwork):
+class LookupView(OfFederation):
     op = "list"
 
     @extend_schema(
@@ -204,11 +179,6 @@ def scope_of(request: Request) -> str:
     if not 1 <= len(scope.encode(errors="replace")) <= 64:
         raise InvalidSetting("scope", "must be a text of 1 to 64 bytes")
     return scope
-
-
-def _page(request: Request, found: Any, shape: type[BaseSerializer]) -> dict[str, Any]:
-    listed = part_of(request, list(found))
-    return {**listed, "results": shape(listed["results"], many=True).data}
 
 
 def _address(request: Request, row: HostedClient) -> str:

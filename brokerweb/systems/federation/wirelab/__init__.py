@@ -1,12 +1,14 @@
-"""The messages of the federation in the wire lab. Counterpart: ``brokerweb.wirelab.channel`` has what is the channel's.
+"""The messages of the federation in the wire lab.
+
+Counterparts: ``brokerweb.wirelab.channel`` has what is the channel's, ``brokerweb.wirelab.messagepack`` what is the
+encoding's.
 
 - ``lab``            declares the parts
-- ``dissecting``     a message value by value, with what is wrong and where
-- ``composing``      a message from a form, and the form of a message; ``examples`` has its first texts
+- ``table``          the messages, with their texts and words; ``examples`` has the first texts of their forms
 - ``village``        brokers, a registration service and clients without a network
 - ``conversations``  examples, held by them
 - ``verdicts``       what one of them makes of a message
-- ``page``, ``lua``  the page of documentation and the dissector for Wireshark
+- ``page``           the page of documentation
 
-``python -m`` this package writes the last two again.
+``python -m`` this package writes it and the dissector for Wireshark again.
 """

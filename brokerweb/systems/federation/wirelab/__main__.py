@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from brokerweb.systems.federation.wirelab import lua, page
+from brokerweb.systems.federation.wirelab import page
 from brokerweb.systems.federation.wirelab.lab import LAB
+from brokerweb.systems.federation.wirelab.table import TABLE
+from brokerweb.wirelab.messagepack import lua
 
 ROOT = Path(__file__).parents[4]
 PAGE = ROOT / "docs/federation-wire.md"
@@ -16,11 +18,11 @@ SCRIPT = ROOT / "brokerweb/systems/federation/static" / LAB.dissector
 
 
 def made_page() -> str:
-    return page.page()
+    return page.made()
 
 
 def made_script() -> str:
-    return lua.script(LAB.system, LAB.protocol)
+    return lua.script(TABLE, LAB.system, LAB.protocol)
 
 
 if __name__ == "__main__":

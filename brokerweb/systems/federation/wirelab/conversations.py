@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from brokerweb.systems.federation.wirelab.messages import FederationMessages
+from brokerweb.systems.federation.wirelab.table import MESSAGES
 from brokerweb.systems.federation.wirelab.village import Village
 from brokerweb.wirelab.channel.table import FORMAT
 from brokerweb.wirelab.lab import Conversation, Line
@@ -25,7 +25,6 @@ NOW = 1_795_338_000_000
 MINUTE_MS = 60_000
 ORDER = ("c0", "b0", "b1", "p0", "bdrs")
 NAMES = {"c0": "consumer c0", "p0": "provider p0", "b0": "broker b0", "b1": "broker b1", "bdrs": "service bdrs"}
-MESSAGES = FederationMessages()
 _WARM = parse("temperature > 25")
 
 

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 from brokerweb.systems.federation.wirelab import speaking, verdicts
 from brokerweb.systems.federation.wirelab.conversations import held
-from brokerweb.systems.federation.wirelab.messages import FederationMessages
+from brokerweb.systems.federation.wirelab.table import MESSAGES
 from brokerweb.wirelab.channel.lab import ChannelLab, is_datagram, is_loose
 from brokerweb.wirelab.channel.talking import Talk
+from brokerweb.wirelab.channel.verdicts import judge_datagram, judge_messages
 from brokerweb.wirelab.exchanges import Exchange
 from brokerweb.wirelab.lab import Conversation, Dissection, Verdict
 from overlay.core.chance import Chance
+from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.system import SYSTEM
 
 
 class FederationLab(ChannelLab):
     system, title, urls, server = SYSTEM.name, "Federated brokers: wire lab", "federation-wire", "server"
-    channel_messages = FederationMessages()
+    channel_messages = MESSAGES
     carried = channel_messages.compose(8, {}, 0)
     carried_loose = channel_messages.compose(20, {}, 0)
     first_code = 4
@@ -49,8 +51,8 @@ class FederationLab(ChannelLab):
         data = dissection.data
         messages = self.messages_of(data)
         if is_datagram(data) and (is_loose(data) or not messages):
-            return verdicts.judge_datagram(data, now_ms)
-        return verdicts.judge_messages(messages, now_ms)
+            return judge_datagram(data, verdicts.settled(now_ms), broker_name(0))
+        return judge_messages(messages, lambda message: verdicts.judge_message(message, now_ms))
 
     def is_last(self, asked: bytes, answer: bytes) -> bool:
         """A datagram of the channel is answered once."""

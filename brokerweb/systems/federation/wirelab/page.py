@@ -1,18 +1,11 @@
-"""The page of documentation of the messages: conversations, and each message with its bytes and fields. Pure."""
+"""The page of documentation of the messages. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from brokerweb.systems.federation.wirelab.conversations import NOW, held
+from brokerweb.systems.federation.wirelab.table import TABLE
+from brokerweb.wirelab.messagepack import page
 
-from brokerweb.systems.federation.wirelab.composing import told
-from brokerweb.systems.federation.wirelab.conversations import MESSAGES, NOW, held
-from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS
-from brokerweb.systems.federation.wirelab.examples import EXAMPLES
-from overlay.messages.layouts import Layout
-
-ROW = 32
-"""Bytes in a row of an example."""
-MOST_ROWS = 8
 HEAD = """\
 # Messages of the federation
 
@@ -22,50 +15,10 @@ dissector for Wireshark also use this table. [federation.md](federation.md#messa
 and so on, and [channel.md](channel.md) the datagrams that carry messages.
 
 A message is a MessagePack array of its kind and its fields. DISCOVER and HERE go outside sessions, all others within.
-The bytes of the examples are of 22 November 2026, 9:00 UTC.
+The bytes of the examples are of 22 November 2026, 9:00 UTC. The first conversation shows datagrams of the channel, the
+others messages only.
 """
 
 
-def page() -> str:
-    return "\n".join([HEAD, *_conversations(), *_overview(), *_messages()]).rstrip() + "\n"
-
-
-def _conversations() -> Iterator[str]:
-    yield "## Conversations\n"
-    yield "The first shows datagrams of the channel, the others messages only.\n"
-    for one in held():
-        yield f"### {one.title}\n"
-        yield from ["```", *(row.rstrip() for row in one.picture), "```", ""]
-
-
-def _overview() -> Iterator[str]:
-    yield "## All messages\n"
-    yield "| kind | message | from, to | purpose |"
-    yield "|---|---|---|---|"
-    for layout in LAYOUTS.values():
-        name = layout.name.upper()
-        yield f"| {layout.code} | [{name}](#{layout.code}-{name.lower()}) | {layout.way} | {layout.purpose} |"
-    yield ""
-
-
-def _messages() -> Iterator[str]:
-    for layout in LAYOUTS.values():
-        yield f"## {layout.code} {layout.name.upper()}\n"
-        yield f"{layout.way[0].upper()}{layout.way[1:]}. {layout.purpose}\n"
-        data = MESSAGES.compose(layout.code, {}, NOW)
-        rows = [data[at : at + ROW].hex(" ") for at in range(0, len(data), ROW)]
-        if len(rows) > MOST_ROWS:
-            rows[MOST_ROWS:] = [f"… {len(data)} bytes in all"]
-        yield from ["```", *rows, "```", ""]
-        yield "| field | type | meaning | example |"
-        yield "|---|---|---|---|"
-        yield from _rows(layout)
-        yield ""
-
-
-def _rows(layout: Layout) -> Iterator[str]:
-    for field in layout.fields:
-        example = EXAMPLES[layout.message].get(field.name, "")
-        shown = f"`{example}`" if example else ""
-        cells = [field.name or "padding", told(field.kind).rstrip("."), field.meaning, shown]
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+def made() -> str:
+    return page.page(TABLE, HEAD, held(), NOW)

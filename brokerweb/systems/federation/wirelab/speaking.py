@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS, code_of, codec_of
+from brokerweb.systems.federation.wirelab.table import TABLE
 from brokerweb.wirelab.channel.talking import Speech
+from overlay.messages.codec import Codec
 from overlay.messages.errors import BadMessage
 from overlay.systems.federation.wire import messages as m
-from overlay.systems.federation.wire.codec import Codec
 from overlay.systems.federation.wire.layouts import BROKER, CLIENT
 from overlay.systems.federation.wire.values import Advertisement, Role
 
@@ -25,13 +25,13 @@ _OTHERS_ANSWERS = (m.Ack, m.Found, m.Answer, m.Here, m.Nack)
 
 def speech_of(message: bytes, now_ms: int) -> Speech:
     """Never raises."""
-    codec, code = codec_of(message), code_of(message)
+    codec, code = TABLE.codec_of(message), TABLE.code_of(message)
     try:
         read: Any = codec.parse(message)
     except BadMessage:
         read = None
     name = _name(read)
-    kind = None if code is None else LAYOUTS[code]
+    kind = None if code is None else TABLE.layouts[code]
     if kind is None or not _is_of_clients(kind.way) or kind.message in _OWN:
         return Speech(name.encode(), message, is_loose=isinstance(read, m.Discover))
     before, after = _around(codec, name, _scopes(read), 1_000 * now_ms)
@@ -72,8 +72,8 @@ def _name(message: Any) -> str:
 def is_last(asked: bytes, answer: bytes) -> bool:
     """Whether nothing more is said to ``asked`` after this answer."""
     try:
-        question: Any = codec_of(asked).parse(asked)
-        said = codec_of(answer).parse(answer)
+        question: Any = TABLE.codec_of(asked).parse(asked)
+        said = TABLE.codec_of(answer).parse(answer)
     except BadMessage:
         return True
     if isinstance(question, m.Discover):

@@ -6,16 +6,11 @@ message is said in a session of its sender; a datagram without a message arrives
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
-from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS, code_of, codec_of
 from brokerweb.systems.federation.wirelab.speaking import UNNAMED, speech_of
+from brokerweb.systems.federation.wirelab.table import TABLE
 from brokerweb.systems.federation.wirelab.village import Village
 from brokerweb.wirelab.channel.talking import Speech
 from brokerweb.wirelab.lab import Judgement, Verdict
-from overlay.channel.settings import MOST_MESSAGE
-from overlay.core.addresses import Address
 from overlay.messages.errors import BadMessage
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.names import SERVICE, broker_name
@@ -23,26 +18,15 @@ from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.layouts import BROKER
 from overlay.systems.federation.wire.layouts import SERVICE as TO_SERVICE
 
-SENDER: Address = ("127.0.0.1", 9)
 _ANSWERS = (m.Ack, m.Nack, m.Found, m.Answer, m.Here)
 SETTLED_MS = 100
 """By then the brokers have registered and opened their edge."""
 
 
-def judge_messages(messages: Sequence[bytes], now_ms: int) -> Verdict:
-    """The first one that is not accepted decides. Never raises."""
-    verdicts = [judge_message(message, now_ms) for message in messages]
-    at = next((at for at, one in enumerate(verdicts) if one.judgement is not Judgement.ACCEPTED), 0)
-    found = verdicts[at]
-    return found if len(messages) == 1 else replace(found, sentence=f"Message {at + 1}: {found.sentence}")
-
-
 def judge_message(message: bytes, now_ms: int) -> Verdict:
-    if not 0 < len(message) <= MOST_MESSAGE:
-        why = f"it has {len(message):,} bytes, and a message has 1 to {MOST_MESSAGE:,}"
-        return Verdict(Judgement.IGNORED, f"The channel does not carry it: {why}.")
+    """Never raises."""
     speech = speech_of(message, now_ms)
-    answers = _said(speech, now_ms, {"encoding": "contextml"} if codec_of(message) is CONTEXTML else {})
+    answers = _said(speech, now_ms, {"encoding": "contextml"} if TABLE.codec_of(message) is CONTEXTML else {})
     return _verdict(message, answers)
 
 
@@ -50,8 +34,8 @@ def _said(speech: Speech, now_ms: int, settings: dict[str, str]) -> tuple[bytes,
     """The answers of the server that the message goes to."""
     village = Village(now_ms, settings=settings)
     village.wait(SETTLED_MS)
-    name, code = speech.id.decode(), code_of(speech.message)
-    way = "" if code is None else LAYOUTS[code].way
+    name, code = speech.id.decode(), TABLE.code_of(speech.message)
+    way = "" if code is None else TABLE.layouts[code].way
     if name == UNNAMED and way.startswith(BROKER):
         name = broker_name(1)  # a neighbour
     is_for_service = way.endswith(f"→ {TO_SERVICE}")
@@ -75,10 +59,16 @@ def _said(speech: Speech, now_ms: int, settings: dict[str, str]) -> tuple[bytes,
     return tuple(line.data for line in village.messages() if (line.sender, line.receiver) == (receiver, name))
 
 
+def settled(now_ms: int) -> Village:
+    village = Village(now_ms)
+    village.wait(SETTLED_MS)
+    return village
+
+
 def _verdict(message: bytes, answers: tuple[bytes, ...]) -> Verdict:
-    codec = codec_of(message)
+    codec = TABLE.codec_of(message)
     for answer in answers:
-        said = codec_of(answer).parse(answer)
+        said = TABLE.codec_of(answer).parse(answer)
         if isinstance(said, m.Nack):
             words = f": {said.words.rstrip('.')}" if said.words else ""
             code = f"NACK {said.code.value} {said.code.name.lower().replace('_', ' ')}"
@@ -92,20 +82,3 @@ def _verdict(message: bytes, answers: tuple[bytes, ...]) -> Verdict:
     if isinstance(read, _ANSWERS):
         return Verdict(Judgement.IGNORED, "Valid, but the answer to no request: a server ignores it.")
     return Verdict(Judgement.ACCEPTED, "A server accepts it and sends no immediate answer.")
-
-
-def judge_datagram(data: bytes, now_ms: int) -> Verdict:
-    """Of one that carries no complete message. Never raises."""
-    village = Village(now_ms)
-    village.wait(SETTLED_MS)
-    broker = village.nodes[broker_name(0)]
-    before = dict(broker.peers.channel.counters)
-    broker.receive_datagrams([(data, SENDER)], village.now)
-    answers = tuple(answer for answer, to in broker.datagrams_to_send() if to == SENDER)
-    reasons = [name for name, count in broker.peers.channel.counters.items() if count != before.get(name, 0)]
-    why = ", ".join(name.removeprefix("dropped_").replace("_", " ") for name in reasons)
-    if answers and reasons:
-        return Verdict(Judgement.REFUSED, f"A server that has no such session drops it ({why}).", None, answers)
-    if answers:
-        return Verdict(Judgement.ACCEPTED, "A server answers it.", None, answers)
-    return Verdict(Judgement.IGNORED, f"Dropped and counted: {why}." if why else "A server does nothing.")

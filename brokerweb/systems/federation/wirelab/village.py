@@ -1,20 +1,13 @@
-"""A network in one place: brokers, a registration service and clients, which are the real ones, without sockets. Pure.
-
-Datagrams arrive at once and in order. What was said is kept as datagrams; ``messages`` joins them.
-"""
+"""Brokers in a chain, their registration service and clients, in one place. Pure."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from brokerweb.wirelab.channel.assembling import Assembler
-from brokerweb.wirelab.lab import Line
-from overlay.core.addresses import Address
-from overlay.core.chance import Chance, Chances, derive_seed
-from overlay.core.node import MILLISECOND
-from overlay.core.timers import earliest
+from brokerweb.wirelab.channel import village
+from brokerweb.wirelab.channel.village import chances_of
+from overlay.core.chance import Chance
 from overlay.systems.federation.bdrs.bdrs import RegistrationService
 from overlay.systems.federation.broker.broker import Broker
 from overlay.systems.federation.clients.consumer import Consumer
@@ -27,37 +20,21 @@ from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire.values import Advertisement, Role
 from overlay.systems.roles import Place
 
-HOST = "127.0.0.1"
-FIRST_PORT = 7_000
-SEED = 1
-MOST_STEPS = 10_000
-"""Datagrams that may follow from one call, so that it ends whatever is said."""
 
-
-class Village:
-    """Brokers in a chain. ``now_ms`` is Unix milliseconds at instant 0."""
-
+class Village(village.Village):
     def __init__(self, now_ms: int, brokers: int = 2, settings: Mapping[str, Any] | None = None) -> None:
-        self.now = 0
-        self.lines: list[Line] = []
-        """What was said, since the last ``forget``."""
-        self.settings = Settings(**(settings or {}))
-        self._wall = now_ms * MILLISECOND
         names = [*map(broker_name, range(brokers)), SERVICE]
-        self._addresses: dict[str, Address] = {name: (HOST, FIRST_PORT + at) for at, name in enumerate(names)}
-        self._names = {address: name for name, address in self._addresses.items()}
+        super().__init__(now_ms, names)
+        self.settings = Settings(**(settings or {}))
         links = tuple((at, at + 1, 1_000) for at in range(brokers - 1))
         config = ServerConfig(self.settings, brokers, links)
-        servers = tuple(self._addresses.values())
-        self.nodes: dict[str, Any] = {}
+        servers = tuple(map(self.address, names))
         for at, name in enumerate(names):
             role, number = (BDRS, 0) if name == SERVICE else (BROKER, at)
             place = Place(f"{role}-{number}", at, servers[at], servers)
             make = RegistrationService if name == SERVICE else Broker
-            self.nodes[name] = make(config, place, _chances(name), self._wall)
-        self._terms = Terms(self.settings, self._wall, servers[-1], servers[:-1])
-
-    # ---- who takes part
+            self.nodes[name] = make(config, place, chances_of(name), self.wall_offset_ns)
+        self._terms = Terms(self.settings, self.wall_offset_ns, servers[-1], servers[:-1])
 
     def consumer(self, name: str, broker: str) -> Consumer:
         client = Consumer(self._terms, name, self.site(broker), self.chance(name), self.now)
@@ -69,98 +46,13 @@ class Village:
         client = Provider(self._terms, me, self.site(broker), chance, self.now, produce=produce)
         return self._start(name, client)
 
-    def stranger(self, name: str) -> Stranger:
-        """A node that says only what it is told to. It may take the place of a server."""
-        peers = Peers(name, self.settings, _chances(name).upkeep, self._wall)
-        made = Stranger(peers)
-        self._place(name, made)
-        return made
+    def peers_of(self, id: bytes) -> Peers:
+        name = id.decode()
+        return Peers(name, self.settings, chances_of(name).upkeep, self.wall_offset_ns)
 
     def site(self, name: str) -> Site:
-        return Site(name, self._addresses[name])
+        return Site(name, self.address(name))
 
     def chance(self, name: str) -> Chance:
         """Of a client."""
-        return _chances(name).walks
-
-    def _start(self, name: str, client: Any) -> Any:
-        self._place(name, client)
-        client.start(self.now)
-        self.exchange()
-        return client
-
-    def _place(self, name: str, node: Any) -> None:
-        address = self._addresses.setdefault(name, (HOST, FIRST_PORT + len(self._addresses)))
-        self._names[address] = name
-        self.nodes[name] = node
-
-    # ---- what happens
-
-    def wait(self, ms: int) -> None:
-        """Let all timers do what they do."""
-        until = self.now + ms * MILLISECOND
-        while (due := earliest(*(node.next_timer() for node in self.nodes.values()))) is not None and due <= until:
-            self.now = max(self.now, due)
-            for node in list(self.nodes.values()):
-                node.handle_timer(self.now)
-            self.exchange()
-        self.now = until
-
-    def exchange(self) -> None:
-        """Deliver what is sent, and what follows from it."""
-        under_way = deque(self._sent())
-        for _ in range(MOST_STEPS):
-            if not under_way:
-                return
-            line = under_way.popleft()
-            self.lines.append(line)
-            if line.receiver in self.nodes:
-                source = self._addresses[line.sender]
-                self.nodes[line.receiver].receive_datagrams([(line.data, source)], self.now)
-            under_way.extend(self._sent())
-
-    def _sent(self) -> list[Line]:
-        return [
-            Line(name, self._names[to], data)
-            for name, node in self.nodes.items()
-            for data, to in node.datagrams_to_send()
-            if to in self._names
-        ]
-
-    def forget(self) -> None:
-        self.lines.clear()
-
-    def messages(self) -> list[Line]:
-        """What was said, as messages."""
-        assembler = Assembler()
-        return [
-            Line(line.sender, line.receiver, message) for line in self.lines for message in assembler.take(line.data)
-        ]
-
-
-def _chances(name: str) -> Chances:
-    return Chances.streams(derive_seed(SEED, name))
-
-
-class Stranger:
-    """A node without a mind of its own."""
-
-    def __init__(self, peers: Peers) -> None:
-        self.peers = peers
-
-    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
-        self.peers.now = now
-        for data, source in datagrams:
-            self.peers.receive(data, source)
-        self.peers.events()
-
-    def handle_timer(self, now: int) -> None:
-        self.peers.now = now
-        self.peers.channel.handle_timer(now)
-        self.peers.events()
-
-    def next_timer(self) -> int | None:
-        return self.peers.channel.next_timer()
-
-    def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
-        return self.peers.channel.datagrams_to_send()
+        return chances_of(name).walks

@@ -14,8 +14,10 @@ const SETTLES_MS = 250;
 const conditions = new Conditions(byId("conditions"), dataOf("language"), () => later("form"));
 let timer = 0, running = null;
 
+// What is under way was asked before this change, and its answer would undo it.
 function later(from) {
   clearTimeout(timer);
+  running?.abort();
   timer = setTimeout(() => run(from), SETTLES_MS);
 }
 

@@ -174,12 +174,13 @@ f["nonce"] = ProtoField.uint64("federation.nonce", "nonce")
 f["padding"] = ProtoField.string("federation.padding", "padding")
 f["kind_number"] = ProtoField.uint64("federation.kind_number", "kind")
 f["words"] = ProtoField.string("federation.words", "words")
+f["contextml"] = ProtoField.string("federation.contextml", "ContextML")
 f["kind"] = ProtoField.uint32("federation.kind", "kind", base.DEC, NAMES)
 f["entry"] = ProtoField.string("federation.entry", "entry")
-f["contextml"] = ProtoField.string("federation.contextml", "ContextML")
 f["other"] = ProtoField.string("federation.other", "value")
 
 local MOST_DEPTH = 32
+local INSIDE = "contextml" -- the field of documents in texts
 local CONSTANTS = { [0xc0] = "nil", [0xc2] = "false", [0xc3] = "true" }
 local SIZED = {
   [0xc4] = { "bytes", 1 }, [0xc5] = { "bytes", 2 }, [0xc6] = { "bytes", 4 },
@@ -304,8 +305,8 @@ end
 function add(tvb, tree, name, kind, value)
   local form, range = V[kind], tvb(value.at, value.stop - value.at)
   if form.is_optional and value.type == "nil" then return end
-  if form.parts and value.type == "text" and value.text:sub(1, 1) == "<" then
-    tree:add(f["contextml"], range, value.text)
+  if INSIDE and form.parts and value.type == "text" and value.text:sub(1, 1) == "<" then
+    tree:add(f[INSIDE], range, value.text)
     return
   end
   local branch = ADDERS[form.type](tree, f[name], range, value)

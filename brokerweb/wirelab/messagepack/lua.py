@@ -1,18 +1,18 @@
-"""The part of the dissector for Wireshark that reads the federation's messages, from their table. Pure."""
+"""The part of the dissector for Wireshark that reads the messages of a table. Pure."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from brokerweb.systems.federation.wirelab.dissecting import LAYOUTS
 from brokerweb.wirelab.channel import lua
+from brokerweb.wirelab.messagepack.table import OR_NIL, Table
 from overlay.messages.kinds import BOOLEAN, TIME, Kind, U
 
 ENGINE = Path(__file__).with_name("messages.lua")
 """What is the same for every table."""
 PADDING = "padding"
-RESERVED = ("kind", "entry", "contextml", "other", "wrong", "channel")
+RESERVED = ("kind", "entry", "other", "wrong", "channel")
 """Names of the script itself."""
 _CHOICES = re.compile(r"(\d+) ([^,]+)")
 _PROTO = {
@@ -25,14 +25,14 @@ _PROTO = {
 }
 
 
-def script(key: str, title: str) -> str:
+def script(table: Table, key: str, title: str) -> str:
     """``key`` begins the names of fields; ``title`` is the protocol's name in Wireshark."""
-    return lua.script(key, title, _Made(key).script())
+    return lua.script(key, title, _Made(table, key).script())
 
 
 class _Made:
-    def __init__(self, key: str) -> None:
-        self._key = key
+    def __init__(self, table: Table, key: str) -> None:
+        self._table, self._key = table, key
         self._values: list[str] = []
         self._numbers: dict[tuple[str, int], int] = {}
         """Of kinds, by the name of the field and ``id``."""
@@ -43,10 +43,14 @@ class _Made:
 
     def script(self) -> str:
         layouts = []
-        for layout in LAYOUTS.values():
+        for layout in self._table.layouts.values():
             fields = ", ".join(self._pair(field.name or PADDING, field.kind) for field in layout.fields)
             layouts.append(f'  [{layout.code}] = {{ "{layout.name.upper()}", {{ {fields} }} }},')
+        inside = self._table.inside
+        if inside:
+            self._fields[inside.lower()] = f'ProtoField.string("{self._key}.{inside.lower()}", "{inside}")'
         parts = {
+            "INSIDE": f'"{inside.lower()}"' if inside else "nil",
             "VALUES": "\n".join(self._values),
             "LAYOUTS": "\n".join(layouts),
             "WORDS": "\n".join(f"  [{number}] = {{ {_choices(words)} }}," for words, number in self._words.items()),
@@ -82,7 +86,7 @@ class _Made:
             said.append(f"each = {self._pair(name.removesuffix('s'), kind.each)}")
         if kind.parts:
             said.append(f"parts = {{ {', '.join(self._pair(part, inner) for part, inner in kind.parts)} }}")
-        if "nil" in kind.words:
+        if kind.words.endswith(OR_NIL):
             said.append("is_optional = true")
         if _type(kind) == "choice":
             said.append(f"words = {self._words.setdefault(kind.words, len(self._words) + 1)}")
@@ -99,6 +103,6 @@ def _type(kind: Kind) -> str:
         return "array"
     if kind is U or kind is TIME or kind is BOOLEAN:
         return "number" if kind is U else "time" if kind is TIME else "boolean"
-    if kind.words[0].isdigit() and _CHOICES.match(kind.words):
+    if _CHOICES.match(kind.words):
         return "any" if "bytes" in kind.words else "choice"
     return "text" if kind.words.startswith(("text", "host:port")) else "any"

@@ -1,4 +1,4 @@
-"""The notifications of the hosted subscriptions of one network, numbered, for streams.
+"""What happens to the hosted subscriptions of one network, numbered, for streams.
 
 Implements ``Following`` of ``brokerweb.systems.contract``.
 """

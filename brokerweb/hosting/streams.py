@@ -1,4 +1,4 @@
-"""The streams of subscriptions at ``/api/networks/ID/stream/?subscription=ID``, and the life of the host.
+"""The streams of subscriptions at ``/api/networks/ID/stream/?subscription=ID``, and the life of a host.
 
 Implements ``brokerweb.systems.contract.Context``; of its operations only streams.
 """
@@ -9,18 +9,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from brokerweb.hosting.feed import Feed, Selection
+from brokerweb.hosting.host import Host
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.contract import How, Key, Listed
-from brokerweb.systems.federation.doors.feed import Feed, Selection
-from brokerweb.systems.federation.doors.host import HOST
 from overlay.core.errors import InvalidSetting, shown
 
 MOST_SELECTED = 100
 _ID = re.compile("[a-z0-9]{1,20}")
+_ELSEWHERE = "Context of this network is published and queried at other addresses."
 
 
-class Doors:
+class Streams:
     operations = frozenset({"stream"})
     names = ("type", "entity", "scope")
     longest_valid_ms = 86_400_000
@@ -28,11 +29,14 @@ class Doors:
     filters = frozenset({"subscription"})
     of_delete: frozenset[str] = frozenset()
 
+    def __init__(self, host: Host[Any]) -> None:
+        self._host = host
+
     def start(self) -> None:
-        HOST.start()
+        self._host.start()
 
     async def stop(self) -> None:
-        await HOST.stop()
+        await self._host.stop()
 
     def selection(self, parameters: Mapping[str, str]) -> Selection:
         """Ids of subscriptions, comma-separated. One that does not exist selects nothing."""
@@ -45,7 +49,7 @@ class Doors:
         return frozenset(ids)
 
     async def follow(self, snapshot: NetworkSnapshot) -> Feed:
-        return await HOST.feed(snapshot.network)
+        return await self._host.feed(snapshot.network)
 
     async def list(self, snapshot: NetworkSnapshot, selection: Any, after: str, most: int) -> Listed:
         """A stream that begins with a snapshot begins with nothing."""
@@ -75,6 +79,3 @@ class Doors:
         check: Callable[[str | None, int], None],
     ) -> NoReturn:
         raise NotPossible(_ELSEWHERE)
-
-
-_ELSEWHERE = "Context of this network is published and queried at other addresses."

@@ -1,6 +1,6 @@
 """A message taken apart into the values of its MessagePack, each with its offset, however wrong it is. Pure.
 
-Segments follow each other without a gap from the first byte to the last. ``wire.codec`` reads a message exactly if
+Segments follow each other without a gap from the first byte to the last. A codec reads a message exactly if
 nothing here is wrong with it: the kinds of its table judge the values, from the whole to the part that is wrong.
 """
 
@@ -10,63 +10,27 @@ from collections.abc import Iterator
 from enum import IntEnum
 from itertools import islice
 from typing import Any
-from xml.etree.ElementTree import indent, tostring
 
-from brokerweb.wirelab import packed
-from brokerweb.wirelab.channel.messages import Described
 from brokerweb.wirelab.lab import Dissection, Segment
+from brokerweb.wirelab.messagepack import places
+from brokerweb.wirelab.messagepack.places import UNREAD, Value
+from brokerweb.wirelab.messagepack.table import Table, words_of
 from brokerweb.wirelab.moments import date_of, distance
-from brokerweb.wirelab.packed import UNREAD, Value
-from overlay.core.errors import WireError, shown
+from overlay.core.errors import shown
+from overlay.messages.codec import Codec
 from overlay.messages.errors import BadMessage
 from overlay.messages.kinds import MOST, TIME, Kind
 from overlay.messages.layouts import Field, Layout
-from overlay.systems.federation.contextml.encoding import CONTEXTML
-from overlay.systems.federation.contextml.xml import parse as parse_xml
-from overlay.systems.federation.language.text import formatted
-from overlay.systems.federation.language.tree import read as read_expression
-from overlay.systems.federation.wire.codec import CODEC, Codec
-from overlay.systems.federation.wire.composites import EXPRESSION
 
 MOST_SEGMENTS = 2_000
 """Of a message; what follows is one."""
-_VALUES = {
-    "sub": "subscription",
-    "note": "notification",
-    "adv": "advertisement",
-    "badv": "advertisement of a broker",
-    "entry": "entry of a registration table",
-    "sid": "id of a subscription",
-    "nid": "id of a notification",
-    "sum": "sum of a table",
-}
-"""Words for the values of ``docs/federation.md``."""
 _ANY = Kind("", lambda value: value)
 _NO_FIELD = Field("surplus", _ANY, "")
 
 
-def codec_of(message: bytes) -> Codec:
-    """That of networks with ContextML, if only it reads the message or the message has ContextML in it."""
-    for codec in (CODEC, CONTEXTML):
-        try:
-            codec.parse(message)
-        except BadMessage:
-            continue
-        return codec
-    return CONTEXTML if b"<ctx" in message else CODEC
-
-
-def code_of(message: bytes) -> int | None:
-    """The code that it begins with; ``None`` if it is none of a message."""
-    first = message[0] if message else 0
-    at = 1 if 0x90 < first < 0xA0 else {0xDC: 3, 0xDD: 5}.get(first, 0)
-    code = packed.read(message[at : at + 9]).value if at else None
-    return code if type(code) is int and code in LAYOUTS else None
-
-
-def dissect(message: bytes, now_ms: int, layouts: dict[int, Described]) -> Dissection:
-    """``layouts`` has what is told of a message, by code. Never raises."""
-    reader = _Reader(message, now_ms)
+def dissect(table: Table, message: bytes, now_ms: int) -> Dissection:
+    """Never raises."""
+    reader = _Reader(table, message, now_ms)
     segments = list(islice(reader.segments(), MOST_SEGMENTS))
     end = segments[-1].end if segments else 0
     if end < len(message):
@@ -75,8 +39,8 @@ def dissect(message: bytes, now_ms: int, layouts: dict[int, Described]) -> Disse
     problems = reader.problems
     if not problems and (refused := _refused(reader.codec, message)):
         problems.append(refused)
-    layout = layouts[reader.layout.code] if reader.layout else None
-    inside = "\n".join(reader.xml)
+    layout = table.described[reader.layout.code] if reader.layout else None
+    inside = "\n".join(reader.documents)
     return Dissection(message, layout, tuple(segments), tuple(reader.missing), tuple(problems), inside)
 
 
@@ -89,15 +53,16 @@ def _refused(codec: Codec, message: bytes) -> str:
 
 
 class _Reader:
-    def __init__(self, message: bytes, now_ms: int) -> None:
-        self.codec = codec_of(message)
+    def __init__(self, table: Table, message: bytes, now_ms: int) -> None:
+        self._table = table
+        self.codec = table.codec_of(message)
         self.layout: Layout | None = None
         self.missing: list[str] = []
         self.problems: list[str] = []
-        self.xml: list[str] = []
-        """The texts with ContextML, indented."""
+        self.documents: list[str] = []
+        """Those in texts, indented."""
         self._message, self._now_ms = message, now_ms
-        self._root = packed.read(message)
+        self._root = places.read(message)
         self._wrong: dict[int, str] = {}
         """What is wrong with a value, by ``id``."""
         self._judge()
@@ -118,12 +83,12 @@ class _Reader:
             self._mark(root, "message", "a message is an array that begins with its kind")
             return
         code = elements[0].value if elements else UNREAD
-        self.layout = _BY_CODEC[self.codec].get(code) if type(code) is int else None
+        self.layout = self._table.layouts_of(self.codec).get(code) if type(code) is int else None
         if self.layout is not None:
             self._judge_fields(self.layout)
         elif code is not UNREAD:
             self._mark(elements[0], "kind", f"{shown(code)} is not the kind of a message")
-        if root.end < len(self._message) and not packed.is_broken(root):
+        if root.end < len(self._message) and not places.is_broken(root):
             count = len(self._message) - root.end
             self.problems.append(f"{count:,} bytes follow after the message, at byte {root.end}")
 
@@ -141,7 +106,7 @@ class _Reader:
         fields, values = layout.fields, self._root.elements[1:]
         for field, value in zip(fields, values, strict=False):
             self._judge_value(field.kind, value, _name(field))
-        if packed.is_broken(self._root):
+        if places.is_broken(self._root):
             self.missing += [_name(field) for field in fields[len(values) :]]
             return
         if len(values) < len(fields):
@@ -181,7 +146,7 @@ class _Reader:
             yield from self._fields()
         if root.end < len(self._message):
             rest = self._message[root.end :]
-            problem = "" if packed.is_broken(root) else "follows after the message"
+            problem = "" if places.is_broken(root) else "follows after the message"
             yield Segment("surplus", "unknown", root.end, len(rest), rest.hex(), "", problem)
 
     def _fields(self) -> Iterator[Segment]:
@@ -204,12 +169,12 @@ class _Reader:
         if value.type not in ("array", "map") or (not value.elements and value.value is UNREAD):
             yield self._leaf(name, value, kind, help, depth)
             return
-        if kind is EXPRESSION and (words := _expression(value.value)):
-            yield self._segment(name, value, value.offset, value.end, words, "", "Of the notification.", depth)
+        if (words := self._table.formatted(kind, value.value)) is not None:
+            yield self._segment(name, value, value.offset, value.end, words or "everything", "", help, depth)
             return
         many = f"{value.size} {'entr' if value.type == 'map' else 'element'}"
         many += ("y" if value.size == 1 else "ies") if value.type == "map" else ("" if value.size == 1 else "s")
-        yield self._segment(name, value, value.offset, value.inside, many, _about(kind), help, depth)
+        yield self._segment(name, value, value.offset, value.inside, many, self._about(kind), help, depth)
         if value.type == "map":
             yield from self._entries(value, depth + 1)
             return
@@ -226,10 +191,13 @@ class _Reader:
                 yield from self._value(f"name {at // 2 + 1}", element, _ANY, "", depth)
 
     def _leaf(self, name: str, value: Value, kind: Kind, help: str, depth: int) -> Segment:
-        if isinstance(value.value, str) and (xml := _indented(value.value)):
-            self.xml.append(xml)
+        if isinstance(value.value, str) and (document := self._table.indented(value.value)):
+            self.documents.append(document)
         words = "" if id(value) in self._wrong else _words(kind, value.value, self._now_ms)
         return self._segment(name, value, value.offset, value.end, _shown(value, self._message), words, help, depth)
+
+    def _about(self, kind: Kind) -> str:
+        return self._table.values.get(words_of(kind).strip("*"), "")
 
     def _segment(
         self, name: str, value: Value, at: int, end: int, text: str, words: str, help: str, depth: int
@@ -268,17 +236,6 @@ def _parts(kind: Kind, value: Value, name: str) -> Iterator[tuple[str, Kind, Val
         yield from _named(kind, value, name)
 
 
-def _about(kind: Kind) -> str:
-    return _VALUES.get(kind.words.strip("*"), "")
-
-
-def _expression(value: Any) -> str:
-    try:
-        return formatted(read_expression(value)) or "true"
-    except (WireError, TypeError, ValueError):
-        return ""
-
-
 def _shown(value: Value, message: bytes = b"") -> str:
     if value.value is UNREAD:
         return message[value.offset : value.end].hex()
@@ -295,21 +252,3 @@ def _words(kind: Kind, value: Any, now_ms: int) -> str:
     except BadMessage:
         return ""
     return read.name.lower().replace("_", " ") if isinstance(read, IntEnum) else ""
-
-
-def _indented(text: str) -> str:
-    if not text.startswith("<"):
-        return ""
-    try:
-        element = parse_xml(text)
-    except WireError:
-        return ""
-    indent(element)
-    return tostring(element, encoding="unicode")
-
-
-LAYOUTS = {layout.code: layout for layout in CODEC.layouts}
-_BY_CODEC: dict[Codec, dict[int, Layout]] = {
-    CODEC: LAYOUTS,
-    CONTEXTML: {layout.code: layout for layout in CONTEXTML.layouts},
-}

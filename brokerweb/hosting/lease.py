@@ -1,4 +1,4 @@
-"""Which process hosts the clients: the one that holds the lease, a row of the database. Blocking."""
+"""Which process hosts the clients of a system: the one that holds its lease, a row of the database. Blocking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import uuid4
 from django.db.models import Q
 from psutil import pid_exists
 
-from brokerweb.systems.federation.models import HostLease
+from brokerweb.hosting.models import HostLease
 
 LASTS = timedelta(seconds=15)
 RENEWED_S = 5.0
@@ -21,17 +21,17 @@ def new_holder() -> str:
     return f"{socket.gethostname()}|{os.getpid()}|{uuid4().hex}"
 
 
-def take(me: str, now: datetime) -> bool:
+def take(system: str, me: str, now: datetime) -> bool:
     """Take the lease, or renew it. ``False``: another process has it."""
-    row, _ = HostLease.objects.get_or_create(pk=1, defaults={"holder": me, "expires": now + LASTS})
+    row, _ = HostLease.objects.get_or_create(pk=system, defaults={"holder": me, "expires": now + LASTS})
     free = Q(holder=me) | Q(expires__lte=now) | Q(holder="")
     if _is_gone(row.holder):
         free |= Q(holder=row.holder)
-    return bool(HostLease.objects.filter(free, pk=1).update(holder=me, expires=now + LASTS))
+    return bool(HostLease.objects.filter(free, pk=system).update(holder=me, expires=now + LASTS))
 
 
-def release(me: str) -> None:
-    HostLease.objects.filter(pk=1, holder=me).update(holder="")
+def release(system: str, me: str) -> None:
+    HostLease.objects.filter(pk=system, holder=me).update(holder="")
 
 
 def _is_gone(holder: str) -> bool:

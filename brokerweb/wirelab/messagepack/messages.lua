@@ -13,10 +13,10 @@ local WORDS = {
 @FIELDS@
 f["kind"] = ProtoField.uint32("@KEY@.kind", "kind", base.DEC, NAMES)
 f["entry"] = ProtoField.string("@KEY@.entry", "entry")
-f["contextml"] = ProtoField.string("@KEY@.contextml", "ContextML")
 f["other"] = ProtoField.string("@KEY@.other", "value")
 
 local MOST_DEPTH = 32
+local INSIDE = @INSIDE@ -- the field of documents in texts
 local CONSTANTS = { [0xc0] = "nil", [0xc2] = "false", [0xc3] = "true" }
 local SIZED = {
   [0xc4] = { "bytes", 1 }, [0xc5] = { "bytes", 2 }, [0xc6] = { "bytes", 4 },
@@ -141,8 +141,8 @@ end
 function add(tvb, tree, name, kind, value)
   local form, range = V[kind], tvb(value.at, value.stop - value.at)
   if form.is_optional and value.type == "nil" then return end
-  if form.parts and value.type == "text" and value.text:sub(1, 1) == "<" then
-    tree:add(f["contextml"], range, value.text)
+  if INSIDE and form.parts and value.type == "text" and value.text:sub(1, 1) == "<" then
+    tree:add(f[INSIDE], range, value.text)
     return
   end
   local branch = ADDERS[form.type](tree, f[name], range, value)
