@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from overlay.core.links import PROFILES, LinkShape
+from overlay.systems.contextnet.transport import packets
 from overlay.systems.contextnet.transport.events import Ended, Ending, Lingering, Moved, Opened, Refused
 from overlay.systems.contextnet.transport.gateway import Secret
 from overlay.systems.contextnet.transport.layouts import Refusal
@@ -231,3 +232,32 @@ def test_repeats_are_bounded_by_first_transmissions():
     assert 0 < counters["repeated"] <= 0.2 * counters["data"] + len(peers) + timers
     world.set_shape(CLEAR)
     world.settle()
+
+
+def test_sequences_go_on_beyond_32_bits():
+    world, peer = opened()
+    member = world.gateway.members[peer.id]
+    for sender, receiver in ((peer.end._sender, member.receiver), (member.sender, peer.end._receiver)):
+        sender.acked = receiver.expected = 2**32 - 3
+    world.set_shape(LinkShape(delay_ms=5, loss=0.2))
+    for _ in range(6):
+        world.send(peer, 2_000)
+        world.give(peer, 2_000)
+    world.settle()
+    assert peer.acknowledged == 6
+    assert member.receiver.expected == 2**32 + 9
+
+
+def test_a_node_begins_a_new_connection_before_packet_numbers_run_out(monkeypatch):
+    monkeypatch.setattr(packets, "NUMBERS", 400)
+    world, peer = opened()
+    for _ in range(200):
+        world.send(peer)
+        world.give(peer)
+        world.run(100)
+    opened_again = world.events(Opened)
+    assert len(opened_again) > 1
+    assert all(event.resumed for event in opened_again[1:])
+    world.settle()
+    assert peer.acknowledged == 200
+    assert peer.last == 199

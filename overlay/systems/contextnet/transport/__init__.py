@@ -2,12 +2,14 @@
 
 Each module imports only those below it::
 
-        node │ gateway                          the two ends: handshake, epochs, resumption
-        connection ── path                      an open connection, the same at both ends; its change of address
-        station                                 what the connections of an end share
-        sender ── congestion │ receiver         the two directions of a connection
-        round_trip │ replay │ budget │ events
-        controls │ layouts │ packets ── secrets the bytes: kinds of DATA, handshake, protected packets, keys
+        node │ gateway                                  the two ends: handshake, epochs, resumption
+        connection │ dial                               a connection with keys, alike at both ends; a node's HELLOs
+        station                                         what the connections of an end share
+        sender │ receiver                               the two directions of a connection
+        congestion │ round_trip │ replay │ budget │ path │ events
+        packets │ controls                              the bytes of a connection, and what a gateway tells in them
+        secrets                                         tags, proofs, cookies, keys
+        layouts                                         the bytes of the handshake
         settings
 
 Of ``overlay.channel`` it uses the heap of deadlines and the arithmetic of numbers. Its other parts follow another

@@ -14,7 +14,7 @@ from overlay.systems.contextnet.transport.dial import Dial
 from overlay.systems.contextnet.transport.events import Acknowledged, Answered, Arrived, Ended, Ending, Opened, Refused
 from overlay.systems.contextnet.transport.layouts import PROOF_BYTES, BadPacket, Refusal, Refuse, Type, Wants
 from overlay.systems.contextnet.transport.packets import PROTECTED, Close, Kind, cid_of
-from overlay.systems.contextnet.transport.receiver import Receiver, Whole
+from overlay.systems.contextnet.transport.receiver import WINDOW, Receiver, Whole
 from overlay.systems.contextnet.transport.sender import Outgoing, Sender
 from overlay.systems.contextnet.transport.settings import TransportSettings
 from overlay.systems.contextnet.transport.station import Station
@@ -218,7 +218,8 @@ class NodeEnd(Station):
             self._begin()
 
     def check_invariants(self) -> None:
-        assert len(self._sender.queue) <= self.settings.queue_per_connection + len(self._sender.flights) + 64
+        # What was under way waits again where a connection resumed none.
+        assert len(self._sender.queue) <= self.settings.queue_per_connection + WINDOW
         assert not (self._connection is not None and self._dial.is_active)
         if self._connection is not None:
             self._connection.check_invariants()
