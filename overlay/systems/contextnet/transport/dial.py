@@ -1,0 +1,123 @@
+"""A node's attempts to reach a gateway: HELLO by the timer, one gateway after the other, then a pause.
+
+::
+
+    begin ─> HELLO at 0, 1, 3, 7 s, and afresh after RETRY ── 4 s ──> the next gateway ─ after the last one ─> pause
+"""
+
+from __future__ import annotations
+
+from overlay.channel.deadlines import Owner
+from overlay.core.addresses import Address
+from overlay.core.node import MILLISECOND, NEVER, SECOND
+from overlay.systems.contextnet.transport import layouts, secrets
+from overlay.systems.contextnet.transport.layouts import Hello
+from overlay.systems.contextnet.transport.settings import HELLO_WAITS, MOST_BACKOFF
+from overlay.systems.contextnet.transport.station import Station
+
+
+class Dial(Owner):
+    """``epoch`` is the last one used; the driver stores it before it sends what waits."""
+
+    def __init__(self, station: Station, node: bytes, secret: bytes, epoch: int) -> None:
+        super().__init__()
+        self._station, self._node, self._secret, self.epoch = station, node, secret, epoch
+        self._gateways: tuple[Address, ...] = ()
+        self._place = 0
+        """Of the gateway that is tried."""
+        self._cycles = 0
+        """In which none accepted."""
+        self._sent = 0
+        """HELLOs since the last beginning or RETRY."""
+        self._at = NEVER
+        self._cookies: dict[str, bytes] = {}
+        """By host, those of ACCEPT, for the next HELLO."""
+        self._cookie = b""
+        self.nonce = b""
+        """Of the HELLO under way; empty during a pause and when there is none."""
+        self.resume_cid = 0
+        self.wants = 0
+
+    @property
+    def gateway(self) -> Address:
+        return self._gateways[self._place]
+
+    @property
+    def is_active(self) -> bool:
+        return self._at != NEVER
+
+    def begin(self, gateways: tuple[Address, ...]) -> None:
+        """Try these in their order, from now on."""
+        self._gateways, self._place, self._cycles = gateways, 0, 0
+        self._dial()
+
+    def stop(self) -> None:
+        self._at, self.nonce = NEVER, b""
+        self._station.deadlines.cancel(self)
+
+    def succeeded(self, next_cookie: bytes) -> None:
+        """This host accepted."""
+        if len(self._cookies) >= layouts.MOST_ADDRESSES:
+            self._cookies.clear()
+        self._cookies[self.gateway[0]] = next_cookie
+        self._cycles = 0
+        self.stop()
+
+    def retry(self, cookie: bytes) -> None:
+        """The gateway wants this proof of our address."""
+        if self._cookie == cookie:
+            return  # the same RETRY again
+        self._cookies.pop(self.gateway[0], None)
+        self._cookie, self._sent = cookie, 0
+        self._send()
+
+    def again(self, epoch: int) -> None:
+        """The same gateway, with an epoch above this one."""
+        self.epoch = max(self.epoch, epoch)
+        self._dial()
+
+    def next_gateway(self) -> None:
+        self._place += 1
+        if self._place < len(self._gateways):
+            self._dial()
+        else:
+            self.pause()
+
+    def pause(self) -> None:
+        """Wait before the next cycle, with full jitter."""
+        base = self._station.settings.reconnect_ms * MILLISECOND
+        most = min(base << min(self._cycles, 16), MOST_BACKOFF)
+        self._place, self.nonce = 0, b""
+        self._cycles += 1
+        self._wait(1 + round(self._station.chance.random() * most))
+
+    def _dial(self) -> None:
+        """Each HELLO to another gateway has a nonce of its own, and each nonce an epoch."""
+        self.epoch += 1
+        self.nonce = self._station.draw(16)
+        self._cookie = self._cookies.get(self.gateway[0], b"")
+        self._sent = 0
+        self._send()
+
+    def _send(self) -> None:
+        hello = Hello(self._node, self.epoch, self.nonce, self.resume_cid, self._cookie, self.wants)
+        data = layouts.write_hello(hello)
+        self._station.out.append((data + secrets.proof(self._secret, b"hello", data), self.gateway))
+        self._wait(HELLO_WAITS[self._sent] * SECOND)
+        self._sent += 1
+
+    def _wait(self, time: int) -> None:
+        self._at = self._station.now + time
+        self._station.deadlines.set(self, self._at)
+
+    def earliest(self) -> int:
+        return self._at
+
+    def ring(self, now: int) -> None:
+        self._station.now = now
+        if not self.nonce:
+            self._dial()
+        elif self._sent < len(HELLO_WAITS):
+            self._send()
+        else:
+            self.next_gateway()

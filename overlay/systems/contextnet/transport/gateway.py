@@ -1,0 +1,391 @@
+"""The gateway's end: handshakes without state until a cookie proves the address, epochs, lingering, resumption.
+
+::
+
+    absent ── HELLO with a cookie ──> open <─> validating ── broken ──> lingering ── linger_s ──> absent
+                                       ^                                   │
+                                       └──── HELLO that resumes it ────────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from overlay.channel.deadlines import Deadlines
+from overlay.core.addresses import Address
+from overlay.core.chance import Chance
+from overlay.core.node import SECOND
+from overlay.systems.contextnet.transport import layouts, packets, secrets
+from overlay.systems.contextnet.transport.connection import ENDINGS, Connection, Terms, terms_of
+from overlay.systems.contextnet.transport.events import (
+    Acknowledged,
+    Answered,
+    Arrived,
+    Ended,
+    Ending,
+    Lingering,
+    Moved,
+    Opened,
+    Receipt,
+)
+from overlay.systems.contextnet.transport.layouts import BadPacket, Hello, Refusal, Refuse, Type, Wants
+from overlay.systems.contextnet.transport.packets import Close, Kind
+from overlay.systems.contextnet.transport.receiver import Receiver, Whole
+from overlay.systems.contextnet.transport.sender import Outgoing, Sender
+from overlay.systems.contextnet.transport.settings import (
+    ANSWERS_PER_S,
+    MOST_MESSAGE,
+    SAME_ACCEPT,
+    TransportSettings,
+)
+from overlay.systems.contextnet.transport.station import Station
+
+
+class Secret(NamedTuple):
+    """Of a node, 32 bytes."""
+
+    key: bytes
+    is_revoked: bool = False
+
+
+_KNOWN_EPOCHS: Final = 100_000
+"""Nodes without a connection of which the epoch is remembered, the newest ones."""
+
+
+class Rate:
+    """So many a second, as many at once (token bucket)."""
+
+    __slots__ = ("_at", "_gap", "_most")
+
+    def __init__(self, per_s: int) -> None:
+        self._gap, self._most = SECOND // per_s, SECOND
+        self._at = -self._most
+
+    def take(self, now: int) -> bool:
+        at = max(self._at, now - self._most)
+        if at + self._gap > now:
+            return False
+        self._at = at + self._gap
+        return True
+
+
+class Member:
+    """A node with a connection, open or lingering."""
+
+    __slots__ = (
+        *("accept", "accepted_at", "connection", "epoch", "is_told", "nonce", "receiver", "resumable", "resumed"),
+        *("sender", "stream"),
+    )
+
+    def __init__(self, stream: int, is_durable: bool) -> None:
+        self.stream = stream
+        self.sender, self.receiver = Sender(), Receiver(is_durable)
+        self.connection: Connection | None = None
+        self.epoch, self.nonce = 0, b""
+        self.accept, self.accepted_at = b"", 0
+        """The ACCEPT of the last HELLO."""
+        self.resumable: set[int] = set()
+        """The cids that a HELLO may resume: also the last one until the new one is heard."""
+        self.resumed = False
+        self.is_told = False
+        """Whether its user knows of it."""
+
+
+class GatewayEnd(Station):
+    is_gateway = True
+
+    def __init__(
+        self,
+        number: int,
+        secret: bytes,
+        secret_of: Callable[[bytes], Secret | None],
+        settings: TransportSettings,
+        chance: Chance,
+        *,
+        is_durable: bool = True,
+        gateways: tuple[Address, ...] = (),
+        wall_offset: int = 0,
+        deadlines: Deadlines | None = None,
+    ) -> None:
+        """``number``: of this gateway, 16 bits. ``secret`` outlives restarts. ``is_durable``: messages of nodes are
+        acknowledged after ``settle``, and broken connections linger. ``chance`` must not be guessable, live."""
+        super().__init__(settings, chance, deadlines, None)
+        self._prefix, self._secret, self._secret_of = number << 48, secret, secret_of
+        self._cookies = secrets.Cookies(secret)
+        self._is_durable = is_durable
+        self.gateways = gateways
+        """Alternatives, told in ACCEPT and REFUSE."""
+        self.wall_offset = wall_offset
+        self.members: dict[bytes, Member] = {}
+        self._by_cid: dict[int, Connection] = {}
+        self._epochs: dict[bytes, int] = {}
+        self._streams = 0
+        self._accepts, self._resets, self._versions = (
+            Rate(settings.accept_per_s),
+            Rate(ANSWERS_PER_S),
+            Rate(ANSWERS_PER_S),
+        )
+
+    # ---- for the user
+
+    def send(self, node: bytes, kind: Kind, data: bytes, token: object, now: int) -> bool:
+        """Returns False if the node has no connection, or too much waits for it."""
+        self.now = now
+        member = self.members.get(node)
+        if member is None or len(member.sender.queue) >= self.settings.queue_per_connection:
+            return False
+        member.sender.queue.append(Outgoing(kind, data, token))
+        if member.connection is not None:
+            member.connection.flush()
+        return True
+
+    def settle(self, receipt: Receipt, now: int) -> None:
+        """The record of a message is durable."""
+        self.now = now
+        member = self.members.get(receipt.node)
+        if member is not None and member.stream == receipt.stream and member.receiver.settle(receipt.sequence):
+            if member.connection is not None:
+                member.connection.settled()
+            self._flush()
+
+    def ping(self, node: bytes, value: int, now: int) -> bool:
+        self.now = now
+        member = self.members.get(node)
+        if member is None or member.connection is None or not member.connection.is_open:
+            return False
+        member.connection.ping(value)
+        return True
+
+    def close(self, node: bytes, reason: Close, now: int) -> None:
+        self.now = now
+        member = self.members.get(node)
+        if member is not None and member.connection is not None:
+            if member.connection.is_open:
+                member.connection.close(reason)
+            else:
+                self.closed(member.connection, ENDINGS[reason])
+
+    def learn_epoch(self, node: bytes, epoch: int, now: int) -> None:
+        """The node was seen elsewhere, with this epoch."""
+        member = self.members.get(node)
+        if member is not None and member.epoch < epoch:
+            self.close(node, Close.SUPERSEDED, now)
+        if epoch > self._epoch_of(node):
+            self._remember(node, epoch)
+
+    # ---- for the driver
+
+    def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        self.now = now
+        for data, source in datagrams:
+            try:
+                self._receive(data, source)
+            except BadPacket as error:
+                self.counters[error.reason] += 1
+        self._flush()
+
+    def _receive(self, data: bytes, source: Address) -> None:
+        if data and data[0] >> 4 != layouts.VERSION:
+            self._refuse_version(data, source)
+        kind = layouts.type_of(data)
+        if kind is Type.HELLO:
+            self._hello(data, source)
+        elif kind in packets.PROTECTED:
+            cid = packets.cid_of(data, 8)
+            connection = self._by_cid.get(cid)
+            if connection is None:
+                self._reset(cid, source)
+                raise BadPacket("unknown", "no connection has this id")
+            if connection.is_open:
+                connection.receive(data, source)
+            else:
+                packets.read_packet(data, connection.key_in, connection.terms.tag_bytes)
+                self._reset(cid, source)
+        else:
+            raise BadPacket("type", f"{kind.name} is not for a gateway")
+
+    def _reset(self, cid: int, source: Address) -> None:
+        if self._resets.take(self.now):
+            token = secrets.reset_token(self._secret, cid)
+            self.out.append((layouts.write_reset(layouts.Reset(cid, token)), source))
+
+    # ---- handshakes
+
+    def _hello(self, data: bytes, source: Address) -> None:
+        hello = layouts.read_hello(data)
+        wall = self.now + self.wall_offset
+        if not self._cookies.is_good(hello.cookie, source, hello.node, hello.nonce, self.now, wall):
+            cookie = self._cookies.now(source, hello.node, hello.nonce, self.now)
+            self.out.append((layouts.write_retry(layouts.Retry(hello.nonce, cookie)), source))
+            return
+        secret = self._secret_of(hello.node)
+        if secret is None:
+            self._refuse(hello.nonce, source, None, Refusal.SECRET)
+            return
+        if not secrets.is_proven(secret.key, b"hello", data):
+            raise BadPacket("proof", "a HELLO was not made with the secret of its node")
+        member, highest = self.members.get(hello.node), self._epoch_of(hello.node)
+        if member is not None and (member.epoch, member.nonce) == (hello.epoch, hello.nonce):
+            if self.now - member.accepted_at >= SAME_ACCEPT:
+                raise BadPacket("late", "a HELLO came again too late")
+            self.out.append((member.accept, source))
+        elif secret.is_revoked:
+            self._refuse(hello.nonce, source, secret.key, Refusal.SECRET)
+        elif hello.epoch <= highest:
+            self._refuse(hello.nonce, source, secret.key, Refusal.EPOCH, epoch=highest)
+        elif not hello.wants & Wants.LONG_TAG and self.settings.tag_bytes == 16:
+            self._refuse(hello.nonce, source, secret.key, Refusal.VERSION)
+        elif member is None and len(self.members) >= self.settings.max_connections:
+            self._refuse(hello.nonce, source, secret.key, Refusal.FULL, retry_after_s=1)
+        elif not self._accepts.take(self.now):
+            self._refuse(hello.nonce, source, secret.key, Refusal.BUSY, retry_after_s=1)
+        else:
+            self._accept(hello, source, secret.key)
+
+    def _accept(self, hello: Hello, source: Address, secret: bytes) -> None:
+        settings, node, member = self.settings, hello.node, self.members.get(hello.node)
+        resumed = bool(
+            member is not None
+            and settings.resume
+            and hello.wants & Wants.RESUME
+            and hello.resume_cid in member.resumable
+        )
+        if member is not None and not resumed:
+            self._end(node, member, Ending.REPLACED)
+            member = None
+        if member is None:
+            self._streams += 1
+            member = self.members[node] = Member(self._streams, self._is_durable)
+        self._retire(member)
+        member.sender.resume()
+        cid, server_nonce = self._draw_cid(), self.draw(16)
+        member.epoch, member.nonce, member.accepted_at = hello.epoch, hello.nonce, self.now
+        member.resumable = {hello.resume_cid, cid} if resumed else {cid}
+        member.resumed = resumed
+        data = layouts.write_accept(self._terms(hello, source, cid, server_nonce, resumed, member.receiver.ack))
+        member.accept = data + secrets.proof(secret, b"accept", data)
+        keys = secrets.session_keys(secret, hello.nonce, server_nonce, cid, node)
+        terms = self._agreed(16 if hello.wants & Wants.LONG_TAG else 8)
+        member.connection = self._by_cid[cid] = Connection(
+            self, node, cid, source, (keys.to_node, keys.to_gateway), terms, member.sender, member.receiver
+        )
+        self._epochs.pop(node, None)
+        self.out.append((member.accept, source))
+
+    def _agreed(self, tag_bytes: int) -> Terms:
+        found = self.settings
+        return terms_of(found.window, found.rto_min_ms, found.ack_delay_ms, found.idle_s, tag_bytes)
+
+    def _terms(
+        self, hello: Hello, source: Address, cid: int, server_nonce: bytes, resumed: bool, expected: int
+    ) -> layouts.Accept:
+        settings = self.settings
+        return layouts.Accept(
+            cid=cid,
+            server_nonce=server_nonce,
+            client_nonce=hello.nonce,
+            resumed=resumed,
+            expected=expected & packets.LOW,
+            idle_s=settings.idle_s,
+            ack_delay_ms=settings.ack_delay_ms,
+            window=settings.window,
+            rto_min_ms=settings.rto_min_ms,
+            max_message=MOST_MESSAGE,
+            reset_token=secrets.reset_token(self._secret, cid),
+            next_cookie=self._cookies.later(source, hello.node, self.now + self.wall_offset),
+            gateways=self.gateways,
+        )
+
+    def _draw_cid(self) -> int:
+        while True:
+            cid = self._prefix | self.chance.randrange(1 << 48)
+            if cid and cid not in self._by_cid:
+                return cid
+
+    def _refuse(
+        self, nonce: bytes, to: Address, secret: bytes | None, code: Refusal, epoch: int = 0, retry_after_s: int = 0
+    ) -> None:
+        """``secret``: of a known node."""
+        data = layouts.write_refuse(Refuse(nonce, code, retry_after_s, epoch, self.gateways))
+        self.out.append((data + (secrets.proof(secret, b"refuse", data) if secret else bytes(16)), to))
+        self.counters[f"refused {code.name.lower()}"] += 1
+
+    def _refuse_version(self, data: bytes, source: Address) -> None:
+        """Only what is as long as a HELLO: the answer is shorter than three times that."""
+        if len(data) >= layouts.HELLO_BYTES and self._versions.take(self.now):
+            self._refuse(data[21:37], source, None, Refusal.VERSION)
+
+    # ---- epochs
+
+    def _epoch_of(self, node: bytes) -> int:
+        """The highest known; 0 if there is none, so that epochs begin with 1."""
+        member = self.members.get(node)
+        return max(member.epoch if member is not None else 0, self._epochs.get(node, 0))
+
+    def _remember(self, node: bytes, epoch: int) -> None:
+        self._epochs.pop(node, None)
+        self._epochs[node] = epoch
+        if len(self._epochs) > _KNOWN_EPOCHS:
+            del self._epochs[next(iter(self._epochs))]
+
+    # ---- what connections tell
+
+    def confirmed(self, connection: Connection) -> None:
+        member = self.members[connection.node]
+        member.resumable = {connection.cid}
+        member.is_told = True
+        self.told.append(Opened(connection.node, member.epoch, None, member.resumed))
+
+    def arrived(self, connection: Connection, whole: Whole) -> None:
+        node = connection.node
+        needs_receipt = self._is_durable and whole.kind in (Kind.MESSAGE, Kind.CONTEXT)
+        receipt = Receipt(node, self.members[node].stream, whole.sequence) if needs_receipt else None
+        self.told.append(Arrived(node, whole.kind, whole.data, receipt))
+
+    def acknowledged(self, connection: Connection, tokens: list[object]) -> None:
+        self.told += [Acknowledged(connection.node, token) for token in tokens]
+
+    def answered(self, connection: Connection, value: int) -> None:
+        self.told.append(Answered(connection.node, value))
+
+    def moved(self, connection: Connection) -> None:
+        self.told.append(Moved(connection.node, connection.address))
+
+    def broken(self, connection: Connection) -> None:
+        node, settings = connection.node, self.settings
+        member = self.members[node]
+        if connection.is_open and self._is_durable and settings.resume and settings.linger_s:
+            connection.linger(self.now + settings.linger_s * SECOND)
+            self.told.append(Lingering(node, member.epoch))
+        else:
+            self._end(node, member, Ending.BROKEN)
+
+    def closed(self, connection: Connection, reason: Ending) -> None:
+        self._end(connection.node, self.members[connection.node], reason)
+
+    def _end(self, node: bytes, member: Member, reason: Ending) -> None:
+        self._retire(member)
+        del self.members[node]
+        self._remember(node, max(member.epoch, self._epochs.get(node, 0)))
+        tokens = tuple(message.token for message in member.sender.undelivered())
+        if member.is_told or tokens:
+            self.told.append(Ended(node, member.epoch, reason, tokens))
+
+    def _retire(self, member: Member) -> None:
+        if member.connection is not None:
+            member.connection.stop()
+            del self._by_cid[member.connection.cid]
+            member.connection = None
+
+    def check_invariants(self) -> None:
+        connections = [member.connection for member in self.members.values() if member.connection is not None]
+        assert {connection.cid: connection for connection in connections} == self._by_cid
+        assert len(connections) == len(self.members) <= self.settings.max_connections
+        assert len(self._epochs) <= _KNOWN_EPOCHS
+        for node, member in self.members.items():
+            assert self._epochs.get(node, 0) <= member.epoch, "the highest epoch wins"
+            assert len(member.sender.queue) <= self.settings.queue_per_connection
+        for connection in connections:
+            connection.check_invariants()
+        self.budget.check_invariants(sum(connection.is_open for connection in connections))
