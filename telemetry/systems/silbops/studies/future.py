@@ -26,6 +26,17 @@ def _of_each(rows: Rows, measure: str, names: Sequence[str]) -> Quantities:
     return {", ".join(f"{name} {row.get(name)}" for name in names): row.measures[measure] for row in rows}
 
 
+def _lost(rows: Rows, names: Sequence[str]) -> Quantities:
+    """Raises ``KeyError`` where nothing was due, which cannot be lost either."""
+    _some(rows, "due")
+    return _of_each(rows, "lost", names)
+
+
+def _some(rows: Rows, measure: str) -> None:
+    if not sum(row.measures[measure] for row in rows):
+        raise KeyError(measure)
+
+
 def _by(rows: Rows, x: str, names: Sequence[str], value: Callable[[Row], float]) -> Mapping[tuple[str, X], Quantity]:
     """By ``x``, a series for each combination of the other values. Raises ``KeyError``."""
     return {(", ".join(f"{name} {row.get(name)}" for name in names), float(row.get(x))): value(row) for row in rows}
@@ -39,7 +50,8 @@ def _measure(name: str) -> Callable[[Row], float]:
 
 
 def _same_deliveries(rows: Rows) -> Quantities:
-    """Deliveries with publisher_scope − without it, by admitted share."""
+    """Deliveries with publisher_scope − without it, by admitted share. Raises ``KeyError`` where there are none."""
+    _some(rows, "deliveries")
     on, off = (
         {row.get("admitted_share"): row for row in where(rows, publisher_scope=value)} for value in (True, False)
     )
@@ -148,7 +160,7 @@ CAMERAS_STUDY = Study(
             "Nothing is lost, however contexts travel and subscriptions are withdrawn.",
             "No run loses a publication that was due.",
             MET,
-            partial(_of_each, measure="lost", names=("publisher_context", "prune", "speed_m_s")),
+            partial(_lost, names=("publisher_context", "prune", "speed_m_s")),
             NONE_LOST,
             WRITTEN,
             "publications",
@@ -193,7 +205,7 @@ HANDOVER_STUDY = Study(
             "A handover loses nothing, however few notifications are kept.",
             "No run loses a publication that was due.",
             MET,
-            partial(_of_each, measure="lost", names=("handover_interval_s", "keep_messages")),
+            partial(_lost, names=("handover_interval_s", "keep_messages")),
             NONE_LOST,
             WRITTEN,
             "publications",
@@ -226,7 +238,8 @@ ARMS = {
 
 
 def _lost_per_changes(rows: Rows) -> Quantities:
-    """Lost publications per 1,000 changes of context, by arm. Raises ``KeyError``."""
+    """Lost publications per 1,000 changes of context, by arm. Raises ``KeyError``, also where nothing was due."""
+    _some(rows, "due")
     runs = {arm: only(where(rows, **settings)).measures for arm, settings in ARMS.items()}
     return {arm: PER_CHANGES * found["lost"] / found["context_changes"] for arm, found in runs.items()}
 
