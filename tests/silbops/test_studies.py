@@ -63,20 +63,20 @@ def test_there_is_one_for_each_figure_and_each_part_of_future_work() -> None:
 
 def test_a_handover_may_lose_what_is_not_kept_and_nothing_else() -> None:
     def measures(one: Any) -> dict[str, float]:
-        return {"lost": 0, "lost_kept": 0 if one["settings"]["keep_messages"] else 7}
+        return {"due": 9, "lost": 0, "lost_kept": 0 if one["settings"]["keep_messages"] else 7}
 
     assert verdicts("E2.9", measures) == [REPRODUCED, REPRODUCED]
-    assert verdicts("E2.9", lambda one: {"lost": 1, "lost_kept": 1}) == [NOT, NOT]
+    assert verdicts("E2.9", lambda one: {"due": 9, "lost": 1, "lost_kept": 1}) == [NOT, NOT]
 
 
 def test_only_siena_that_removes_first_may_lose_in_the_gap() -> None:
     def measures(one: Any) -> dict[str, float]:
         settings = one["settings"]
         is_gap = settings["arm"] == "siena" and settings["siena_change"] == "remove-first"
-        return {"lost": 3 * is_gap, "context_changes": 1_000}
+        return {"due": 9, "lost": 3 * is_gap, "context_changes": 1_000}
 
     assert verdicts("E2.10", measures) == [REPRODUCED]
-    assert verdicts("E2.10", lambda one: {"lost": 0, "context_changes": 1_000}) == [NOT]
+    assert verdicts("E2.10", lambda one: {"due": 9, "lost": 0, "context_changes": 1_000}) == [NOT]
 
 
 def test_publisher_scope_saves_messages_and_changes_no_delivery() -> None:
@@ -89,8 +89,14 @@ def test_publisher_scope_saves_messages_and_changes_no_delivery() -> None:
 
 
 def test_moving_cameras_lose_nothing() -> None:
-    assert verdicts("E2.8", lambda one: {"lost": 0}) == [REPRODUCED]
-    assert verdicts("E2.8", lambda one: {"lost": 2}) == [NOT]
+    assert verdicts("E2.8", lambda one: {"due": 9, "lost": 0}) == [REPRODUCED]
+    assert verdicts("E2.8", lambda one: {"due": 9, "lost": 2}) == [NOT]
+
+
+def test_where_nothing_is_due_nothing_is_shown() -> None:
+    none = {"due": 0, "lost": 0, "lost_kept": 0, "deliveries": 0, "context_changes": 1, "messages_per_publication": 1}
+    for id in ("E2.7", "E2.8", "E2.9", "E2.10"):
+        assert verdicts(id, lambda one: none)[0] == UNKNOWN
 
 
 # ---- E2.1 to E2.3

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT, SIGNED
 from telemetry.studies.criteria import Intervals, Shown, all_of, are_at_most, at_least, at_most
-from telemetry.studies.study import Claim, Quantities, Rows, Source, Study, where
+from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Source, Study, X, where
 from telemetry.systems.silbops.studies.cells import DEFINITIONS, only
 
 WRITTEN = "2026-11-29, from the paper's words on future work; no run of this study was known"
@@ -25,11 +26,32 @@ def _of_each(rows: Rows, measure: str, names: Sequence[str]) -> Quantities:
     return {", ".join(f"{name} {row.get(name)}" for name in names): row.measures[measure] for row in rows}
 
 
+def _lost(rows: Rows, names: Sequence[str]) -> Quantities:
+    """Raises ``KeyError`` where nothing was due, which cannot be lost either."""
+    _some(rows, "due")
+    return _of_each(rows, "lost", names)
+
+
+def _some(rows: Rows, measure: str) -> None:
+    if not sum(row.measures[measure] for row in rows):
+        raise KeyError(measure)
+
+
+def _by(rows: Rows, x: str, names: Sequence[str], value: Callable[[Row], float]) -> Mapping[tuple[str, X], Quantity]:
+    """By ``x``, a series for each combination of the other values. Raises ``KeyError``."""
+    return {(", ".join(f"{name} {row.get(name)}" for name in names), float(row.get(x))): value(row) for row in rows}
+
+
+def _measure(name: str) -> Callable[[Row], float]:
+    return lambda row: row.measures[name]
+
+
 # ---- E2.7
 
 
 def _same_deliveries(rows: Rows) -> Quantities:
-    """Deliveries with publisher_scope − without it, by admitted share."""
+    """Deliveries with publisher_scope − without it, by admitted share. Raises ``KeyError`` where there are none."""
+    _some(rows, "deliveries")
     on, off = (
         {row.get("admitted_share"): row for row in where(rows, publisher_scope=value)} for value in (True, False)
     )
@@ -61,7 +83,20 @@ SCOPE_STUDY = Study(
     "Publisher scope",
     "What does it save if publishers limit who gets a notification, instead of subscribers?",
     DEFINITIONS / "publisher-scope.yaml",
-    (),
+    tuple(
+        Plot(
+            measure,
+            title,
+            axis("Share of subscribers admitted", log=True),
+            axis(title, unit, zero=True),
+            partial(_by, x="admitted_share", names=("publisher_scope",), value=_measure(measure)),
+            COUNT,
+        )
+        for measure, title, unit in (
+            ("messages_per_publication", "Messages per publication", ""),
+            ("notification_core", "Broker time per notification", "µs"),
+        )
+    ),
     (
         Claim(
             "useful",
@@ -91,19 +126,41 @@ SCOPE_STUDY = Study(
 
 # ---- E2.8
 
+
+def _messages_per_s(row: Row) -> float:
+    """Of publications, subscriptions and contexts of subscribers. Nobody changes at 0 m/s."""
+    of = row.measures
+    changed = of["context_changes"]
+    told = of["messages_per_change"] * changed if changed else 0.0
+    return (of["messages_per_publication"] * of["publications"] + told) / float(row.get("duration_s"))
+
+
 CAMERAS_STUDY = Study(
     "E2.8",
     "Moving cameras",
     "What does it cost to forward the contexts of publishers, and to withdraw subscriptions that are false for all?",
     DEFINITIONS / "moving-cameras.yaml",
-    (),
+    tuple(
+        Plot(
+            name,
+            title,
+            axis("Speed", "m/s"),
+            axis(title, zero=True),
+            partial(_by, x="speed_m_s", names=("publisher_context", "prune"), value=value),
+            COUNT,
+        )
+        for name, title, value in (
+            ("messages", "Messages per second", _messages_per_s),
+            ("rows", "Subscription rows", _measure("rows")),
+        )
+    ),
     (
         Claim(
             "none-lost",
             "Nothing is lost, however contexts travel and subscriptions are withdrawn.",
             "No run loses a publication that was due.",
             MET,
-            partial(_of_each, measure="lost", names=("publisher_context", "prune", "speed_m_s")),
+            partial(_lost, names=("publisher_context", "prune", "speed_m_s")),
             NONE_LOST,
             WRITTEN,
             "publications",
@@ -111,7 +168,7 @@ CAMERAS_STUDY = Study(
             source=FUTURE,
         ),
     ),
-    limits=(SIMULATED,),
+    limits=(SIMULATED, "Messages per second are without those that tell contexts of publishers ahead (PCTX)."),
 )
 
 # ---- E2.9
@@ -128,14 +185,27 @@ HANDOVER_STUDY = Study(
     "Handover",
     "Does a subscriber lose publications when it moves to another broker?",
     DEFINITIONS / "handover.yaml",
-    (),
+    tuple(
+        Plot(
+            measure,
+            title,
+            axis("Time between handovers", "s"),
+            axis(title, unit, zero=True),
+            partial(_by, x="handover_interval_s", names=("keep_messages",), value=_measure(measure)),
+            COUNT,
+        )
+        for measure, title, unit in (
+            ("repeats", "Repeats", ""),
+            ("change_effective_mean", "Mean time to effect", "µs"),
+        )
+    ),
     (
         Claim(
             "none-lost",
             "A handover loses nothing, however few notifications are kept.",
             "No run loses a publication that was due.",
             MET,
-            partial(_of_each, measure="lost", names=("handover_interval_s", "keep_messages")),
+            partial(_lost, names=("handover_interval_s", "keep_messages")),
             NONE_LOST,
             WRITTEN,
             "publications",
@@ -168,7 +238,8 @@ ARMS = {
 
 
 def _lost_per_changes(rows: Rows) -> Quantities:
-    """Lost publications per 1,000 changes of context, by arm. Raises ``KeyError``."""
+    """Lost publications per 1,000 changes of context, by arm. Raises ``KeyError``, also where nothing was due."""
+    _some(rows, "due")
     runs = {arm: only(where(rows, **settings)).measures for arm, settings in ARMS.items()}
     return {arm: PER_CHANGES * found["lost"] / found["context_changes"] for arm, found in runs.items()}
 
