@@ -100,7 +100,7 @@ def neighbours_hear_no_change_of_context(real):
 
 @plant(Pruning, "_wake", seed=6)
 def what_is_pruned_stays_pruned(real):
-    """A subscription that was withdrawn for want of a publisher nearby does not come back."""
+    """A subscription that was withdrawn while no publisher was near does not come back."""
     return lambda self, key: None
 
 

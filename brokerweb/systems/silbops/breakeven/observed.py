@@ -1,4 +1,4 @@
-"""The break-even in runs of this installation: experiments that ran both arms with all else alike."""
+"""The break-even in runs of this installation: experiments that ran both arms that differ in nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokerweb.experiments.models import Run, RunState
-from brokerweb.systems.silbops.alike import ARMS, COLUMNS, arm_and_rest
+from brokerweb.systems.silbops.pairs import ARMS, COLUMNS, arm_and_rest
 from overlay.systems.silbops.load.times import subscriptions
 from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.system import SYSTEM
@@ -37,12 +37,12 @@ def observed(experiment: str = "") -> list[Observed]:
     """Over replicates in which both arms were measured; of one experiment, or of all with the latest runs."""
     arms: dict[tuple[str, str], dict[str, dict[str, Costs]]] = defaultdict(lambda: defaultdict(dict))
     about: dict[tuple[str, str], tuple[str, str, Mapping[str, Any]]] = {}
-    for id, name, engine, seed, workload, arm, alike, costs in _rows(experiment):
-        about.setdefault((id, alike), (name, engine, workload))
-        arms[id, alike][seed][arm] = costs
+    for id, name, engine, seed, workload, arm, rest, costs in _rows(experiment):
+        about.setdefault((id, rest), (name, engine, workload))
+        arms[id, rest][seed][arm] = costs
     return [
-        _of(id, *about[id, alike], inverses)
-        for (id, alike), by_seed in arms.items()
+        _of(id, *about[id, rest], inverses)
+        for (id, rest), by_seed in arms.items()
         if (inverses := [inverse(one[SILBOPS], one[SIENA]) for one in by_seed.values() if len(one) == len(ARMS)])
     ]
 
@@ -59,8 +59,8 @@ def _rows(experiment: str) -> Iterator[tuple[str, str, str, str, Mapping[str, An
     )[:MOST]:
         change, notification = (figures.get(key) for key in keys)
         if change and notification:
-            arm, alike = arm_and_rest(kind, brokers, settings, workload, faults)
-            yield *row, workload, arm, alike, Costs(change, notification)
+            arm, rest = arm_and_rest(kind, brokers, settings, workload, faults)
+            yield *row, workload, arm, rest, Costs(change, notification)
 
 
 def _of(id: str, name: str, engine: str, document: Mapping[str, Any], inverses: list[float]) -> Observed:

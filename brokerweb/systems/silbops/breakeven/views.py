@@ -39,9 +39,11 @@ def index(request: HttpRequest) -> HttpResponse:
         "chosen": chosen,
         "found": chosen.found(),
         "problem": problem,
-        "asked": request.GET
-        if problem
-        else {"filters": f"{chosen.filters:g}", "subscriptions": f"{chosen.subscriptions:.0f}"},
+        "asked": {
+            "filters": f"{chosen.filters:g}",
+            "subscriptions": f"{chosen.subscriptions:.0f}",
+            **(request.GET.dict() if problem else {}),
+        },
         "drawn": drawn,
         "rows": [{**row, "words": WORDS[row["kind"]]} for row in table(chosen, runs)],
         "printed": PRINTED_AT,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brokerweb.experiments.models import Run
-from brokerweb.systems.silbops.alike import other_arm
+from brokerweb.systems.silbops.pairs import other_arm
 from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.system import SYSTEM
 from telemetry.measures import Measure

@@ -30,7 +30,7 @@ def other_arm(run: Run) -> Run | None:
     if run.pk not in found:
         return None
     arm, rest = found[run.pk]
-    others = [id for id, (its, alike) in found.items() if its != arm and alike == rest]
+    others = [id for id, (its_arm, its_rest) in found.items() if its_arm != arm and its_rest == rest]
     return of.filter(pk__in=others, state=RunState.DONE).first()
 
 
