@@ -86,7 +86,7 @@ def test_a_gateway_keeps_a_silent_node_and_its_messages_until_it_has_lingered():
     assert not world.give(peer)
 
 
-def test_a_gateway_that_restarted_resets_its_nodes_and_they_begin_anew():
+def test_a_gateway_that_restarted_resets_its_nodes_and_they_connect_again():
     world, peer = opened()
     world.send(peer)
     world.run(100)
@@ -110,7 +110,7 @@ def test_a_connection_follows_its_node_to_a_new_address(host):
     assert (peer.acknowledged, peer.last) == (1, 0)
 
 
-def test_without_validation_a_node_that_moved_connects_anew():
+def test_without_validation_a_node_that_moved_connects_again():
     world, peer = opened(settings=TransportSettings(validation=False))
     world.move(peer)
     world.send(peer)
