@@ -74,7 +74,7 @@ class World:
     # ---- what happens
 
     def start(self):
-        """The gateway begins, or begins again: it has forgotten all but its secret."""
+        """The gateway starts, or restarts: it has forgotten all but its secret."""
         chance = Stream(derive_seed(self.seed, "gateway", next(self.lives)))
         self.gateway = GatewayEnd(1, b"g" * 32, self.secrets.get, self.settings, chance, gateways=(GATEWAY,))
         self.gateway.now = self.now

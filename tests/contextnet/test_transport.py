@@ -86,7 +86,7 @@ def test_a_gateway_keeps_a_silent_node_and_its_messages_until_it_has_lingered():
     assert not world.give(peer)
 
 
-def test_a_gateway_that_restarted_resets_its_nodes_and_they_begin_anew():
+def test_a_gateway_that_restarted_resets_its_nodes_and_they_connect_again():
     world, peer = opened()
     world.send(peer)
     world.run(100)
@@ -110,7 +110,7 @@ def test_a_connection_follows_its_node_to_a_new_address(host):
     assert (peer.acknowledged, peer.last) == (1, 0)
 
 
-def test_without_validation_a_node_that_moved_connects_anew():
+def test_without_validation_a_node_that_moved_connects_again():
     world, peer = opened(settings=TransportSettings(validation=False))
     world.move(peer)
     world.send(peer)
@@ -261,3 +261,20 @@ def test_a_node_begins_a_new_connection_before_packet_numbers_run_out(monkeypatc
     world.settle()
     assert peer.acknowledged == 200
     assert peer.last == 199
+
+
+def test_a_short_packet_from_a_forged_address_draws_two_challenges_of_three():
+    world, peer = opened()
+    peer.end._connection.ask()
+    [(data, _)] = peer.end.datagrams_to_send()
+    world.inject(data, ELSEWHERE, GATEWAY)
+    world.run(5_000)
+    assert (len(data), world.answered[ELSEWHERE]) == (30, 2 * 38)
+
+
+def test_a_flood_of_packets_of_no_connection_draws_ten_resets_a_second():
+    world, _ = opened()
+    for _ in range(100):
+        world.inject(b"\x16" + bytes(40), ELSEWHERE, GATEWAY)
+    assert world.gateway.counters["unknown"] == 100
+    assert world.answered[ELSEWHERE] == 10 * 25

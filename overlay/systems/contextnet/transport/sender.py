@@ -6,7 +6,7 @@
                                                │   ^
                                                └───┘ again: by the timer, or after three later transmissions arrived
 
-It outlives its connection: resumed, the sequences go on; otherwise all messages are sent again from the first.
+It outlives its connection: resumed, the sequences go on; otherwise all messages are sent again as new DATA.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ class TransportSettings:
     )
     resume: bool = setting(True, unit="", help="Whether a new connection goes on where the broken one ended.")
     validation: bool = setting(
-        True, unit="", help="Whether a connection follows its node to a new address. Otherwise the node connects again."
+        True,
+        unit="",
+        help="Whether a connection follows its node to a new address. Otherwise the node makes a new connection.",
     )
     tag_bytes: int = setting(
         8, unit="bytes", low=8, high=16, help="Least length of a tag, 8 or 16. A long one costs bytes, and is safer."
