@@ -55,6 +55,15 @@ def test_all_that_is_due_comes_once_and_both_arms_deliver_the_same(tmp_path: Pat
     assert siena["messages_per_change"] > 2 * silbops["messages_per_change"]
 
 
+def test_subscribers_that_are_not_meant_lose_nothing_whoever_filters(tmp_path: Path) -> None:
+    """Without ``publisher_scope`` applications drop what is not for them."""
+    settings = ({"publisher_scope": True}, {"publisher_scope": False})
+    brokers, applications = (run(tmp_path / str(at), one, {"admitted_share": 0.4}) for at, one in enumerate(settings))
+    assert brokers["due"] == applications["due"] > 10
+    assert brokers["deliveries"] == applications["deliveries"] > 10
+    assert (brokers["lost"], applications["lost"]) == (0, 0)
+
+
 @thoroughly
 @pytest.mark.parametrize("settings", [{}, {"arm": "siena", "siena_change": "add-first"}])
 def test_a_client_that_moves_loses_nothing(tmp_path: Path, settings: dict[str, Any]) -> None:

@@ -85,6 +85,8 @@ class Published:
     scope: str
     intended_us: int
     called_us: int
+    meant_for: str = ""
+    """The function of subscribers' contexts by which their applications drop what is not for them; empty: none does."""
 
 
 @dataclass(frozen=True, slots=True)

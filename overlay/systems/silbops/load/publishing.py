@@ -32,8 +32,9 @@ class Publishing(Life):
         self._notifications = draws.notifications(number)
         self._contexts = draws.contexts(PUBLISHERS, number, workload.context_interval_s)
         self._context: dict[str, Value] = {}
-        is_scoped = workload.has_groups and shared.terms.has_publisher_scope
-        self._scope = admitted(workload.admitted_share) if is_scoped else None
+        meant_for = admitted(workload.admitted_share) if workload.has_groups else None
+        self._scope = meant_for if shared.terms.has_publisher_scope else None
+        self._meant_for = "" if meant_for is None or self._scope is not None else formatted(meant_for)
         self._refused = False
         """Whether something was refused since the last publication."""
 
@@ -79,7 +80,7 @@ class Publishing(Life):
         self._collect(now)
         scope = "" if self._scope is None else formatted(self._scope)
         content = as_json(notification), as_json(self._context), scope
-        self.report_row(now, Published(self.name, number, *content, us(intended), us(now)))
+        self.report_row(now, Published(self.name, number, *content, us(intended), us(now), self._meant_for))
         outcome = "refused" if self._refused else "answered"
         self.shared.tally.ended(outcome, 1)
         self._sample(outcome, 0, intended, now, now, f"{self.name}|{number}|")

@@ -166,6 +166,7 @@ class Facts:
                 one.called_us,
                 times.of_publication(keys.get(one.client, ""), one.number, one.called_us),
                 (one.client, one.number) in refused,
+                parse(one.meant_for) if one.meant_for else None,
             )
             for one in self.rows[Published]
             if self.is_measured(one.intended_us)

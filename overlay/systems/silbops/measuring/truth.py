@@ -28,6 +28,8 @@ class Publication:
     processed_us: float
     """When its last copy was processed."""
     is_refused: bool = False
+    meant_for: Tree | None = None
+    """By which applications drop it, where brokers do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Truth:
             states = self._subscribers[client]
             spans = [states.spans[place] for place in places]
             truths = [
-                any(self._holds(span, state, states, context, one.scope) for span in spans)
+                any(self._holds(span, state, states, context, one.scope or one.meant_for) for span in spans)
                 for context in sent
                 if context is not None
                 for state in states.window(one.published_us, one.processed_us)
