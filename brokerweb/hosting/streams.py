@@ -23,7 +23,7 @@ _ELSEWHERE = "Context of this network is published and queried at other addresse
 
 class Streams:
     operations = frozenset({"stream"})
-    names = ("type", "entity", "scope")
+    names = ("first", "second", "third")
     longest_valid_ms = 86_400_000
     fields: tuple[str, ...] = ()
     filters = frozenset({"subscription"})
