@@ -32,6 +32,7 @@ from tests.waiting import BOUND_S
 END = b"end"
 BODY = b'{"a":{},"n":1,"p":["Alice"],"t":[0,0]}'
 URL = "/radiator/wire/"
+WITH_A_LAB = "context-broker, federation, radiator, silbops"
 REST = "/api/systems/radiator/wire/"
 
 
@@ -145,7 +146,7 @@ def test_rest_has_a_wire_lab_of_each_system_that_declares_one(olga, django_user_
     assert (decoded["name"], decoded["summary"], decoded["inside"]) == ("Ping", "1|5", "")
     none = api.post("/api/systems/clock/wire/decode/", {"text": "1|5"}, format="json")
     assert none.status_code == 404
-    assert none.json()["sentence"] == "No wire lab of 'clock'; systems with one: context-broker, federation, radiator."
+    assert none.json()["sentence"] == f"No wire lab of 'clock'; systems with one: {WITH_A_LAB}."
 
 
 def test_only_servers_of_the_system_are_reached(olga, address, settings):
@@ -219,4 +220,4 @@ def test_rest_says_why_a_run_has_no_messages(olga, settings, tmp_path, django_us
         (said[system],) = {answer.json()["sentence"] for answer in answers}
     assert "record_mb" in said["radiator"]
     assert "record_mb above 0" in said["context-broker"]
-    assert said["clock"] == "This run is of 'clock'; systems with a wire lab: context-broker, federation, radiator."
+    assert said["clock"] == f"This run is of 'clock'; systems with a wire lab: {WITH_A_LAB}."
