@@ -6,6 +6,7 @@ two channels. What is composed is a message, or one of the channel's own datagra
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -15,11 +16,16 @@ from brokerweb.wirelab.channel import dissecting
 from brokerweb.wirelab.channel.assembling import Assembler
 from brokerweb.wirelab.channel.messages import Described, Messages
 from brokerweb.wirelab.channel.table import FORMAT, MESSAGE, RECORDS
-from brokerweb.wirelab.lab import Blank, Dissection, Lab, Message
+from brokerweb.wirelab.channel.talking import Speech, Talk
+from brokerweb.wirelab.channel.verdicts import judge_datagram, judge_messages
+from brokerweb.wirelab.channel.village import Village
+from brokerweb.wirelab.exchanges import Exchange
+from brokerweb.wirelab.lab import Blank, Dissection, Lab, Message, Verdict
 from brokerweb.wirelab.pasted import BASE64, DUMP, HEX
 from overlay.channel.records import record
 from overlay.channel.wire import LOOSE
 from overlay.core.binary import Layout
+from overlay.core.chance import Chance
 from overlay.core.errors import WireError
 
 CHANNEL = 100
@@ -30,7 +36,7 @@ _LAYOUTS = {
 
 
 class ChannelLab(Lab):
-    """Subclasses say what their messages are, and judge them."""
+    """Subclasses say what their messages are, who says them, and what a server makes of one."""
 
     channel_messages: Messages
     carried: bytes
@@ -126,6 +132,40 @@ class ChannelLab(Lab):
             return assembler.take(data) or (data,)
 
         return parts
+
+    # ---- judged and said
+
+    @abstractmethod
+    def settled(self, now_ms: int) -> Village:
+        """A small network that is at rest. Its first server judges datagrams."""
+
+    @abstractmethod
+    def judge_message(self, message: bytes, now_ms: int) -> Verdict:
+        """Of one that the channel carries. Never raises."""
+
+    @abstractmethod
+    def speech_of(self, message: bytes, now_ms: int) -> Speech:
+        """Never raises."""
+
+    @abstractmethod
+    def ends(self, message: bytes, answer: bytes) -> bool:
+        """Whether nothing more is said to a message after this answer."""
+
+    def judge(self, dissection: Dissection, now_ms: int) -> Verdict:
+        data = dissection.data
+        messages = self.messages_of(data)
+        if is_datagram(data) and (is_loose(data) or not messages):
+            return judge_datagram(data, self.settled(now_ms))
+        return judge_messages(messages, lambda message: self.judge_message(message, now_ms))
+
+    def is_last(self, asked: bytes, answer: bytes) -> bool:
+        """A datagram of the channel is answered once."""
+        return is_datagram(asked) or self.ends(asked, answer)
+
+    def exchange(self, data: bytes, chance: Chance, now_ms: int) -> Exchange:
+        if is_datagram(data):
+            return super().exchange(data, chance, now_ms)
+        return Talk(self.speech_of(data, now_ms), self.is_last, chance)
 
     def messages_of(self, data: bytes) -> list[bytes]:
         """Those in a datagram, or the message alone."""

@@ -21,9 +21,9 @@ def judge_messages(messages: Sequence[bytes], judge: Callable[[bytes], Verdict])
     return found if len(messages) == 1 else replace(found, sentence=f"Message {at + 1}: {found.sentence}")
 
 
-def judge_datagram(data: bytes, village: Village, server: str) -> Verdict:
-    """Of one that carries no complete message, from an unknown address. Never raises."""
-    node = village.nodes[server]
+def judge_datagram(data: bytes, village: Village) -> Verdict:
+    """Of one that carries no complete message, from an unknown address, by the first server. Never raises."""
+    node = next(iter(village.nodes.values()))
     before = dict(node.peers.channel.counters)
     node.receive_datagrams([(data, SENDER)], village.now)
     answers = tuple(answer for answer, to in node.datagrams_to_send() if to == SENDER)

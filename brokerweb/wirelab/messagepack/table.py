@@ -78,10 +78,7 @@ class Table:
         return self.layouts_of(self.codecs[self.default])
 
     def layouts_of(self, codec: Codec) -> dict[int, Layout]:
-        found = self._by_codec.get(codec)
-        if found is None:
-            found = self._by_codec[codec] = {layout.code: layout for layout in codec.layouts}
-        return found
+        return self._by_codec[codec]
 
     def form_layouts(self, name: str) -> dict[int, Layout]:
         """Of the form for this choice."""
@@ -89,7 +86,8 @@ class Table:
 
     @cached_property
     def _by_codec(self) -> dict[Codec, dict[int, Layout]]:
-        return {}
+        codecs = (*self.codecs.values(), *self.forms.values())
+        return {codec: {layout.code: layout for layout in codec.layouts} for codec in codecs}
 
     @cached_property
     def codes(self) -> dict[type, int]:

@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from brokerweb.systems.silbops.wirelab import speaking, verdicts
 from brokerweb.systems.silbops.wirelab.conversations import held
 from brokerweb.systems.silbops.wirelab.table import MESSAGES
-from brokerweb.wirelab.channel.lab import ChannelLab, is_datagram, is_loose
-from brokerweb.wirelab.channel.talking import Talk
-from brokerweb.wirelab.channel.verdicts import judge_datagram, judge_messages
-from brokerweb.wirelab.exchanges import Exchange
-from brokerweb.wirelab.lab import Conversation, Dissection, Verdict
-from overlay.core.chance import Chance
-from overlay.systems.silbops.names import broker_name
+from brokerweb.systems.silbops.wirelab.village import Village
+from brokerweb.wirelab.channel.lab import ChannelLab
+from brokerweb.wirelab.channel.talking import Speech
+from brokerweb.wirelab.lab import Conversation, Verdict
 from overlay.systems.silbops.system import SYSTEM
 
 
@@ -47,21 +44,17 @@ class SilbopsLab(ChannelLab):
         ("silbops.wrong", "invalid messages"),
     )
 
-    def judge(self, dissection: Dissection, now_ms: int) -> Verdict:
-        data = dissection.data
-        messages = self.messages_of(data)
-        if is_datagram(data) and (is_loose(data) or not messages):
-            return judge_datagram(data, verdicts.settled(now_ms), broker_name(0))
-        return judge_messages(messages, lambda message: verdicts.judge_message(message, now_ms))
+    def settled(self, now_ms: int) -> Village:
+        return verdicts.settled(now_ms)
 
-    def is_last(self, asked: bytes, answer: bytes) -> bool:
-        """A datagram of the channel is answered once."""
-        return is_datagram(asked) or speaking.is_last(asked, answer)
+    def judge_message(self, message: bytes, now_ms: int) -> Verdict:
+        return verdicts.judge_message(message, now_ms)
 
-    def exchange(self, data: bytes, chance: Chance, now_ms: int) -> Exchange:
-        if is_datagram(data):
-            return super().exchange(data, chance, now_ms)
-        return Talk(speaking.speech_of(data), self.is_last, chance)
+    def speech_of(self, message: bytes, now_ms: int) -> Speech:
+        return speaking.speech_of(message)
+
+    def ends(self, message: bytes, answer: bytes) -> bool:
+        return speaking.is_last(message, answer)
 
     def conversations(self) -> Sequence[Conversation]:
         return held()
