@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import msgpack
 import pytest
 from django.test import Client
@@ -20,13 +18,13 @@ from brokerweb.wirelab.lab import Judgement, WrongFields
 from overlay.channel import wire
 from overlay.channel.records import cut, record
 from overlay.core.errors import InvalidSetting
-from overlay.core.node import MILLISECOND
 from overlay.messages.errors import BadMessage
 from overlay.systems.federation.contextml.encoding import CONTEXTML
 from overlay.systems.federation.wire.codec import CODEC, encode, parse
 from tests.federation.drawn import messages
 from tests.federation.test_wire import HOSTILE, KIND, REFUSED
 from tests.thorough import examples
+from tests.wire_lab import said_to, without_gap
 
 NOW = 1_795_338_000_000
 
@@ -43,10 +41,7 @@ def reads(data):
 
 def check(data, found=None):
     """Its segments are all of it, in order and without a gap, and it is wrong exactly where the codec refuses it."""
-    found = found or MESSAGES.dissect(data, NOW)
-    assert b"".join(data[one.offset : one.end] for one in found.segments) == data
-    assert all(after.offset == before.end for before, after in pairwise(found.segments))
-    return found
+    return without_gap(data, found or MESSAGES.dissect(data, NOW))
 
 
 def check_message(data):
@@ -246,25 +241,6 @@ def test_the_verdict_is_a_servers(code, given_, judgement, sentence):
 # ---- said to a server
 
 
-def said_to(village, name, data):
-    """What the lab hears in a network that answers at once."""
-    exchange = LAB.exchange(data, village.chance("lab"), NOW)
-    exchange.start(village.now)
-    server, own = village.nodes[name], ("127.0.0.1", 9)
-    while not exchange.is_over:
-        for one in exchange.to_send():
-            server.receive_datagrams([(one, own)], village.now)
-        for one, to in server.datagrams_to_send():
-            if to == own:
-                exchange.receive(one, village.now)
-        village.now = min(exchange.next_timer(), village.now + 20 * MILLISECOND)
-        exchange.handle_timer(village.now)
-        server.handle_timer(village.now)
-    for one in exchange.to_send():
-        server.receive_datagrams([(one, own)], village.now)
-    return [LAB.name_of(one.data) for one in exchange.heard]
-
-
 @pytest.mark.parametrize(
     ("name", "code", "heard"),
     [
@@ -280,7 +256,7 @@ def said_to(village, name, data):
 def test_a_message_is_said_in_a_session_that_leaves_nothing(name, code, heard):
     village = Village(NOW)
     village.wait(100)
-    assert said_to(village, name, LAB.compose(code, {}, NOW)) == heard
+    assert said_to(LAB, LAB.compose(code, {}, NOW), village, name, village.chance("lab"), NOW) == heard
     if name == "b0" and code != 1:
         assert village.nodes[name].statistics(village.now)["clients"] == 0
 

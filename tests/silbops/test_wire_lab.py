@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import msgpack
 import pytest
 from django.test import Client
@@ -17,12 +15,12 @@ from brokerweb.systems.silbops.wirelab.table import MESSAGES, TABLE
 from brokerweb.systems.silbops.wirelab.verdicts import settled
 from brokerweb.wirelab.channel.village import chances_of
 from brokerweb.wirelab.lab import Judgement, WrongFields
-from overlay.core.node import MILLISECOND
 from overlay.messages.errors import BadMessage
 from overlay.systems.silbops.wire.codec import SIENA, SILBOPS
 from tests.silbops.drawn_messages import messages
 from tests.silbops.test_wire import CODES, HOSTILE
 from tests.thorough import examples
+from tests.wire_lab import said_to, without_gap
 
 NOW = 1_795_338_000_000
 
@@ -39,9 +37,7 @@ def reads(data):
 
 def check(data):
     """Its segments are all of it, in order and without a gap, and it is wrong exactly where no arm reads it."""
-    found = MESSAGES.dissect(data, NOW)
-    assert b"".join(data[one.offset : one.end] for one in found.segments) == data
-    assert all(after.offset == before.end for before, after in pairwise(found.segments))
+    found = without_gap(data, MESSAGES.dissect(data, NOW))
     assert bool(found.problems) != reads(data), found.problems
 
 
@@ -115,21 +111,9 @@ def test_the_verdict_is_a_brokers(code, given_, judgement, sentence):
 @pytest.mark.parametrize(("code", "heard"), [(1, ["ATTACHED"]), (10, ["OK"]), (13, ["OK"]), (12, ["REFUSED"])])
 def test_a_message_is_said_in_a_session_and_what_it_sets_is_ended(code, heard):
     village = settled(NOW)
-    broker, own = village.nodes["b0"], ("127.0.0.1", 9)
-    exchange = LAB.exchange(LAB.compose(code, {}, NOW), chances_of("lab").walks, NOW)
-    exchange.start(village.now)
-    while not exchange.is_over:
-        for one in exchange.to_send():
-            broker.receive_datagrams([(one, own)], village.now)
-        for one, to in broker.datagrams_to_send():
-            if to == own:
-                exchange.receive(one, village.now)
-        village.now = min(exchange.next_timer(), village.now + 20 * MILLISECOND)
-        exchange.handle_timer(village.now)
-        broker.handle_timer(village.now)
-    said = [LAB.name_of(one.data) for one in exchange.heard]
+    said = said_to(LAB, LAB.compose(code, {}, NOW), village, "b0", chances_of("lab").walks, NOW)
     assert said[-1:] == heard
-    assert broker.statistics(village.now)["rows_subscriptions"] == 0
+    assert village.nodes["b0"].statistics(village.now)["rows_subscriptions"] == 0
 
 
 def test_every_message_of_a_conversation_opens_and_the_move_of_a_square_sends_no_subscription():

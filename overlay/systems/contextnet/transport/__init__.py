@@ -12,7 +12,7 @@ Each module imports only those below it::
         layouts                                         the bytes of the handshake
         settings
 
-Of ``overlay.channel`` it uses the heap of deadlines and the arithmetic of numbers. Its other parts follow another
-contract: records packed into datagrams instead of one fragment in each, no congestion window, a time-out between 50 ms
-and 1 s, and acknowledgements that do not tell receipt from durability.
+Of ``overlay.channel`` it uses the heap of deadlines. Its other parts follow another contract: records packed into
+datagrams instead of one fragment in each, no congestion window, a time-out between 50 ms and 1 s, and acknowledgements
+that do not tell receipt from durability.
 """
