@@ -1,0 +1,1 @@
+"""Records of the log: their topics, their values, and their bytes. Pure."""

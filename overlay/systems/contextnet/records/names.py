@@ -1,0 +1,42 @@
+"""Topics of the log (contract, section 2)."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from overlay.log.topics import Topic
+
+HELLO_POA, PING_CONFIG, LOAD_REPORT = "hello_poa", "ping_config", "load_report"
+CONNECTION_REPORT, GATEWAY_LIST, HANDOVER = "connection_report", "gw_list", "handover"
+UNSENT, CONTEXT_REPORT, GROUPS = "unsent", "context_report", "group_advertisement"
+INBOUND, OUTBOUND, GROUPCAST, BROADCAST = "inbound", "outbound", "groupcast", "broadcast"
+PRESENCE, DISCARDED, REJECTED = "presence", "discarded", "rejected"
+
+OF_POA: Final = (HELLO_POA, PING_CONFIG, LOAD_REPORT, CONNECTION_REPORT, GATEWAY_LIST, HANDOVER)
+"""One partition each, so that one PoA manager acts and the others stand by."""
+COMPACTED: Final = (GROUPS, PRESENCE)
+OTHERS: Final = (UNSENT, CONTEXT_REPORT, OUTBOUND, GROUPCAST, BROADCAST, DISCARDED, REJECTED)
+
+
+def gateway_topic(gateway: str) -> str:
+    """Messages to the nodes of ``gateway-0``: ``gateway.0``."""
+    return "gateway." + gateway.removeprefix("gateway-")
+
+
+def answers_topic(application: str) -> str:
+    """Answers to one sender only: the ``reply_to`` of its messages."""
+    return f"answers.{application}"
+
+
+def topics(
+    gateways: Iterable[str], applications: Iterable[str], partitions: int, inbound: int, allowed: Iterable[str] = ()
+) -> tuple[Topic, ...]:
+    """All topics of a network. ``inbound``: partitions of the topics that nodes may publish to, of which ``allowed``
+    are further ones."""
+    return (
+        *(Topic(name) for name in OF_POA),
+        *(Topic(name, partitions, is_compacted=True) for name in COMPACTED),
+        *(Topic(name, partitions) for name in OTHERS),
+        *(Topic(name, inbound) for name in (INBOUND, *allowed)),
+        *(Topic(gateway_topic(gateway)) for gateway in gateways),
+        *(Topic(answers_topic(application)) for application in applications),
+    )
