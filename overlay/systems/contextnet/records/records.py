@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from overlay.core.addresses import Address
 
-TO_ALL = "*"
+ALL = "*"
 """The key of records to all, and the destination of a broadcast."""
 
 
