@@ -36,7 +36,7 @@ class Append(NamedTuple):
     key: bytes
     value: bytes
     token: object = None
-    """Returned by ``appended`` when the record is durable; ``None``: no answer is wanted."""
+    """Returned by ``appended`` when the record is durable; ``None``: not waited for."""
 
 
 class Position(NamedTuple):

@@ -210,7 +210,7 @@ class Discarded:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """In ``rejected``: a record that its reader cannot read."""
+    """In ``rejected``: a record that cannot be read."""
 
     topic: str
     reader: str
