@@ -39,10 +39,10 @@ class Progress:
         self._read[record.topic, record.partition].append(record.position)
 
     def settle(self, topic: str, partition: int, position: int) -> None:
-        """Also of partitions that were revoked meanwhile, which changes nothing."""
+        """Also of what was revoked meanwhile, which changes nothing."""
         place = topic, partition
         read = self._read.get(place)
-        if read is None:
+        if not read or not read[0] <= position <= read[-1]:
             return
         settled = self._settled[place]
         settled.add(position)

@@ -36,7 +36,7 @@ class Append(NamedTuple):
     key: bytes
     value: bytes
     token: object = None
-    """Returned by ``appended`` when the record is durable; ``None``: nobody waits for it."""
+    """Returned by ``appended`` when the record is durable; ``None``: not waited for."""
 
 
 class Position(NamedTuple):

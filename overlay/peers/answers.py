@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import msgpack
 
@@ -17,7 +17,6 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.hashes import blake2b
 from overlay.core.strangers import MOST_TIMES, is_on_host, token_of
-from overlay.peers.peers import Peers
 from overlay.peers.questions import FIGURES, Inspect, Inspected, Outcome, answer
 
 MOST_ROWS, MOST_BYTES = 500, 64_000
@@ -26,13 +25,21 @@ MOST_ROWS, MOST_BYTES = 500, 64_000
 Content = Callable[[Inspect], Mapping[str, Any]]
 
 
+class Sending(Protocol):
+    """What it takes of a server's datagrams: ``Peers`` or ``Operators``."""
+
+    counters: dict[str, int]
+
+    def send_bare(self, address: Address, data: bytes) -> bool: ...
+
+
 class Answers:
     def __init__(
-        self, peers: Peers[Any, Any, Any], own: Address, chances: Chances, contents: Mapping[Any, Content]
+        self, peers: Sending, id: bytes, own: Address, chances: Chances, contents: Mapping[Any, Content]
     ) -> None:
-        """``contents``: by subject, a number; others have no rows."""
+        """``id``: of the server. ``contents``: by subject, a number; others have no rows."""
         self._peers, self._own, self._contents = peers, own, contents
-        self._secret = blake2b(chances.secret or peers.channel.id, digest_size=16).digest()
+        self._secret = blake2b(chances.secret or id, digest_size=16).digest()
 
     def answer(self, message: Inspect, source: Address) -> None:
         found = self._answer(message, source)

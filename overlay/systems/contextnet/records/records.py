@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from overlay.core.addresses import Address
 
-EVERYBODY = "*"
+ALL = "*"
 """The key of records to all, and the destination of a broadcast."""
 
 
@@ -210,7 +210,7 @@ class Discarded:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """In ``rejected``: a record that nobody can read."""
+    """In ``rejected``: a record that cannot be read."""
 
     topic: str
     reader: str

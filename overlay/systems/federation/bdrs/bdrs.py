@@ -56,7 +56,7 @@ class RegistrationService:
         """``over_quota``: messages refused; ``unexpected``: answers to nothing."""
         view = View(self.own, self.peers, self.registry, self.publishing)
         contents = view.contents(lambda: self.statistics(self.peers.now))
-        self._inspection = Answers(self.peers, place.address, chances, contents)
+        self._inspection = Answers(self.peers, self.peers.channel.id, place.address, chances, contents)
         self._nearest = Nearest()
         self._quota = Quota()
         self._up: dict[str, None] = {}

@@ -80,7 +80,7 @@ class Broker:
             self.notifying.carrying = Carrying(station, self.neighbours)
         self.asking = Asking(station, self.clients)
         self.membership = Membership(station, self.neighbours, place.servers[-1])
-        self._inspection = Answers(self.peers, self.address, chances, self._contents())
+        self._inspection = Answers(self.peers, self.peers.channel.id, self.address, chances, self._contents())
         self._handlers: dict[type, Callable[[str, Any], None]] = {
             m.Register: self.clients.register,
             m.KeepAlive: self.clients.keep_alive,

@@ -55,7 +55,7 @@ class Broker:
         )
         view = View(self.core.station, self.core.neighbours, self.core.clients, self.core.explaining)
         contents = view.contents(lambda: self.statistics(self.peers.now))
-        self._answers = Answers(self.peers, self.address, chances, contents)
+        self._answers = Answers(self.peers, self.peers.channel.id, self.address, chances, contents)
 
     # ---- a Node
 
