@@ -17,9 +17,16 @@ COMPACTED: Final = (GROUPS, PRESENCE)
 OTHERS: Final = (UNSENT, CONTEXT_REPORT, OUTBOUND, GROUPCAST, BROADCAST, DISCARDED, REJECTED)
 
 
+_GATEWAY: Final = "gateway."
+
+
 def gateway_topic(gateway: str) -> str:
     """Messages to the nodes of ``gateway-0``: ``gateway.0``."""
-    return "gateway." + gateway.removeprefix("gateway-")
+    return _GATEWAY + gateway.removeprefix("gateway-")
+
+
+def is_gateway_topic(topic: str) -> bool:
+    return topic.startswith(_GATEWAY)
 
 
 def answers_topic(application: str) -> str:
