@@ -48,8 +48,8 @@ class Assignment(NamedTuple):
     was there. 0: there was none."""
 
 
-class LogNode(Node, Protocol):
-    """A ``Node`` that also reads from and appends to a log."""
+class LogUser(Protocol):
+    """A server or client that also reads from and appends to a log."""
 
     def subscriptions(self) -> tuple[Subscription, ...]: ...
 
@@ -74,3 +74,7 @@ class LogNode(Node, Protocol):
         ...
 
     def positions_to_commit(self) -> Sequence[Position]: ...
+
+
+class LogNode(Node, LogUser, Protocol):
+    """A ``Node`` with a log."""
