@@ -159,6 +159,7 @@ class World:
         """A good network: everything arrives."""
         self.is_cut = False
         self.set_shape(CLEAR)
+        self.run(2_000)  # a CLOSE under way arrives, after which a node waits to be told to connect
         self.connect()
         self.run(1_000 * s)
         for peer in self.peers:

@@ -37,6 +37,7 @@ class Dial(Owner):
         """Of the HELLO under way; empty during a pause and when there is none."""
         self.resume_cid = 0
         self.wants = 0
+        self.is_once = False
 
     @property
     def gateway(self) -> Address:
@@ -46,9 +47,9 @@ class Dial(Owner):
     def is_active(self) -> bool:
         return self._at != NEVER
 
-    def begin(self, gateways: tuple[Address, ...]) -> None:
-        """Try these in their order, from now on."""
-        self._gateways, self._place, self._cycles = gateways, 0, 0
+    def begin(self, gateways: tuple[Address, ...], *, once: bool = False) -> None:
+        """Try these in their order, from now on; or only once."""
+        self._gateways, self._place, self._cycles, self.is_once = gateways, 0, 0, once
         self._dial()
 
     def stop(self) -> None:
@@ -80,6 +81,8 @@ class Dial(Owner):
         self._place += 1
         if self._place < len(self._gateways):
             self._dial()
+        elif self.is_once:
+            self.stop()
         else:
             self.pause()
 

@@ -84,6 +84,20 @@ class NodeEnd(Station):
             self._connection.ping(value)
         return self._connection is not None
 
+    def move(self, targets: tuple[Address, ...], now: int) -> None:
+        """A hand-over: try each of these gateways once, and leave the present one for the first that accepts."""
+        self.now = now
+        if self._connection is not None and not self._dial.is_active and targets:
+            self._dial.resume_cid, self._dial.wants = 0, self._wants
+            self._dial.begin(targets, once=True)
+
+    def suspend(self, now: int) -> None:
+        """The network is away: the connection ends without a word. ``connect`` resumes it."""
+        self.now, self._gateways = now, ()
+        self._dial.stop()
+        if self._connection is not None:
+            self.closed(self._connection, Ending.BROKEN)
+
     def close(self, now: int, reason: Close = Close.DONE) -> None:
         """End the connection, and do not connect again. What was not acknowledged is told by ``Ended``."""
         self.now, self._gateways = now, ()
@@ -134,10 +148,14 @@ class NodeEnd(Station):
     # ---- handshakes
 
     def _begin(self) -> None:
-        dial, resume = self._dial, self.settings.resume
-        dial.resume_cid = self._resume_cid if resume else 0
-        dial.wants = Wants.RESUME * resume | Wants.LONG_TAG * (self.settings.tag_bytes == 16)
+        dial = self._dial
+        dial.resume_cid = self._resume_cid if self.settings.resume else 0
+        dial.wants = self._wants
         dial.begin(self._gateways)
+
+    @property
+    def _wants(self) -> int:
+        return Wants.RESUME * self.settings.resume | Wants.LONG_TAG * (self.settings.tag_bytes == 16)
 
     def _accept(self, data: bytes) -> None:
         accept, dial = layouts.read_accept(data), self._dial
@@ -145,6 +163,8 @@ class NodeEnd(Station):
         if not secrets.is_proven(self._secret, b"accept", data):
             raise BadPacket("proof", "an ACCEPT was not made with our secret")
         sender = self._sender
+        dial.succeeded(accept.next_cookie)
+        self._leave()
         if accept.resumed:
             expected = sender.nearest(accept.expected)
             if expected is None or not self._resume_cid:
@@ -168,9 +188,15 @@ class NodeEnd(Station):
         self._connection = Connection(
             self, self._node, accept.cid, gateway, (keys.to_gateway, keys.to_node), terms, sender, self._receiver
         )
-        dial.succeeded(accept.next_cookie)
         self.told.append(Opened(self._node, dial.epoch, gateway, accept.resumed))
         self._connection.confirm()
+
+    def _leave(self) -> None:
+        """Another gateway has accepted. What is not acknowledged is sent again there."""
+        if self._connection is not None:
+            gateways, self._gateways = self._gateways, ()
+            self._connection.close(Close.MOVED)
+            self._gateways = gateways
 
     def _refused(self, data: bytes) -> None:
         refusal = layouts.read_refuse(data)
@@ -216,10 +242,12 @@ class NodeEnd(Station):
             self._resume_cid = 0
         if self._gateways and reason not in _FINAL:
             self._begin()
+        else:
+            self._dial.is_once = False  # while it moves, its target may be the reason
 
     def check_invariants(self) -> None:
         # What was under way waits again where a connection resumed none.
         assert len(self._sender.queue) <= self.settings.queue_per_connection + WINDOW
-        assert not (self._connection is not None and self._dial.is_active)
+        assert self._connection is None or self._dial.is_once or not self._dial.is_active
         if self._connection is not None:
             self._connection.check_invariants()
