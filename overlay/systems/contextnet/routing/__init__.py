@@ -1,0 +1,6 @@
+"""Where a message for a node goes, as its sender's library knows it. Pure.
+
+- ``directory``  nodes at gateways, by presence and the list of gateways
+- ``listed``     which gateways are listed, and since when others are not
+- ``settings``   whether one gateway gets a message, or all
+"""
