@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from overlay.core.settings import check, setting
 from overlay.log.spec import DURABILITIES, ENGINES, VALKEY
 
-DIRECTORY, EVERYONE = "directory", "everyone"
-"""Values of ``routing``."""
-TTL_MARGIN_S: Final = 60
-"""A message must expire so long before its record is dropped."""
-
 
 @dataclass(frozen=True)
 class LogSettings:
-    routing: str = setting(
-        DIRECTORY,
-        choices=(DIRECTORY, EVERYONE),
-        help="How a message finds its node. directory: the sender knows its gateway; everyone: every gateway reads it, "
-        "as in the paper.",
-    )
     log_engine: str = setting(
         VALKEY, choices=ENGINES, help="What carries the log of a live run. In simulated runs it is in memory."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.node import NodeEvent
@@ -39,6 +40,7 @@ class Node:
             wall_offset_ns=shared.wall_offset_ns,
             prefers_last=workload.reconnect_to == SAME,
             budget=shared.budget,
+            counters=shared.tally.counters,
         )
         self._starts_at: int | None = windows.start + starts_at(workload, plan.number)
         self._open = Open(NODE, plan.number, windows, shared.tally)
@@ -126,6 +128,9 @@ class Node:
                 self._end_absence(now)
             self._end_connection("", now)
 
+    def set_wall_clock(self, offset_ns: int) -> None:
+        self.core.wall_offset_ns = offset_ns
+
     # ---- what it does
 
     def _begin(self, now: int) -> None:
@@ -146,7 +151,7 @@ class Node:
             next(self._moves)
             self._closed.append(self._lane)
             self._lane += 1
-            self._facts.append(row(self._us(now), Shifted(self.number, self._us(now))))
+            self.report(Shifted(self.number, self._us(now)), now)
         while (due := self._changes.next_due) is not None and due <= now:
             next(self._changes)
             self.core.tell_context(self._next_context(now), now)
@@ -154,7 +159,7 @@ class Node:
     def _next_context(self, now: int) -> bytes:
         values, workload = next(self._values), self.shared.workload
         if values:
-            self._facts.append(row(self._us(now), ContextSet(self.number, values, self._us(now))))
+            self.report(ContextSet(self.number, values, self._us(now)), now)
         return context(values, workload.context_bytes)
 
     def _send(self, order: int, intended: int, now: int) -> None:
@@ -187,7 +192,7 @@ class Node:
     def _receive(self, message: Message, now: int) -> None:
         if message.reply_to:
             if message.id in self._received:
-                self._facts.append(row(self._us(now), Repeated(message.id.hex(), self._us(now))))
+                self.report(Repeated(message.id.hex(), self._us(now)), now)
             self._received.add(message.id)
             self._answer(message, now)
         elif message.destination == self.core.name:
@@ -219,9 +224,12 @@ class Node:
             self._left, self._connection = (server, self._us(now)), None
 
     def _end_absence(self, now: int) -> None:
-        absence = Absence(self.number, self._us(self._off_since), self._us(now))
-        self._facts.append(row(absence.on_us, absence))
+        self.report(Absence(self.number, self._us(self._off_since), self._us(now)), now)
         self._off_since = 0
+
+    def report(self, value: Any, now: int) -> None:
+        """A row."""
+        self._facts.append(row(self._us(now), value))
 
     @property
     def _server(self) -> int:

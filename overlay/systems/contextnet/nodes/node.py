@@ -78,16 +78,17 @@ class MobileNode:
         epoch: int = 0,
         prefers_last: bool = True,
         budget: Budget | None = None,
+        counters: Counter[str] | None = None,
     ) -> None:
         """``id``: 16 bytes. ``epoch``: the last one used. ``prefers_last``: on return it tries its last gateway
-        first. ``budget``: of repeats, common to the nodes of a process."""
+        first. ``budget`` of repeats and ``counters``: common to the nodes of a process."""
         self.id, self.wall_offset_ns = id, wall_offset_ns
         self.name = id.hex()
-        self.counters: Counter[str] = Counter()
         self.context = b""
         """On each message that it sends."""
         self._chance, self._prefers_last = chance, prefers_last
         self._end = NodeEnd(id, secret, epoch, transport, chance, budget=budget)
+        self.counters = self._end.counters = self._end.counters if counters is None else counters
         self._seen = Recent(memory.dedup_ids, memory.dedup_s)
         self._known: tuple[Address, ...] = ()
         """Gateways that it was told at first."""
@@ -161,9 +162,6 @@ class MobileNode:
     def events(self) -> Sequence[NodeEvent]:
         told, self._told = self._told, []
         return told
-
-    def statistics(self) -> dict[str, int]:
-        return {**self._end.counters, **self.counters}
 
     def check_invariants(self) -> None:
         self._end.check_invariants()
