@@ -146,8 +146,8 @@ class LogCore:
             self._join(link, now)
         self._tell(link)
 
-    def feed(self, name: str, now: int) -> bool:
-        """Let its node have all that there is. Returns whether there was any; step it then, and ``take``."""
+    def feed(self, name: str, now: int) -> list[Record]:
+        """Let its node have all that there is. Returns the records. Step the node then, and ``take``."""
         link = self._members[name]
         if self._reaches(link):
             for held in link.member.held.values():

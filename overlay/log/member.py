@@ -98,9 +98,9 @@ class Member:
         """Whether ``feed`` has anything but records."""
         return bool(self._revoked or self._assigned or self._durable)
 
-    def feed(self, now: int) -> bool:
-        """Let the node have all that it has room for. Returns whether there was any."""
-        node, has_fed = self.node, self.has_news
+    def feed(self, now: int) -> list[Record]:
+        """Let the node have all that it has room for. Returns the records."""
+        node, given = self.node, list[Record]()
         revoked, assigned, durable = self._revoked, self._assigned, self._durable
         if revoked:
             self._revoked = []
@@ -118,9 +118,9 @@ class Member:
         for key, held_of in waiting.items():
             records = self._next_of(self.subscriptions[key], held_of)
             if records:
-                has_fed = True
+                given += records
                 node.receive_records(records, now)
-        return has_fed
+        return given
 
     def take(self) -> bool:
         """After a step of the node. Returns whether its subscriptions have changed; these are in ``subscriptions``."""

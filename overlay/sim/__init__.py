@@ -6,6 +6,7 @@
     network     transmits datagrams between addresses (over ``overlay.core.links``)
     simulator   delivers datagrams, fires timers, computes the digest; ``garbage``: rare garbage collection
     actors      drive one node (with or without checks after each step), or one client with its ports
+    log         serves actors that read and append to a log
     world       a network of a system: servers, the controller that orders them, clients, faults
     served      actors with the service times of ``overlay.core.service_times``
     engine      runs a deployment to its end; ``journals`` writes its facts, ``summary`` summarises them
