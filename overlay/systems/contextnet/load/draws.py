@@ -56,6 +56,20 @@ class Draws:
         """When its context changes."""
         return self._poisson("changes", node, self._workload.context_change_per_min / 60)
 
+    def casts(self, application: int) -> Iterator[int]:
+        """When an application sends to a group."""
+        per_s = self._workload.groupcast_per_min / 60 / self._workload.application_count
+        return self._poisson("casts", application, per_s)
+
+    def pauses(self, application: int) -> Iterator[tuple[int, int]]:
+        """When an application stops, and when it goes on; without end."""
+        workload, at = self._workload, 0
+        chance = self.stream("pauses", application)
+        while workload.app_pause_s:
+            begin = at + exponential(chance, nanoseconds(workload.app_pause_every_s))
+            at = begin + exponential(chance, nanoseconds(workload.app_pause_s))
+            yield begin, at
+
     def values(self, node: int) -> Iterator[list[int]]:
         """Those of its context by definer, without end: the first ones, and after each change."""
         chance, workload = self.stream("contexts", node), self._workload
