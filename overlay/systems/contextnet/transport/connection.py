@@ -66,7 +66,8 @@ class Connection(Owner):
             "heard_at",
             "is_new",
         ),
-        *("is_open", "keepalive", "key_in", "key_out", "node", "number", "path", "receiver", "replay", "sender"),
+        *("is_open", "keepalive", "key_in", "key_out", "node", "number", "path", "receiver", "repeated", "replay"),
+        *("sender",),
         *("sent_at", "station", "terms", "trip"),
     )
 
@@ -93,6 +94,8 @@ class Connection(Owner):
         self._validations: Validations | None = None
         self.number = 0
         """Of the next packet."""
+        self.repeated = 0
+        """The sequence up to which all must be acknowledged before it no longer counts as repeating."""
         self.is_open = True
         self.is_new = True
         """No valid packet has come yet: a gateway sends no DATA, a node repeats its first ACK."""
@@ -116,6 +119,11 @@ class Connection(Owner):
         """``_held_until`` while something waits for it."""
         station.budget.opened()
         self.watch()
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether what is sent to the peer now will wait for it: it is silent, repeats, or said that it is busy."""
+        return not self.is_open or self.sender.acked < self.repeated or self.station.now < self._held_until
 
     def watch(self) -> None:
         self.station.deadlines.set(self, self.earliest())
@@ -316,12 +324,23 @@ class Connection(Owner):
         self._wake_at = self._held_until if sender.queue and self.station.now < self._held_until else NEVER
 
     def _transmit(self, sequence: int, flight: Flight) -> None:
-        self.station.counters["repeated" if flight.is_lost else "data"] += 1
+        if flight.is_lost:
+            self._note_repeat()
+        else:
+            self.station.counters["data"] += 1
         self.sender.transmitted(flight)
         self._note_time()
         self._send(Type.DATA, flight.body(sequence))
         if self._rto_at == NEVER:
             self._rto_at = self.station.now + self.trip.wait
+
+    def _note_repeat(self) -> None:
+        sender = self.sender
+        self.station.counters["repeated"] += 1
+        is_first = sender.acked >= self.repeated
+        self.repeated = sender.next
+        if is_first:
+            self.station.repeating(self)
 
     def _note_time(self) -> None:
         self._times[self.number] = self.station.now

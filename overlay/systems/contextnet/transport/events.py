@@ -83,6 +83,13 @@ class Moved(NodeEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class Repeating(NodeEvent):
+    """A gateway's connection has begun to repeat."""
+
+    node: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Lingering(NodeEvent):
     """A connection is broken and kept for its node."""
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
@@ -28,6 +29,7 @@ from overlay.systems.contextnet.transport.events import (
     Moved,
     Opened,
     Receipt,
+    Repeating,
 )
 from overlay.systems.contextnet.transport.layouts import BadPacket, Hello, Refusal, Refuse, Type, Wants
 from overlay.systems.contextnet.transport.packets import Close, Kind
@@ -74,15 +76,15 @@ class Member:
     """A node with a connection, open or lingering."""
 
     __slots__ = (
-        *("accept", "accepted_at", "connection", "epoch", "is_told", "nonce", "receiver", "resumable", "resumed"),
-        *("sender", "stream"),
+        *("accept", "accepted_at", "connection", "epoch", "host", "is_told", "nonce", "receiver", "resumable"),
+        *("resumed", "sender", "stream"),
     )
 
     def __init__(self, stream: int, is_durable: bool) -> None:
         self.stream = stream
         self.sender, self.receiver = Sender(), Receiver(is_durable)
         self.connection: Connection | None = None
-        self.epoch, self.nonce = 0, b""
+        self.epoch, self.nonce, self.host = 0, b"", ""
         self.accept, self.accepted_at = b"", 0
         """The ACCEPT of the last HELLO."""
         self.resumable: set[int] = set()
@@ -90,6 +92,11 @@ class Member:
         self.resumed = False
         self.is_told = False
         """Whether its user knows of it."""
+
+    @property
+    def is_open(self) -> bool:
+        """Told, and not lingering."""
+        return self.is_told and self.connection is not None and self.connection.is_open
 
 
 class GatewayEnd(Station):
@@ -117,9 +124,13 @@ class GatewayEnd(Station):
         self.gateways = gateways
         """Alternatives, told in ACCEPT and REFUSE."""
         self.wall_offset = wall_offset
+        self.is_leaving = False
+        """Whether new connections are refused."""
         self.members: dict[bytes, Member] = {}
         self._by_cid: dict[int, Connection] = {}
         self._epochs: dict[bytes, int] = {}
+        self._hosts: Counter[str] = Counter()
+        """Connections by host, as they were accepted."""
         self._streams = 0
         self._accepts, self._resets, self._versions = (
             Rate(settings.accept_per_s),
@@ -171,8 +182,39 @@ class GatewayEnd(Station):
         member = self.members.get(node)
         if member is not None and member.epoch < epoch:
             self.close(node, Close.SUPERSEDED, now)
-        if epoch > self._epoch_of(node):
+        if epoch > self.epoch_of(node):
             self._remember(node, epoch)
+
+    def epoch_of(self, node: bytes) -> int:
+        """The highest known; 0 if there is none, so that epochs begin with 1."""
+        member = self.members.get(node)
+        return max(member.epoch if member is not None else 0, self._epochs.get(node, 0))
+
+    def knows(self, address: Address) -> bool:
+        """Whether a connection was accepted from this host."""
+        return address[0] in self._hosts
+
+    def present(self) -> list[bytes]:
+        """The nodes that are open or lingering."""
+        return [node for node, member in self.members.items() if member.is_told]
+
+    def opened(self) -> list[bytes]:
+        """The nodes that are open."""
+        return [node for node, member in self.members.items() if member.is_open]
+
+    def is_open(self, node: bytes) -> bool:
+        """Whether the node is known to be there, and does not linger."""
+        member = self.members.get(node)
+        return member is not None and member.is_open
+
+    def is_slow(self, node: bytes) -> bool:
+        """Whether what is sent to this node, which has a connection, will wait for it."""
+        connection = self.members[node].connection
+        return connection is None or connection.is_slow
+
+    def undelivered(self, node: bytes) -> list[object]:
+        """The tokens of the messages for a node with a connection that it has not acknowledged, in order."""
+        return [message.token for message in self.members[node].sender.undelivered()]
 
     # ---- for the driver
 
@@ -225,7 +267,7 @@ class GatewayEnd(Station):
             return
         if not secrets.is_proven(secret.key, b"hello", data):
             raise BadPacket("proof", "a HELLO was not made with the secret of its node")
-        member, highest = self.members.get(hello.node), self._epoch_of(hello.node)
+        member, highest = self.members.get(hello.node), self.epoch_of(hello.node)
         if member is not None and (member.epoch, member.nonce) == (hello.epoch, hello.nonce):
             if self.now - member.accepted_at >= SAME_ACCEPT:
                 raise BadPacket("late", "a HELLO came again too late")
@@ -236,7 +278,7 @@ class GatewayEnd(Station):
             self._refuse(hello.nonce, source, secret.key, Refusal.EPOCH, epoch=highest)
         elif not hello.wants & Wants.LONG_TAG and self.settings.tag_bytes == 16:
             self._refuse(hello.nonce, source, secret.key, Refusal.VERSION)
-        elif member is None and len(self.members) >= self.settings.max_connections:
+        elif self.is_leaving or (member is None and len(self.members) >= self.settings.max_connections):
             self._refuse(hello.nonce, source, secret.key, Refusal.FULL, retry_after_s=1)
         elif not self._accepts.take(self.now):
             self._refuse(hello.nonce, source, secret.key, Refusal.BUSY, retry_after_s=1)
@@ -270,6 +312,8 @@ class GatewayEnd(Station):
         member.connection = self._by_cid[cid] = Connection(
             self, node, cid, source, (keys.to_node, keys.to_gateway), terms, member.sender, member.receiver
         )
+        member.host = source[0]
+        self._hosts[member.host] += 1
         self._epochs.pop(node, None)
         self.out.append((member.accept, source))
 
@@ -318,11 +362,6 @@ class GatewayEnd(Station):
 
     # ---- epochs
 
-    def _epoch_of(self, node: bytes) -> int:
-        """The highest known; 0 if there is none, so that epochs begin with 1."""
-        member = self.members.get(node)
-        return max(member.epoch if member is not None else 0, self._epochs.get(node, 0))
-
     def _remember(self, node: bytes, epoch: int) -> None:
         self._epochs.pop(node, None)
         self._epochs[node] = epoch
@@ -336,6 +375,9 @@ class GatewayEnd(Station):
         member.resumable = {connection.cid}
         member.is_told = True
         self.told.append(Opened(connection.node, member.epoch, None, member.resumed))
+
+    def repeating(self, connection: Connection) -> None:
+        self.told.append(Repeating(connection.node))
 
     def arrived(self, connection: Connection, whole: Whole) -> None:
         node = connection.node
@@ -377,10 +419,14 @@ class GatewayEnd(Station):
             member.connection.stop()
             del self._by_cid[member.connection.cid]
             member.connection = None
+            self._hosts[member.host] -= 1
+            if not self._hosts[member.host]:
+                del self._hosts[member.host]
 
     def check_invariants(self) -> None:
         connections = [member.connection for member in self.members.values() if member.connection is not None]
         assert {connection.cid: connection for connection in connections} == self._by_cid
+        assert Counter(member.host for member in self.members.values()) == self._hosts
         assert len(connections) == len(self.members) <= self.settings.max_connections
         assert len(self._epochs) <= _KNOWN_EPOCHS
         for node, member in self.members.items():

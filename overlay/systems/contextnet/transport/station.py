@@ -78,6 +78,9 @@ class Station:
     def acknowledged(self, connection: Connection, tokens: list[object]) -> None:
         raise NotImplementedError
 
+    def repeating(self, connection: Connection) -> None:
+        """It has begun to repeat."""
+
     def confirmed(self, connection: Connection) -> None:
         """The first valid packet came."""
         raise NotImplementedError

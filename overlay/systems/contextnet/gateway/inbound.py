@@ -1,0 +1,125 @@
+"""Messages and contexts of nodes, on their way to the log. They are acknowledged when their record is durable there."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from overlay.core.node import MILLISECOND
+from overlay.systems.contextnet.gateway.station import Station
+from overlay.systems.contextnet.records import codec, names
+from overlay.systems.contextnet.records.codec import BadRecord
+from overlay.systems.contextnet.records.kinds import MOST_CONTEXT
+from overlay.systems.contextnet.records.records import ALL, ContextReport, Groupcast, Inbound, Message
+from overlay.systems.contextnet.transport.events import Arrived, Receipt
+from overlay.systems.contextnet.transport.packets import Kind
+
+_NO_GROUPS: Final = frozenset((*names.OF_POA, *names.COMPACTED, *names.OTHERS))
+
+
+class _Input:
+    """One message that is not durable yet."""
+
+    __slots__ = ("came_at", "is_done", "size")
+
+    def __init__(self, came_at: int, size: int) -> None:
+        self.came_at, self.size = came_at, size
+        self.is_done = False
+
+
+class FromNodes:
+    def __init__(self, station: Station) -> None:
+        self._station = station
+        self._publishable = station.config.publishable
+        self._inputs: deque[_Input] = deque()
+        """In the order in which they came; the first one is not done."""
+        self._busy = station.settings.busy_ms * MILLISECOND
+        self.bytes = 0
+        """Of messages that are not durable yet."""
+        self.messages = 0
+        """From nodes since the start."""
+
+    def arrived(self, event: Arrived) -> None:
+        if event.kind is Kind.MESSAGE:
+            self._message(event)
+        elif event.kind is Kind.CONTEXT:
+            self._context_alone(event)
+        else:
+            self._drop(event.receipt, "dropped_kind")
+
+    def look(self, now: int) -> None:
+        """Find out whether we are busy: the oldest input waits for too long; cleared below half of that."""
+        waited = now - self._inputs[0].came_at if self._inputs else 0
+        end = self._station.end
+        end.is_busy = waited > (self._busy // 2 if end.is_busy else self._busy)
+
+    # ---- inner
+
+    def _message(self, event: Arrived) -> None:
+        self.messages += 1
+        station, node = self._station, event.node
+        try:
+            message = codec.read_message(event.data)
+        except BadRecord:
+            self._drop(event.receipt, "dropped_unreadable")
+            return
+        if message.source != node.hex():
+            self._drop(event.receipt, "dropped_source")
+            return
+        epoch = station.end.epoch_of(node)
+        found = self._where(message, node, epoch)
+        if found is None:
+            self._drop(event.receipt, "dropped_destination")
+            return
+        if message.context:
+            self._report(node, epoch, message.context, None)
+        topic, key, record = found
+        self._append(topic, key, codec.write(record), event)
+
+    def _where(self, message: Message, node: bytes, epoch: int) -> tuple[str, bytes, Inbound | Groupcast] | None:
+        """Topic, key and record; ``None``: nodes may not write there."""
+        to = message.destination
+        if to in self._publishable:
+            return to, node, Inbound(message, self._station.name, epoch)
+        if to == ALL:
+            return names.BROADCAST, ALL.encode(), Groupcast(message, ALL)
+        if to in _NO_GROUPS or "." in to:
+            return None
+        return names.GROUPCAST, to.encode(), Groupcast(message, to)
+
+    def _context_alone(self, event: Arrived) -> None:
+        if len(event.data) > MOST_CONTEXT:
+            self._drop(event.receipt, "dropped_context")
+        else:
+            self._report(event.node, self._station.end.epoch_of(event.node), event.data, event)
+
+    def _report(self, node: bytes, epoch: int, context: bytes, event: Arrived | None) -> None:
+        value = codec.write(ContextReport(node, epoch, context, self._station.wall_us))
+        if event is None:
+            self._station.append(names.CONTEXT_REPORT, node, value)
+        else:
+            self._append(names.CONTEXT_REPORT, node, value, event)
+
+    def _append(self, topic: str, key: bytes, value: bytes, event: Arrived) -> None:
+        item, receipt = _Input(self._station.now, len(value)), event.receipt
+        self._inputs.append(item)
+        self.bytes += item.size
+        self._station.append(topic, key, value, lambda: self._durable(item, receipt))
+
+    def _durable(self, item: _Input, receipt: Receipt | None) -> None:
+        item.is_done = True
+        self.bytes -= item.size
+        while self._inputs and self._inputs[0].is_done:
+            self._inputs.popleft()
+        if receipt is not None:
+            self._station.end.settle(receipt, self._station.now)
+
+    def _drop(self, receipt: Receipt | None, reason: str) -> None:
+        """It is acknowledged, for it would be the same if it came again."""
+        self._station.counters[reason] += 1
+        if receipt is not None:
+            self._station.end.settle(receipt, self._station.now)
+
+    def check_invariants(self) -> None:
+        assert not self._inputs or not self._inputs[0].is_done
+        assert self.bytes == sum(item.size for item in self._inputs if not item.is_done)

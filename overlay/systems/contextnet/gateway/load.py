@@ -1,0 +1,88 @@
+"""The load of a gateway, as it reports it: measured, or from the capacity that a workload gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import cos, log, pi, sqrt
+
+from overlay.core.node import SECOND
+from overlay.log.topics import Record
+from overlay.systems.contextnet.gateway.inbound import FromNodes
+from overlay.systems.contextnet.gateway.outbound import ToNodes
+from overlay.systems.contextnet.gateway.station import Station
+from overlay.systems.contextnet.records import names
+from overlay.systems.contextnet.records.records import Amount, LoadReport
+
+Memory = tuple[Amount, Amount]
+"""Of the machine, and of the process: bytes."""
+
+
+class Load:
+    def __init__(self, station: Station, inbound: FromNodes, outbound: ToNodes) -> None:
+        self._station, self._inbound, self._outbound = station, inbound, outbound
+        self.clock: Callable[[], int] | None = None
+        """Processor time of this thread, ns; ``None`` in virtual time."""
+        self.memory: Callable[[], Memory] | None = None
+        """``None`` in virtual time, where a tenth is used."""
+        self.charged = 0
+        """Service time, in virtual time, ns."""
+        self._busy_before = self._at = 0
+        self._seq = 0
+        self._lag_us = 0
+
+    def saw(self, record: Record) -> None:
+        """A record for nodes was read: the oldest since the last report is the lag of the log."""
+        self._lag_us = max(self._lag_us, self._station.wall_us - record.appended_us)
+
+    def begin(self) -> None:
+        self._busy_before, self._at = self._busy(), self._station.now
+        self._station.timers.set("load", self._at + self._station.settings.load_report_s * SECOND)
+
+    def report(self) -> None:
+        station, pool = self._station, self._outbound.pool
+        connections = len(station.end.opened())
+        machine, process = self._memory()
+        found = LoadReport(
+            gateway=station.name,
+            seq=self._seq,
+            at=station.wall_us,
+            pool_size=pool.size,
+            pool_used=min(pool.used, pool.size),
+            cpu=self._cpu(connections),
+            memory=machine,
+            process_memory=process,
+            connections=connections,
+            messages_in=self._inbound.messages,
+            messages_out=self._outbound.messages,
+            queue=pool.parked,
+            lag_ms=self._lag_us // 1_000,
+        )
+        station.tell(names.LOAD_REPORT, station.name.encode(), found)
+        self._seq += 1
+        self._lag_us = 0
+        self.begin()
+
+    def _cpu(self, connections: int) -> float:
+        config = self._station.config
+        if config.capacity:
+            return _within(connections / config.capacity + config.load_noise * self._normal())
+        return _within((self._busy() - self._busy_before) / max(1, self._station.now - self._at))
+
+    def _busy(self) -> int:
+        return self.charged if self.clock is None else self.clock()
+
+    def _memory(self) -> Memory:
+        if self.memory is not None:
+            return self.memory()
+        most = self._station.settings.memory_limit_mb * 1_000_000
+        tenth = Amount(most, most - most // 10)
+        return tenth, tenth
+
+    def _normal(self) -> float:
+        """A draw of the standard normal distribution (Box and Muller 1958)."""
+        chance = self._station.chance
+        return sqrt(-2 * log(1 - chance.random())) * cos(2 * pi * chance.random())
+
+
+def _within(share: float) -> float:
+    return min(1.0, max(0.0, share))

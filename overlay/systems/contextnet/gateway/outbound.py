@@ -1,0 +1,149 @@
+"""Records of the log on their way to nodes. Each is settled when every node that it is for has acknowledged it, or when
+it is durable in ``unsent``, or expired (contract, section 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from overlay.log.topics import Record
+from overlay.systems.contextnet.gateway.groups import Groups
+from overlay.systems.contextnet.gateway.parcels import Errand, Parcel, Pool
+from overlay.systems.contextnet.gateway.settings import MINI_BUFFER
+from overlay.systems.contextnet.gateway.station import Station
+from overlay.systems.contextnet.records import codec, names
+from overlay.systems.contextnet.records.kinds import NODE
+from overlay.systems.contextnet.records.records import Discarded, Reason, Unsent
+from overlay.systems.contextnet.transport.events import Acknowledged, Ended
+from overlay.systems.contextnet.transport.packets import Kind
+
+
+class ToNodes:
+    def __init__(self, station: Station, groups: Groups, is_ours: Callable[[bytes], bool]) -> None:
+        """``is_ours``: whether we answer for a node that is nowhere, where every gateway reads all records."""
+        settings = station.settings
+        self._station, self._end, self._groups, self._is_ours = station, station.end, groups, is_ours
+        self._is_exact = settings.is_exact
+        self._kept = settings.mini_buffer if settings.delivery == MINI_BUFFER else 0
+        self._most_bytes = settings.memory_limit_mb * 1_000_000
+        self.pool = Pool(settings.pool_size)
+        self.left = 0
+        """Records and nodes that neither acknowledged them nor had them stored."""
+        self._storing = 0
+        """Of these, those that are on their way to the store."""
+        self.messages = 0
+        """To nodes since the start."""
+
+    # ---- records
+
+    def unicast(self, record: Record) -> None:
+        """Raises ``WireError``. Its key is the node; the destination of a message to a group is not."""
+        found = codec.read(record.topic, record.value)
+        node = NODE.read(record.key)
+        parcel = Parcel(record, found.message, codec.write(found.message), found.epoch, found.attempts)
+        if record.topic == names.OUTBOUND and node not in self._end.members and not self._is_ours(node):
+            self._station.settle(record)
+        else:
+            self._begin(parcel, (node,))
+
+    def cast(self, record: Record) -> None:
+        """Raises ``WireError``."""
+        found = codec.read(record.topic, record.value)
+        nodes = self._groups.addressed(found.group, self._end.present())
+        if nodes:
+            self._begin(Parcel(record, found.message, codec.write(found.message)), nodes)
+        else:
+            self._station.settle(record)
+
+    def _begin(self, parcel: Parcel, nodes: Iterable[bytes]) -> None:
+        parcel.left = 1  # not to be settled before all nodes have been tried
+        self.left += 1
+        for node in nodes:
+            parcel.left += 1
+            self.left += 1
+            self._send(parcel, node)
+        self._done(parcel)
+
+    def _send(self, parcel: Parcel, node: bytes) -> None:
+        station, end = self._station, self._end
+        member = end.members.get(node)
+        expires_at = station.config.expires_at
+        if expires_at is not None and expires_at(parcel.message) <= station.wall_us:
+            station.counters["expired"] += 1
+            station.tell(names.DISCARDED, node, Discarded(parcel.message.id, node, "expired"))
+            self._done(parcel)
+        elif member is None:
+            self._store(parcel, node, max(parcel.epoch, end.epoch_of(node)), Reason.ABSENT)
+        else:
+            self._hand(parcel, node, member.epoch)
+
+    def _hand(self, parcel: Parcel, node: bytes, epoch: int) -> None:
+        """To the node's connection."""
+        end, pool, errand = self._end, self.pool, Errand(parcel)
+        is_slow = end.is_slow(node)
+        pool.add(errand, is_parked=is_slow or not self._is_exact)
+        if pool.bytes <= self._most_bytes and end.send(node, Kind.MESSAGE, parcel.data, errand, self._station.now):
+            self.messages += 1
+            if not self._is_exact:
+                self._done(parcel)
+        else:
+            pool.end(errand)
+            self._store(parcel, node, epoch, Reason.QUEUE)
+
+    def _store(self, parcel: Parcel, node: bytes, epoch: int, reason: Reason) -> None:
+        station = self._station
+        station.counters[f"unsent_{reason}"] += 1
+        self._storing += 1
+        unsent = Unsent(parcel.message, station.name, epoch, reason, parcel.attempts)
+        station.append(names.UNSENT, node, codec.write(unsent), lambda: self._stored(parcel))
+
+    def _stored(self, parcel: Parcel) -> None:
+        self._storing -= 1
+        self._done(parcel)
+
+    def _done(self, parcel: Parcel) -> None:
+        """One node less."""
+        parcel.left -= 1
+        self.left -= 1
+        if not parcel.left:
+            self._station.settle(parcel.record)
+
+    # ---- what the transport tells
+
+    def acknowledged(self, event: Acknowledged) -> None:
+        errand = event.token
+        if isinstance(errand, Errand):
+            self.pool.end(errand)
+            if self._is_exact:
+                self._done(errand.parcel)
+
+    def stalled(self, node: bytes) -> None:
+        """It has begun to repeat, or its connection lingers."""
+        if node in self._end.members:
+            for errand in self._end.undelivered(node):
+                if isinstance(errand, Errand):
+                    self.pool.park(errand)
+
+    def ended(self, event: Ended, reason: Reason) -> int:
+        """Returns how many messages of the log it had not acknowledged."""
+        errands = [token for token in event.undelivered if isinstance(token, Errand)]
+        for errand in errands:
+            self.pool.end(errand)
+        if self._is_exact:
+            for errand in errands:
+                self._store(errand.parcel, event.node, event.epoch, reason)
+            return len(errands)
+        lost = max(0, len(errands) - self._kept)
+        for errand in errands[lost:]:
+            errand.parcel.left += 1
+            self.left += 1
+            self._store(errand.parcel, event.node, event.epoch, Reason.MINI_BUFFER)
+        self._station.counters["given_up"] += lost
+        return len(errands)
+
+    def check_invariants(self) -> None:
+        """(I1), as far as it is about one gateway."""
+        tokens = [token for node in self._end.members for token in self._end.undelivered(node)]
+        errands = [token for token in tokens if isinstance(token, Errand)]
+        self.pool.check_invariants(errands)
+        waiting = len(errands) if self._is_exact else 0
+        assert self.left == waiting + self._storing, "each message is under way, or on its way to the store"

@@ -1,0 +1,33 @@
+"""What the parts of a gateway share: its end of the transport, its log, its clock."""
+
+from __future__ import annotations
+
+from overlay.core.addresses import Address
+from overlay.core.chance import Chance, Chances
+from overlay.systems.contextnet.gateway.config import GatewayConfig
+from overlay.systems.contextnet.log_server import LogServer
+from overlay.systems.contextnet.records import codec
+from overlay.systems.contextnet.transport.gateway import GatewayEnd
+
+
+class Station(LogServer):
+    def __init__(
+        self, name: str, address: Address, config: GatewayConfig, chances: Chances, wall_offset_ns: int
+    ) -> None:
+        super().__init__(name, address, chances, wall_offset_ns)
+        self.config, self.settings = config, config.settings
+        self.chance: Chance = chances.upkeep
+        self.end = GatewayEnd(
+            int(name.rpartition("-")[2]),
+            config.secret,
+            config.secret_of,
+            config.settings,
+            chances.walks,
+            is_durable=config.settings.is_exact,
+            gateways=(),
+            wall_offset=wall_offset_ns,
+        )
+
+    def tell(self, topic: str, key: bytes, record: object) -> None:
+        """Append a record for which nothing waits."""
+        self.append(topic, key, codec.write(record))
