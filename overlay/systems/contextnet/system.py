@@ -144,9 +144,7 @@ class ContextNet(System):
         gateways = server_names([Role(GATEWAY, setup.graph.brokers)])
         inbound = setup.workload.brokers if setup.workload else settings.partitions
         known = topics(gateways, config.application_names, settings.partitions, inbound, settings.topics_allowed)
-        return LogSpec(
-            known, settings.log_engine, settings.member_timeout_s, settings.retention_s, settings.durability
-        )
+        return LogSpec(known, settings.log_engine, settings.member_timeout_s, settings.retention_s, settings.durability)
 
     # ---- cores
 

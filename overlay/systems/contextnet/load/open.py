@@ -65,9 +65,7 @@ class Open:
         phase = "measuring" if one.intended >= windows.measuring else "warming"
         times = us(one.intended), us(one.sent), us(now)
         name = entity(id, one.node, one.order)
-        self._facts.append(
-            Sample(self._role, self._number, one.server, phase, outcome, 0, 1, *times, name, 0)
-        )
+        self._facts.append(Sample(self._role, self._number, one.server, phase, outcome, 0, 1, *times, name, 0))
         self._tally.ended(outcome, attempts=1)
 
     def _us(self, now: int) -> int:
