@@ -64,9 +64,7 @@ class Facts:
 
     def add(self, fact: Fact) -> None:
         if isinstance(fact, Sample):
-            self.add_sample(
-                fact.role, fact.phase, fact.outcome, fact.intended_us, fact.ended_us, fact.entity
-            )
+            self.add_sample(fact.role, fact.phase, fact.outcome, fact.intended_us, fact.ended_us, fact.entity)
         elif isinstance(fact, Row):
             self.add_row(TABLES[fact.table](*fact.values))
         elif isinstance(fact, Tick):
@@ -80,9 +78,7 @@ class Facts:
         elif isinstance(fact, Connection):
             self.connections.append(fact)
 
-    def add_sample(
-        self, role: str, phase: str, outcome: str, intended_us: int, ended_us: int, entity: str
-    ) -> None:
+    def add_sample(self, role: str, phase: str, outcome: str, intended_us: int, ended_us: int, entity: str) -> None:
         if phase == MEASURING:
             self.due.append(Due(*read_entity(entity), role == NODE, outcome, intended_us, ended_us))
 
