@@ -122,7 +122,7 @@ class LogCore:
             self._speak_again(self._members[name], "cut", now)
 
     def set_down(self, is_down: bool, now: int) -> None:
-        """While it is down nothing happens, and its time stands still: nobody dies."""
+        """While it is down nothing happens, and its time stands still: no member dies."""
         self._is_down = is_down
         if not is_down:
             for link in self._members.values():

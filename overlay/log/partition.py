@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from overlay.log.topics import Record, Topic
 
 MOST_STALE = 1_024
-"""Dropped records that a list may keep at its begin, and replaced ones of a compacted topic beside as many others."""
+"""Dropped records that a list may keep at its begin, and replaced ones of a compacted topic, next to as many others."""
 POSITIONS_PER_MS = 1 << 20
 
 

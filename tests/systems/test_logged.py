@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from brokerweb.builder import fault_forms
 from overlay.core.curves import constant
 from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
@@ -138,6 +139,14 @@ def test_documents_of_faults_are_read_written_back_and_said(tmp_path):
         "log restarted",
         "echo-1, caller-0: cut off from the log",
     ]
+
+
+def test_forms_show_faults_of_the_log_and_read_them_again(tmp_path):
+    documents = [DOWN, SLOW, RESTART, CUT]
+    rows = fault_forms.shown(documents, SYSTEM.faults)
+    assert rows.documents() == documents
+    assert [row.where for row in rows.rows] == ["", "", "", "echo-1, caller-0"]
+    assert {choice.what: choice.example for choice in rows.empty.kinds}["log_down"] == "no targets"
 
 
 @pytest.mark.parametrize(
