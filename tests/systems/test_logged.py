@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +18,17 @@ from overlay.deployment.deployment import Deployment, run_document
 from overlay.faults.faults import timeline
 from overlay.journal.facts import Delivery, Event, Sample, Tick
 from overlay.journal.journal import read_journal
+from overlay.journal.recording import BadRecording, Recording, What, recordings_in
 from overlay.load.windows import Windows
 from overlay.runtime.calibrated import model_of, reference
 from overlay.sim.engine import journal_path, simulate
+from overlay.sim.replay import replay, replay_all
 from overlay.sim.world import World, server_address
+from overlay.systems.recordings import recorder_of
 from overlay.systems.registry import SYSTEMS
+from overlay.systems.roles import Place
 from overlay.topologies import Graph
-from tests.systems.logged import SYSTEM
+from tests.systems.logged import SYSTEM, LoggedServer
 
 CONFIGURATION = {
     "system": SYSTEM.name,
@@ -186,3 +191,58 @@ def test_a_stopped_server_is_replaced_and_has_no_partition_of_its_heir_when_it_g
     world.leave(1)
     world.run_for(SECOND)
     assert sum(world.statistics("owned")) == 3
+
+
+def recorded(directory: Path, *faults):
+    simulated(directory, *faults, record_mb=4)
+    return directory / "journal"
+
+
+def test_what_servers_read_and_append_is_recorded_and_replayed_byte_for_byte(tmp_path):
+    found = replay_all(recorded(tmp_path, CUT, DOWN, {"what": "restart", "servers": ["echo-0"], "at_s": 2}))
+    assert [(one.begin.name, one.difference) for one in found] == [
+        ("echo-0", None),
+        ("echo-0, life 2", None),
+        ("echo-1", None),
+    ]
+    assert min(one.appends for one in found) > 10
+    kinds = {record[0] for path in recordings_in(tmp_path / "journal") for record in Recording(path)}
+    assert {What.ASSIGNED, What.REVOKED, What.READ, What.DURABLE, What.APPENDED, What.COMMITTED} <= kinds
+
+
+def test_another_answer_or_commit_is_a_difference_in_words(tmp_path, monkeypatch):
+    directory = recorded(tmp_path)
+    monkeypatch.setattr(LoggedServer, "records_to_append", lambda self: [])
+    told = str(replay_all(directory)[-1].difference)
+    assert re.search(r"recorded b'\d+' with the key b'\d' appended to answers\.\d\n  replayed nothing", told)
+    assert re.search(r"records were read: words \d 17", told)
+    monkeypatch.undo()
+    monkeypatch.setitem(SYSTEMS, SYSTEM.name, SYSTEM)
+    monkeypatch.setattr(LoggedServer, "positions_to_commit", lambda self: [])
+    told = str(replay_all(directory)[-1].difference)
+    assert re.search(r"recorded position \d+ of words, partition \d, committed for servers\n  replayed nothing", told)
+    assert "appends were durable: 0" in told
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        (What.ASSIGNED, 1, (("words", "servers", 0),)),
+        (What.READ, 1, (("words", 0, 1, b"", "text", 1),)),
+        (What.READ, 1, b""),
+        (What.DURABLE, 1, (("a",),)),
+        (What.DURABLE, 1, ((10**6,),)),
+        (What.APPENDED, 1, "words", b"", 3),
+        (What.COMMITTED, 1, "words", "servers", 0, "1"),
+    ],
+)
+def test_a_recording_with_a_wrong_record_of_the_log_is_refused(tmp_path, record):
+    place = Place("echo-0", 0, ("127.0.0.1", 7000), (("127.0.0.1", 7000),))
+    path = tmp_path / "echo-0.1.recording"
+    config = SYSTEM.config_of(SYSTEM.setup({}, None, Graph(1, ())))
+    recorder = recorder_of(SYSTEM, config, place, ("streams", 1), 0, path=path, most_mb=1)
+    recorder.write(*record)
+    recorder.write(What.TIMER, 2)
+    recorder.close()
+    with pytest.raises(BadRecording):
+        replay(path)
