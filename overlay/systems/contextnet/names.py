@@ -5,6 +5,8 @@ Counterpart: ``overlay.systems.roles`` has the names of processes, ``records.nam
 
 from __future__ import annotations
 
+from hashlib import blake2b
+
 GATEWAY, POA, MTD, DEFINER = "gateway", "poa", "mtd", "definer"
 """The roles of servers."""
 NODE, APPLICATION = "node", "application"
@@ -39,6 +41,11 @@ def node_id(number: int) -> bytes:
 def node_number(name: str) -> int:
     """Of a node's id in hexadecimal."""
     return int(name, 16)
+
+
+def answer_id(id: bytes) -> bytes:
+    """The id of the answer to a message of a workload: the same if it is answered again."""
+    return blake2b(id, digest_size=16, person=b"answer").digest()
 
 
 def application_name(number: int) -> str:

@@ -1,7 +1,7 @@
-"""What clients and servers report of a run besides samples and events, as rows of ``TABLES``. Measures are made of them.
+"""What clients and servers report of a run besides samples and events, as rows of ``TABLES``, for its measures.
 
-Counterparts: the clients in ``load`` and the store write them, ``measuring`` reads them. Times ``*_us`` are µs since the
-zero of the deployment. Ids of messages are in hexadecimal digits; nodes have their numbers.
+Counterparts: the clients in ``load`` and the store write them, ``measuring`` reads them. Times ``*_us`` are µs since
+the zero of the deployment. Ids of messages are in hexadecimal digits; nodes have their numbers.
 """
 
 from __future__ import annotations
@@ -69,26 +69,20 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """The store took a message in."""
+class Stayed:
+    """A message, or an answer, was stored, written at its end."""
 
     id: str
-    at_us: int
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """The store, or a gateway, dropped a message."""
-
-    id: str
-    reason: str
-    """``expired`` or ``evicted``."""
-    at_us: int
+    node: int
+    stored_us: int
+    ended_us: int
+    ending: str
+    """``sent``, ``expired`` or ``evicted``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A message that was still somewhere at the end of the run."""
+    """A message, or an answer, that was still somewhere at the end of the run."""
 
     id: str
 
@@ -100,8 +94,7 @@ TABLES: Final[Mapping[str, type]] = {
     "shifted": Shifted,
     "contexts": ContextSet,
     "casts": Cast,
-    "stored": Stored,
-    "dropped": Dropped,
+    "stays": Stayed,
     "held": Held,
 }
 row: Final = Rows(TABLES).row

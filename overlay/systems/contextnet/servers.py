@@ -6,10 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from overlay.core.chance import Chances
+from overlay.journal.facts import Fact
 from overlay.systems.contextnet.config import ServerConfig
 from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
 from overlay.systems.contextnet.names import DEFINER, GATEWAY, MTD, POA
+from overlay.systems.contextnet.rows import Stayed, row
 from overlay.systems.roles import Place
+
+US = 1_000
+"""Nanoseconds."""
 
 
 def make_server(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
@@ -61,13 +66,38 @@ def _poa(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: i
 def _mtd(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
     from overlay.systems.contextnet.mtd.mtd import Mtd
 
-    return Mtd(place.name, place.address, config.settings, config.settings.retention_s, chances, wall_offset_ns)
+    settings = config.settings
+    return Mtd(place.name, place.address, settings, settings, settings.retention_s, chances, wall_offset_ns)
 
 
 def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
     from overlay.systems.contextnet.groups.definer import GroupDefiner
 
     return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
+
+
+def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:
+    """What a server has traced since the last call."""
+    if role != MTD:
+        return []
+    offset_us = (zero_ns + server.wall_offset_ns) // US
+    return [
+        row(
+            (end := stay.until_us - offset_us),
+            Stayed(stay.id.hex(), int.from_bytes(stay.node, "big"), stay.stored_us - offset_us, end, stay.ending),
+            process,
+        )
+        for stay in server.traces()
+    ]
+
+
+def held(role: str, server: Any) -> list[bytes]:
+    """The ids of the messages that a server still has."""
+    if role == MTD:
+        return list(server.stored_ids())
+    if role == GATEWAY:
+        return list(server.waiting_ids())
+    return []
 
 
 _MAKERS = {GATEWAY: _gateway, POA: _poa, MTD: _mtd, DEFINER: _definer}

@@ -21,7 +21,7 @@ from overlay.systems.contextnet.presentation import PRESENTATION
 from overlay.systems.contextnet.profiles import IMPROVED, PROFILE, PROFILES, resolved
 from overlay.systems.contextnet.settings import USES, Settings
 from overlay.systems.contract import Setup, System
-from overlay.systems.roles import REQUESTS, ClientRole, Identity, Place, Role, Title
+from overlay.systems.roles import REQUESTS, ClientRole, Identity, Place, Role, Title, role_of
 
 if TYPE_CHECKING:
     from overlay.core.links import LinkShape
@@ -63,6 +63,7 @@ class ContextNet(System):
         )
     )
     gauges = GAUGES
+    queries = frozenset(("stored_ids", "waiting_ids"))
     faults = log_faults((GATEWAY, POA, MTD, DEFINER), (APPLICATION,))
     measure_names = MEASURES
     ticks_from_measuring = True
@@ -203,6 +204,22 @@ class ContextNet(System):
         )
 
     # ---- life and facts
+
+    def facts(self, process: str, server: Any, zero_ns: int) -> Sequence[Fact]:
+        from overlay.systems.contextnet.servers import facts
+
+        return facts(process, role_of(process), server, zero_ns)
+
+    def holdings(self, server: Any, now: int) -> Sequence[bytes]:
+        """The ids of the messages that it still has."""
+        from overlay.systems.contextnet.servers import held
+
+        return held(role_of(server.name), server)
+
+    def closing_facts(self, process: str, held: Any, at_us: int) -> Sequence[Fact]:
+        from overlay.systems.contextnet.rows import Held, row
+
+        return [row(at_us, Held(id.hex()), process) for id in held or ()]
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.contextnet.measuring.figures import measures

@@ -19,11 +19,11 @@ from overlay.journal.facts import ClientFact
 from overlay.log.node import Assignment, Subscription
 from overlay.log.progress import Progress
 from overlay.log.topics import Append, Position, Record
-from overlay.systems.contextnet.load.draws import exponential, nanoseconds
+from overlay.systems.contextnet.load.draws import exponential
 from overlay.systems.contextnet.load.open import US, Open, Stream, Waiting
 from overlay.systems.contextnet.load.plans import ClientPlan
 from overlay.systems.contextnet.load.shared import Shared
-from overlay.systems.contextnet.names import APPLICATION, application_name, node_id
+from overlay.systems.contextnet.names import APPLICATION, answer_id, application_name, node_id
 from overlay.systems.contextnet.nodes.recent import Recent
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import GROUPCAST, INBOUND, answers_topic
@@ -161,7 +161,7 @@ class Application:
 
     def _receive(self, record: Record, message: Message, now: int) -> None:
         if record.topic == self._answers:
-            self._open.answered(message.payload[:16], now)
+            self._open.answered(message.id, now)
             self._settle(record)
         else:
             self._desk.take(record, message, now)
@@ -176,9 +176,8 @@ class Application:
         if message.id in self._received:
             self._report(Repeated(message.id.hex(), self.shared.us(now)), now)
         self._received.add(message.id)
-        node = bytes.fromhex(message.reply_to)
-        size = self.shared.workload.payload_bytes - len(message.id)
-        self._to_node(node, self._compose(message.reply_to, message.id + bytes(size), now), record)
+        payload, node = bytes(self.shared.workload.payload_bytes), bytes.fromhex(message.reply_to)
+        self._to_node(node, self._compose(message.reply_to, payload, now, id=answer_id(message.id)), record)
 
     def _to_node(self, node: bytes, message: Message, token: Record | None) -> None:
         route = self._directory.route(node)
@@ -187,9 +186,9 @@ class Application:
             value = Unsent(message, "", route.epoch, Reason.ABSENT)
         self._appends.append(Append(route.topic, node, codec.write(value), token))
 
-    def _compose(self, destination: str, payload: bytes, now: int, reply_to: str = "") -> Message:
+    def _compose(self, destination: str, payload: bytes, now: int, *, reply_to: str = "", id: bytes = b"") -> Message:
         chance = self._chance
-        id = chance.randrange(1 << 64).to_bytes(8, "big") + chance.randrange(1 << 64).to_bytes(8, "big")
+        id = id or b"".join(chance.randrange(1 << 64).to_bytes(8, "big") for _ in range(2))
         at_us = (now + self.wall_offset_ns) // US
         return Message(id, self.name, destination, at_us, payload=payload, reply_to=reply_to)
 
@@ -202,7 +201,7 @@ class Application:
             assert self._rounds is not None
             number, order, intended = next(self._rounds)
             node, payload = node_id(number), bytes(self.shared.workload.payload_bytes)
-            message = self._compose(node.hex(), payload, now, self._answers)
+            message = self._compose(node.hex(), payload, now, reply_to=self._answers)
             server = self.shared.workload.home_of(number)
             self._open.sent(message.id, Waiting(number, order, intended, now, server))
             self._to_node(node, message, None)
@@ -269,8 +268,8 @@ class _Desk:
 
 
 class _Rounds(Iterator[tuple[int, int, int]]):
-    """The messages to the nodes that an application serves, in the order in which they are due: a node, the order of the
-    message among those to it, and its instant."""
+    """The messages to the nodes that an application serves, as they are due: a node, the order of the message among
+    those to it, and its instant."""
 
     def __init__(self, shared: Shared, number: int) -> None:
         workload = shared.workload

@@ -14,11 +14,11 @@ from overlay.systems.contextnet.load.draws import context
 from overlay.systems.contextnet.load.open import Open, Stream, Waiting
 from overlay.systems.contextnet.load.plans import ClientPlan, starts_at
 from overlay.systems.contextnet.load.shared import Shared
-from overlay.systems.contextnet.names import NODE, node_id
+from overlay.systems.contextnet.names import NODE, answer_id, node_id
 from overlay.systems.contextnet.nodes.node import Connected, MobileNode, Parted, Received
 from overlay.systems.contextnet.records.names import INBOUND as INBOUND_TOPIC
 from overlay.systems.contextnet.records.records import Message
-from overlay.systems.contextnet.rows import Absence, ContextSet, Repeated, Shifted, row
+from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Repeated, Shifted, row
 from overlay.systems.contextnet.transport.events import Ending
 from overlay.systems.contextnet.workload import GRACEFUL, INBOUND, SAME
 
@@ -124,6 +124,8 @@ class Node:
             self._due.stop()
             self._outages.stop()
             self._open.abandon(now)
+            for id in self.core.waiting():
+                self.report(Held(id.hex()), now)
             if self._off_since:
                 self._end_absence(now)
             self._end_connection("", now)
@@ -170,9 +172,9 @@ class Node:
             self._open.refused(message.id, now)
 
     def _answer(self, message: Message, now: int) -> None:
-        """At once. The content begins with the id of what it answers."""
-        size = self.shared.workload.payload_bytes - len(message.id)
-        self.core.send(self.core.compose(message.reply_to, message.id + bytes(size), now), now)
+        """At once."""
+        payload = bytes(self.shared.workload.payload_bytes)
+        self.core.send(self.core.compose(message.reply_to, payload, now, id=answer_id(message.id)), now)
 
     # ---- what happens to it
 
@@ -196,7 +198,7 @@ class Node:
             self._received.add(message.id)
             self._answer(message, now)
         elif message.destination == self.core.name:
-            self._open.answered(message.payload[:16], now)
+            self._open.answered(message.id, now)
         else:
             self._cast(message, now)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from overlay.journal.facts import ClientFact, Sample
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
+from overlay.systems.contextnet.names import answer_id
 from overlay.systems.contextnet.rows import entity
 
 US = 1_000
@@ -29,7 +30,8 @@ class Open:
     def __init__(self, role: str, number: int, windows: Windows, tally: Tally) -> None:
         """``role`` and ``number`` of the sender."""
         self._role, self._number, self._windows, self._tally = role, number, windows, tally
-        self._waiting: dict[bytes, Waiting] = {}
+        self._waiting: dict[bytes, tuple[bytes, Waiting]] = {}
+        """By the id of the answer."""
         self._facts: list[ClientFact] = []
 
     def __len__(self) -> int:
@@ -37,30 +39,27 @@ class Open:
 
     def sent(self, id: bytes, waiting: Waiting) -> None:
         self._tally.started(waiting.sent - waiting.intended)
-        self._waiting[id] = waiting
+        self._waiting[answer_id(id)] = id, waiting
 
     def refused(self, id: bytes, now: int) -> None:
         """It could not even wait."""
-        if id in self._waiting:
-            self._end(id, "refused", now)
+        self._end(answer_id(id), "refused", now)
 
-    def answered(self, id: bytes, now: int) -> bool:
-        """Returns False if it was answered already, or is another sender's."""
-        if id not in self._waiting:
-            return False
-        self._end(id, "answered", now)
-        return True
+    def answered(self, answer: bytes, now: int) -> None:
+        """``answer``: an id. No effect if it came already."""
+        if answer in self._waiting:
+            self._end(answer, "answered", now)
 
     def abandon(self, now: int) -> None:
-        for id in list(self._waiting):
-            self._end(id, "timed_out", now)
+        for answer in list(self._waiting):
+            self._end(answer, "timed_out", now)
 
     def facts(self) -> Sequence[ClientFact]:
         facts, self._facts = self._facts, []
         return facts
 
-    def _end(self, id: bytes, outcome: str, now: int) -> None:
-        one = self._waiting.pop(id)
+    def _end(self, answer: bytes, outcome: str, now: int) -> None:
+        id, one = self._waiting.pop(answer)
         windows, us = self._windows, self._us
         phase = "measuring" if one.intended >= windows.measuring else "warming"
         times = us(one.intended), us(one.sent), us(now)

@@ -8,7 +8,8 @@ from typing import Final
 
 from overlay.core.samples import deviation, mean, quantile
 from overlay.systems.contextnet.measuring.facts import Due, Facts
-from overlay.systems.contextnet.rows import Dropped, Held, Repeated, Stored
+from overlay.systems.contextnet.names import answer_id
+from overlay.systems.contextnet.rows import Held, Repeated, Stayed
 
 Figures = dict[str, float | None]
 
@@ -21,8 +22,9 @@ class Ledger:
     def __init__(self, facts: Facts) -> None:
         self.due, self._off = facts.due, facts.disconnecting
         self._held = {one.id for one in facts.rows[Held]}
-        self._dropped = {one.id: one.reason for one in sorted(facts.rows[Dropped], key=lambda one: one.at_us)}
-        self._stored = {one.id for one in facts.rows[Stored]}
+        stays: Sequence[Stayed] = sorted(facts.rows[Stayed], key=lambda one: one.ended_us)
+        self._dropped = {one.id: one.ending for one in stays if one.ending in (EXPIRED, EVICTED)}
+        self._stored = {one.id for one in stays}
         self._repeated: Sequence[Repeated] = facts.rows[Repeated]
 
     def column(self, one: Due) -> str:
@@ -31,9 +33,14 @@ class Ledger:
             return DELIVERED
         if one.outcome == "refused":
             return REFUSED
-        if one.id in self._held:
+        ids = one.id, answer_id(bytes.fromhex(one.id)).hex()
+        if not self._held.isdisjoint(ids):
             return LATE
-        return self._dropped.get(one.id, LOST)
+        return next((self._dropped[id] for id in ids if id in self._dropped), LOST)
+
+    def was_stored(self, one: Due) -> bool:
+        """It, or its answer."""
+        return bool(self._stored) and (one.id in self._stored or answer_id(bytes.fromhex(one.id)).hex() in self._stored)
 
     def is_off_at_times(self, one: Due) -> bool:
         return one.node in self._off
@@ -74,7 +81,7 @@ class Ledger:
         of_all = self._rtts(lambda one: True)
         of_fixed = self._rtts(lambda one: not self.is_off_at_times(one))
         of_others = self._rtts(self.is_off_at_times)
-        stored = self._rtts(lambda one: one.id in self._stored)
+        stored = self._rtts(self.was_stored)
         return {
             **rtt_figures("rtt", of_all),
             **rtt_figures("rtt_fixed", of_fixed),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from overlay.core.samples import mean
+from overlay.journal.facts import Event, Tick
 from overlay.systems.contextnet.measuring.facts import Facts, last
 from overlay.systems.contextnet.measuring.ledger import Figures, Ledger
 from overlay.systems.contextnet.names import APPLICATION, node_number
@@ -37,11 +38,15 @@ def _breaks(facts: Facts) -> Iterator[tuple[int, int]]:
         if event.at_us < facts.begin_us:
             continue
         if event.name == "NodeSilent":
-            silent.add((event.process, detail["node"], detail["epoch"]))
+            silent.add(_key(event))
             yield node_number(detail["node"]), event.at_us
-        elif event.name == "NodeDisconnected" and detail["reason"] == "broken":
-            if (event.process, detail["node"], detail["epoch"]) not in silent:
-                yield node_number(detail["node"]), event.at_us
+        elif event.name == "NodeDisconnected" and detail["reason"] == "broken" and _key(event) not in silent:
+            yield node_number(detail["node"]), event.at_us
+
+
+def _key(event: Event) -> tuple[str, str, int]:
+    """A connection."""
+    return event.process, event.detail["node"], event.detail["epoch"]
 
 
 def _detections(facts: Facts, breaks: Sequence[tuple[int, int]]) -> list[float]:
@@ -74,7 +79,7 @@ def _queues(facts: Facts) -> Iterator[tuple[float, float]]:
             yield tick.at_us / 1e6, appended - handled
 
 
-def _counted(ticks: Sequence, at_us: int, name: str) -> int:  # type: ignore[type-arg]
+def _counted(ticks: Sequence[Tick], at_us: int, name: str) -> int:
     tick = last(ticks, at_us)
     return 0 if tick is None else tick.counters.get(name, 0)
 

@@ -127,9 +127,11 @@ class MobileNode:
         self.is_on = False
         self._collect(now)
 
-    def compose(self, destination: str, payload: bytes, now: int, *, reply_to: str = "", ttl_s: int = 0) -> Message:
-        """A message of this node with a new id."""
-        id = self._chance.randrange(1 << 64).to_bytes(8, "big") + self._chance.randrange(1 << 64).to_bytes(8, "big")
+    def compose(
+        self, destination: str, payload: bytes, now: int, *, reply_to: str = "", ttl_s: int = 0, id: bytes = b""
+    ) -> Message:
+        """A message of this node. ``id``: 16 bytes; empty: a new one."""
+        id = id or self._end.draw(16)
         return Message(id, self.name, destination, self._wall_us(now), ttl_s, payload, self.context, reply_to)
 
     def send(self, message: Message, now: int) -> bool:
@@ -140,6 +142,10 @@ class MobileNode:
         """Tell a new context at once, without a message."""
         self.context = context
         return self._end.send(Kind.CONTEXT, context, None, now)
+
+    def waiting(self) -> Sequence[bytes]:
+        """The ids of messages that the gateway has not taken over, in order."""
+        return [token for token in self._end.waiting() if isinstance(token, bytes)]
 
     # ---- for the driver
 
