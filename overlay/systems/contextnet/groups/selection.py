@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from math import floor, isfinite
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 _MOST_TEXT = 64
 
@@ -48,5 +48,5 @@ class ByField:
         return {text} if 0 < len(text.encode()) <= _MOST_TEXT else set()
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return type(value) in (int, float) and isfinite(value)
