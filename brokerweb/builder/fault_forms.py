@@ -38,6 +38,8 @@ EXAMPLES = {
     "islands": "islands: 0-4 | 5-9",
     "links": "links: 0-1, 1-2 or all; one-way: 0>1",
 }
+WHOLE = "no targets"
+"""Instead of an example, where a fault has none."""
 AMOUNT_LABELS = {SLOW: "Added ms", LOSSY: "Loss rate"}
 COLUMNS = ("what", "where", "amount", "at_s", "until_s")
 SHAPE = tuple(describe(LinkShape))
@@ -146,10 +148,9 @@ class FaultRow:
         return found
 
     def _own_document(self, name: str, kind: FaultKind) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "what": self.what,
-            **fault_texts.targets(name, self.where, kind.clients, has_servers=bool(kind.servers)),
-        }
+        found: dict[str, Any] = {"what": self.what}
+        if kind.has_targets or self.where:
+            found |= fault_texts.targets(name, self.where, kind.clients, has_servers=bool(kind.servers))
         for info in kind.fields:
             if text := self.own_texts.get(info.name, ""):
                 found[info.name] = fault_texts.setting(f"{name}.{info.name}", info, text)
@@ -222,6 +223,8 @@ def _own_name(what: str, info: SettingInfo) -> str:
 
 
 def _example(kind: FaultKind) -> str:
+    if not kind.has_targets:
+        return WHOLE
     return EXAMPLES["servers"] if kind.servers else EXAMPLES["clients"].replace("{role}", kind.clients[0])
 
 
@@ -230,7 +233,7 @@ def _row(document: Mapping[str, Any], own: Kinds) -> FaultRow:
     times = fault_texts.text_of(document["at_s"]), fault_texts.text_of(document.get("until_s"))
     if what in (KILL, RESTART, *own):
         targets = [_listed(document[place]) for place in fault_texts.TARGETS if place in document]
-        if not targets:
+        if not targets and (what not in own or own[what].has_targets):
             raise KeyError(fault_texts.TARGETS)
         fields = own[what].fields if what in own else ()
         texts = {info.name: fault_texts.text_of(document[info.name]) for info in fields if info.name in document}

@@ -111,7 +111,7 @@ class _Reader:
         places |= {"clients"} if kind.clients else set()
         names = {info.name for info in kind.fields}
         self._check_names(what, document, {"what", "at_s"}, places | names | ({"until_s"} if kind.lasts else set()))
-        if not places & document.keys():
+        if places and not places & document.keys():
             raise self._wrong(next(iter(sorted(places))), "is missing")
         with within(self.field):
             values = kind.read({name: document[name] for name in names if name in document})

@@ -98,7 +98,8 @@ class Fault:
     def label(self) -> str:
         """The label of its marker in charts."""
         if self.kind is not None:
-            return f"{self._targets()}: {self.kind.title[:1].lower()}{self.kind.title[1:]}"
+            title = f"{self.kind.title[:1].lower()}{self.kind.title[1:]}"
+            return f"{self._targets()}: {title}" if self.servers or self.clients else title
         if self.what in (KILL, RESTART):
             done = "killed" if self.what == KILL else "restarted"
             return f"{self._targets()} {done}"
@@ -137,6 +138,11 @@ class Fault:
     def seen_by(self, moved: Address | None) -> dict[str, Any]:
         """The document for a target, with the address to which it has ``moved``."""
         return self.to_json() if moved is None else self.to_json() | {"address": format_address(moved)}
+
+    @property
+    def is_of_log(self) -> bool:
+        """Whether the driver of the log applies it, and its targets do not see it."""
+        return self.kind is not None and self.kind.of_log
 
     @property
     def crashes(self) -> tuple[int, ...]:

@@ -35,13 +35,21 @@ class FaultKind:
     """Whether its targets, servers, get another port. The driver binds it first; the document that each of them sees
     has its new ``address``, ``host:port``. A server that restarts has its first port again."""
 
+    of_log: bool = False
+    """Whether the driver applies it to the log (``of_log``), unseen by servers and clients. It may have no targets."""
+
     def __post_init__(self) -> None:
-        if not self.servers and not self.clients:
+        if not self.has_targets and not self.of_log:
             raise ValueError(f"the fault “{self.title}” has no targets")
         if self.moves and (self.lasts or self.clients):
             raise ValueError(f"the fault “{self.title}” moves servers: it cannot last, and has no clients as targets")
         if taken := {info.name for info in self.fields} & TAKEN:
             raise ValueError(f"the fault “{self.title}” has a field “{min(taken)}”, which every fault has")
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether it is of some servers or clients, which a document names."""
+        return bool(self.servers or self.clients)
 
     @property
     def fields(self) -> tuple[SettingInfo, ...]:

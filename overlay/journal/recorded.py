@@ -8,14 +8,25 @@ method is refused, because the replay would miss it.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.journal.recording import Recorder, What
+from overlay.log.node import Assignment, Subscription
+from overlay.log.topics import Append, Position, Record
 
 QUERIES = frozenset({"knows", "check_invariants"})
 """Methods of all servers that only read."""
+
+
+def recorded(
+    server: Any, recorder: Recorder, clock: Callable[[], int], queries: Collection[str] = frozenset()
+) -> RecordedServer:
+    """The wrapper for ``server``, with a log or without."""
+    kind = RecordedLogServer if hasattr(server, "subscriptions") else RecordedServer
+    return kind(server, recorder, clock, queries)
 
 
 class RecordedServer:
@@ -79,3 +90,62 @@ class RecordedServer:
     def leave(self, now: int) -> int:
         self.recorder.write(What.LEAVING, now)
         return int(self._server.leave(now))
+
+
+class RecordedLogServer(RecordedServer):
+    """Wraps a server that is an ``overlay.log.node.LogUser``. Its tokens are recorded as the numbers of its appends."""
+
+    def __init__(
+        self, server: Any, recorder: Recorder, clock: Callable[[], int], queries: Collection[str] = frozenset()
+    ) -> None:
+        super().__init__(server, recorder, clock, queries)
+        self._appended = 0
+        self._waiting: deque[tuple[int, object]] = deque()
+        """The numbers and tokens of appends that are not durable yet, in their order."""
+
+    def subscriptions(self) -> tuple[Subscription, ...]:
+        found: tuple[Subscription, ...] = self._server.subscriptions()
+        return found
+
+    def room(self, subscription: Subscription) -> int:
+        return int(self._server.room(subscription))
+
+    def assigned(self, partitions: Sequence[Assignment], now: int) -> None:
+        self.recorder.write(What.ASSIGNED, now, list(partitions))
+        self._server.assigned(partitions, now)
+
+    def revoked(self, partitions: Sequence[Assignment], now: int) -> None:
+        self.recorder.write(What.REVOKED, now, list(partitions))
+        self._server.revoked(partitions, now)
+
+    def receive_records(self, records: Sequence[Record], now: int) -> None:
+        self.recorder.write(What.READ, now, list(records))
+        self._server.receive_records(records, now)
+
+    def appended(self, tokens: Sequence[object], now: int) -> None:
+        numbers = []
+        for token in tokens:
+            number, waiting = self._waiting.popleft()
+            assert waiting is token, "appends are durable in their order"
+            numbers.append((number,))
+        self.recorder.write(What.DURABLE, now, numbers)
+        self._server.appended(tokens, now)
+
+    def records_to_append(self) -> Sequence[Append]:
+        appends: Sequence[Append] = self._server.records_to_append()
+        if appends:
+            at = self._clock()
+            for topic, key, value, token in appends:
+                self.recorder.write(What.APPENDED, at, topic, key, value)
+                if token is not None:
+                    self._waiting.append((self._appended, token))
+                self._appended += 1
+        return appends
+
+    def positions_to_commit(self) -> Sequence[Position]:
+        positions: Sequence[Position] = self._server.positions_to_commit()
+        if positions:
+            at = self._clock()
+            for position in positions:
+                self.recorder.write(What.COMMITTED, at, *position)
+        return positions

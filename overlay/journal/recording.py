@@ -57,9 +57,22 @@ class What(IntEnum):
     """``[]``: the broker ended normally; the recording is complete."""
     FAULT = 10
     """``[now, document, begins]``: a fault of its system, as JSON, began or ended."""
+    ASSIGNED = 11
+    """``[now, partitions]`` of the log, each ``(topic, group, partition, end)``."""
+    REVOKED = 12
+    """The same."""
+    READ = 13
+    """``[now, records]`` of the log, each ``(topic, partition, position, key, value, appended_us)``."""
+    DURABLE = 14
+    """``[now, numbers]`` of its appends from 0, each ``(number,)``."""
+    APPENDED = 15
+    """``[at, topic, key, value]``."""
+    COMMITTED = 16
+    """``[at, topic, group, partition, position]``."""
 
 
-INPUTS = frozenset({What.RECEIVED, What.TIMER, What.CLOCK, What.COUNTED, What.TRACED, What.LEAVING, What.FAULT})
+OUTPUTS = frozenset({What.SENT, What.APPENDED, What.COMMITTED})
+INPUTS = frozenset(What) - OUTPUTS - {What.BEGIN, What.FULL, What.ENDED}
 """The records that change a broker. Queries without side effects, such as for the next timer, are not recorded."""
 
 Record = tuple[Any, ...]
@@ -272,15 +285,32 @@ _FIELDS: dict[int, tuple[type, ...]] = {
     What.FULL: (),
     What.ENDED: (),
     What.FAULT: (int, str, bool),
+    What.ASSIGNED: (int, tuple),
+    What.REVOKED: (int, tuple),
+    What.READ: (int, tuple),
+    What.DURABLE: (int, tuple),
+    What.APPENDED: (int, str, bytes, bytes),
+    What.COMMITTED: (int, str, str, int, int),
 }
 """The types of the fields, by kind."""
+_PARTS: dict[int, tuple[type, ...]] = {
+    What.ASSIGNED: (str, str, int, int),
+    What.REVOKED: (str, str, int, int),
+    What.READ: (str, int, int, bytes, bytes, int),
+    What.DURABLE: (int,),
+}
+"""Those of each part of the second field."""
 
 
 def _is_record(record: Any) -> bool:
     if not isinstance(record, tuple) or not record or type(record[0]) is not int or record[0] not in _FIELDS:
         return False
     what, *fields = record
-    return _are(_FIELDS[what], fields) and (len(fields) < 4 or _is_place(fields[1], fields[2]))
+    if not _are(_FIELDS[what], fields):
+        return False
+    if what in _PARTS:
+        return all(isinstance(part, tuple) and _are(_PARTS[what], part) for part in fields[1])
+    return what not in (What.RECEIVED, What.SENT) or _is_place(fields[1], fields[2])
 
 
 def _are(kinds: Iterable[type], values: Iterable[Any]) -> bool:

@@ -1,7 +1,7 @@
 """Who owns which partition of a topic in a group: leases with generations. Pure; the same for every engine.
 
-A member alone changes leases, at its heartbeats, and only its own, those of the dead, and free ones. So nobody loses a
-partition without having been asked, except the dead::
+A member alone changes leases, at its heartbeats, and only its own, those of the dead, and free ones. So no member loses
+a partition without having been asked, except the dead::
 
     free ── claim, generation + 1 ──> owned ── more than its share ──> free
                                         └── owner dead ──────────────> free

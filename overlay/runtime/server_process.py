@@ -112,7 +112,7 @@ class ServerProcess:
         system.time_server(self._server, time.thread_time_ns)
         if journal and record_mb:
             # Imported here to save memory in other servers.
-            from overlay.journal.recorded import RecordedServer
+            from overlay.journal.recorded import recorded
             from overlay.journal.recording import recording_path
             from overlay.systems.recordings import recorder_of
 
@@ -128,7 +128,7 @@ class ServerProcess:
                 life=life,
                 zero_ns=zero_ns,
             )
-            self._server = RecordedServer(self._server, self._recorder, time.monotonic_ns, system.queries)
+            self._server = recorded(self._server, self._recorder, time.monotonic_ns, system.queries)
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
         self._group = self._joined(system.group(config, place))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overlay.core.addresses import Address
@@ -11,16 +11,21 @@ from overlay.journal.facts import ClientFact
 from overlay.sim.simulator import WALL_OFFSET_NS, Actor, Outgoing, Simulator
 from overlay.systems.cores import ORDERS_AT_ONCE, Assembly, Client, Exchange, Order
 
+Feed = Callable[[int], None]
+"""Gives a node, at ``now``, what the log has for it (``overlay.sim.log``)."""
+
 
 class NodeActor(Actor):
     """A ``Node`` at one address. ``history`` contains its events, with their times."""
 
-    __slots__ = ("_timer", "address", "history", "node")
+    __slots__ = ("_timer", "address", "feed", "history", "node")
 
     def __init__(self, address: Address, node: Node) -> None:
         super().__init__()
         self.address = address
         self.node = node
+        self.feed: Feed | None = None
+        """``None``: it has no log."""
         self.history: list[tuple[int, NodeEvent]] = []
         self._timer: int | None = None
         """The node's timer after the last step."""
@@ -31,6 +36,8 @@ class NodeActor(Actor):
 
     def step(self, now: int) -> Sequence[Outgoing]:
         node = self.node
+        if self.feed is not None:
+            self.feed(now)
         timer = node.next_timer()
         if timer is not None and timer <= now:
             node.handle_timer(now)
@@ -111,12 +118,14 @@ class Ports:
 class ClientActor(Actor):
     """A client of a workload. Each of its lanes is a port on its host; ports are never reused."""
 
-    __slots__ = ("_host", "_simulator", "client", "facts", "open_ports")
+    __slots__ = ("_host", "_simulator", "client", "facts", "feed", "open_ports")
 
     def __init__(self, simulator: Simulator, client: Client, host: str) -> None:
         super().__init__()
         self.client = client
         self.facts: list[ClientFact] = []
+        self.feed: Feed | None = None
+        """As of a ``NodeActor``."""
         self.open_ports = 0
         self._simulator = simulator
         self._host = host
@@ -134,6 +143,8 @@ class ClientActor(Actor):
         return None
 
     def step(self, now: int) -> Sequence[Outgoing]:
+        if self.feed is not None:
+            self.feed(now)
         timer = self.client.next_timer()
         if timer is not None and timer <= now:
             self.client.handle_timer(now)

@@ -9,7 +9,7 @@ from typing import Any
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
-from overlay.journal.recorded import RecordedServer
+from overlay.journal.recorded import recorded
 from overlay.journal.recording import Recorder, recording_path, recordings_in
 from overlay.sim.simulator import WALL_OFFSET_NS
 from overlay.systems.contract import System
@@ -56,7 +56,7 @@ class Recorders:
             life=life,
         )
         self._recorders.append(recorder)
-        return RecordedServer(fresh_server(system, config, place, seed), recorder, self._clock, system.queries)
+        return recorded(fresh_server(system, config, place, seed), recorder, self._clock, system.queries)
 
     def close(self) -> None:
         """Ends the run's recordings. Raises ``OSError`` if the disk is full."""

@@ -1,4 +1,5 @@
-"""Replays a recorded broker: a new one gets the recorded input and must send exactly the same bytes.
+"""Replays a recorded broker: a new one gets the recorded input and must send exactly the same bytes, and append and
+commit the same in its log.
 
 Counterpart: ``overlay.journal.recording`` has the order of inputs and outputs. Nothing is scheduled here; times come
 from the recording. Output may follow several inputs, because a driver collects it once per batch. A missing datagram is
@@ -8,17 +9,19 @@ therefore detected at once, and a surplus one at the next datagram sent or at th
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from overlay.core.addresses import Address, format_address
 from overlay.core.chance import Chances
 from overlay.core.errors import InvalidSetting
-from overlay.journal.recording import INPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
+from overlay.journal.recording import INPUTS, OUTPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
+from overlay.log.node import Assignment
+from overlay.log.topics import Record as LogRecord
+from overlay.sim.differences import OF_LOG, Difference, Output, input_in_words
 from overlay.systems.contract import System
 from overlay.systems.cores import Server
 from overlay.systems.recordings import server_code
@@ -31,38 +34,6 @@ CHANCES: dict[str, Callable[[int, bytes], Chances]] = {
 }
 BEFORE = 5
 """Number of inputs shown before a difference."""
-SHOWN_BYTES = 160
-"""Maximum bytes of a datagram in a sentence."""
-
-Datagram = tuple[bytes, Address]
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The first difference of a replay."""
-
-    broker: str
-    at_ns: int
-    """Since the deployment's zero."""
-    recorded: Datagram | None
-    replayed: Datagram | None
-    """``None`` if there was none."""
-    before: tuple[str, ...]
-    """The last inputs before it, in words, the newest last."""
-    by_other_code: bool
-    """Whether the broker's code has changed since the recording, which may explain the difference."""
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.broker} differs {self.at_ns / 1e9:.6f} s after the deployment's zero:",
-            f"  recorded {_datagram_in_words(self.recorded)}",
-            f"  replayed {_datagram_in_words(self.replayed)}",
-            "  the last inputs before it:",
-        ]
-        lines += [f"    {line}" for line in self.before]
-        if self.by_other_code:
-            lines.append("  The broker's code has changed since the recording.")
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +44,8 @@ class Replayed:
     inputs: int
     datagrams: int
     """Datagrams sent both times."""
+    appends: int
+    """Records appended to the log both times."""
     difference: Difference | None
     end: What | None
     """``ENDED``; ``FULL`` if the recording ends before the broker did; ``None`` if the broker died."""
@@ -99,7 +72,15 @@ def replay(path: Path) -> Replayed:
         )
     if difference is None and recording.end == What.ENDED:  # if the broker died, its last datagrams may be missing
         difference = again.surplus()
-    return Replayed(recording.begin, again.inputs, again.datagrams, difference, recording.end, recording.bad_bytes)
+    return Replayed(
+        recording.begin,
+        again.inputs,
+        again.same[What.SENT],
+        again.same[What.APPENDED],
+        difference,
+        recording.end,
+        recording.bad_bytes,
+    )
 
 
 def replay_all(directory: Path) -> list[Replayed]:
@@ -117,47 +98,56 @@ class _Again:
 
     def __init__(self, begin: Begin) -> None:
         self.inputs = 0
-        self.datagrams = 0
+        self.same = Counter[What]()
+        """Outputs of each kind that were the same both times."""
         self._begin = begin
         self._system = _system(begin)
         self._server = _make(begin, self._system)
-        self._waiting: deque[Datagram] = deque()
-        """Datagrams sent by the new broker that are not yet matched by the recording."""
+        self._waiting: dict[What, deque[Output]] = {what: deque() for what in OUTPUTS}
+        """Outputs of the new broker, by kind, that are not yet matched by the recording."""
+        self._appended = 0
+        self._tokens: dict[int, object] = {}
+        """Of its appends, by number, until they are durable."""
         self._before: deque[tuple[int, Record]] = deque(maxlen=BEFORE)
         self._now: int | None = None
         """Time of the last input; ``None`` before the first."""
-        self._is_drained = False
-        """Whether the last record was a sent datagram. All of them precede the next input.
+        self._drained: set[What] = set()
+        """The kinds of the outputs since the last input. All of a kind precede the next input.
 
         Output is taken where the recording has some, since a server may pack together what it sends until then."""
 
     def follow(self, record: Record) -> Difference | None:
         what, *fields = record
-        if what == What.SENT:
-            if not self._is_drained:
-                self._drain()
-            self._is_drained = True
-            at, host, port, data = fields
-            return self._compare(at, (data, (host, port)))
+        if what in OUTPUTS:
+            kind, (at, *rest) = What(what), fields
+            if kind not in self._drained:
+                self._drain(kind)
+            return self._compare(at, (kind, *rest))
         if what not in INPUTS:
             raise BadRecording(f"the recording of {self._begin.name} begins again, at input {self.inputs}.")
-        if self._is_drained and self._waiting:
-            return self.surplus()
-        self._is_drained = False
+        surplus = self._left(self._drained)
+        if surplus is not None:
+            return surplus
+        self._drained.clear()
         self._feed(what, fields)
         return None
 
     def surplus(self) -> Difference | None:
-        """A datagram that only the new broker sends."""
-        if not self._is_drained:
-            self._drain()
-        return self._difference(self._at, None, self._waiting[0]) if self._waiting else None
+        """Output that only the new broker has."""
+        for kind in self._kinds - self._drained:
+            self._drain(kind)
+        return self._left(self._kinds)
 
-    def _compare(self, at: int, recorded: Datagram) -> Difference | None:
-        replayed = self._waiting.popleft() if self._waiting else None
+    def _left(self, kinds: Iterable[What]) -> Difference | None:
+        left = [self._waiting[kind][0] for kind in sorted(kinds) if self._waiting[kind]]
+        return self._difference(self._at, None, left[0]) if left else None
+
+    def _compare(self, at: int, recorded: Output) -> Difference | None:
+        kind = recorded[0]
+        replayed = self._waiting[kind].popleft() if self._waiting[kind] else None
         if replayed != recorded:
             return self._difference(at, recorded, replayed)
-        self.datagrams += 1
+        self.same[kind] += 1
         return None
 
     def _feed(self, what: int, fields: list[Any]) -> None:
@@ -176,6 +166,8 @@ class _Again:
                 server.receive_datagrams(((data, (host, port)),), now)
             elif what == What.FAULT:
                 self._fault(rest[0], rest[1], now)
+            elif what in OF_LOG:
+                self._feed_log(What(what), rest[0], now)
             else:
                 if what == What.TIMER:
                     server.next_timer()  # every driver has asked for it
@@ -186,8 +178,47 @@ class _Again:
         self.inputs += 1
         self._before.append((self._at, (what, *fields)))
 
-    def _drain(self) -> None:
-        self._waiting.extend(self._server.datagrams_to_send())
+    def _feed_log(self, what: What, parts: tuple[Any, ...], now: int) -> None:
+        server: Any = self._server
+        if not self._has_log:
+            raise BadRecording(f"the recording of {self._begin.name} has a log, which its server has not.")
+        if what == What.READ:
+            server.receive_records([LogRecord(*part) for part in parts], now)
+        elif what == What.DURABLE:
+            if not all(number in self._tokens for (number,) in parts):
+                raise BadRecording(
+                    f"the recording of {self._begin.name} has a record durable that it did not append, at input "
+                    f"{self.inputs}."
+                )
+            server.appended([self._tokens.pop(number) for (number,) in parts], now)
+        else:
+            (server.assigned if what == What.ASSIGNED else server.revoked)([Assignment(*part) for part in parts], now)
+
+    def _drain(self, kind: What) -> None:
+        self._drained.add(kind)
+        server: Any = self._server
+        waiting = self._waiting[kind]
+        if kind == What.SENT:
+            waiting.extend((kind, *to, data) for data, to in server.datagrams_to_send())
+        elif kind not in self._kinds:
+            return
+        elif kind == What.COMMITTED:
+            waiting.extend((kind, *position) for position in server.positions_to_commit())
+        else:
+            for topic, key, value, token in server.records_to_append():
+                if token is not None:
+                    self._tokens[self._appended] = token
+                self._appended += 1
+                waiting.append((kind, topic, key, value))
+
+    @property
+    def _has_log(self) -> bool:
+        return hasattr(self._server, "subscriptions")
+
+    @property
+    def _kinds(self) -> Set[What]:
+        """The kinds of outputs that its server has."""
+        return OUTPUTS if self._has_log else {What.SENT}
 
     def _fault(self, text: str, begins: bool, now: int) -> None:
         server: Any = self._server
@@ -203,9 +234,9 @@ class _Again:
     def _at(self) -> int:
         return self._begin.zero_ns if self._now is None else self._now
 
-    def _difference(self, at: int, recorded: Datagram | None, replayed: Datagram | None) -> Difference:
+    def _difference(self, at: int, recorded: Output | None, replayed: Output | None) -> Difference:
         zero = self._begin.zero_ns
-        before = tuple(f"{(now - zero) / 1e9:.6f} s  {_input_in_words(record)}" for now, record in self._before)
+        before = tuple(f"{(now - zero) / 1e9:.6f} s  {input_in_words(record)}" for now, record in self._before)
         is_other = self._begin.code != server_code(self._system)
         return Difference(self._begin.name, at - zero, recorded, replayed, before, is_other)
 
@@ -230,28 +261,3 @@ def _make(begin: Begin, system: System) -> Server:
         ) from None
     place = Place(begin.process, begin.index, begin.address, begin.servers or (begin.address,))
     return system.make_server(config, place, chances, begin.wall_offset_ns)
-
-
-def _input_in_words(record: Record) -> str:
-    what, *fields = record
-    if what == What.RECEIVED:
-        _, host, port, data = fields
-        return f"received {_shown(data)} from {format_address((host, port))}"
-    if what == What.CLOCK:
-        return f"its wall clock was set to {fields[0]} ns ahead"
-    if what == What.FAULT:
-        return f"a fault {'began' if fields[2] else 'ended'}: {fields[1]:.{SHOWN_BYTES}}"
-    return {
-        What.TIMER: "its timer was due",
-        What.COUNTED: "its statistics were read",
-        What.TRACED: "its traces were collected",
-        What.LEAVING: "it was ordered to leave",
-    }[What(what)]
-
-
-def _datagram_in_words(datagram: Datagram | None) -> str:
-    return f"{_shown(datagram[0])} to {format_address(datagram[1])}" if datagram else "nothing"
-
-
-def _shown(data: bytes) -> str:
-    return f"{data[:SHOWN_BYTES]!r}" + (f" and {len(data) - SHOWN_BYTES} more bytes" if len(data) > SHOWN_BYTES else "")

@@ -90,6 +90,12 @@ class Served(Actor):
             self._begins = self._read_at(self._delivery(source), now)
         return self._begins
 
+    def notice(self, now: int) -> int:
+        """Input of the log is served like datagrams, and comes like those of another server."""
+        if self._begins is None:
+            self._begins = self._read_at(self._deliveries.between, now)
+        return self._begins
+
     def step(self, now: int) -> Sequence[Outgoing]:
         core = self._core
         if core.holds(self):

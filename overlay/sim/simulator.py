@@ -56,6 +56,11 @@ class Actor(ABC):
         """Processor time used, microseconds; 0 for actors without service times."""
         return 0
 
+    def notice(self, now: int) -> int | None:
+        """There is input that it will ask for (``actors.Feed``). When it steps because of it, if not in this
+        instant."""
+        return None
+
 
 class UnknownAddress(AssertionError):
     """A datagram to an address that was never in use: in a closed simulation always a bug."""
@@ -99,7 +104,7 @@ class Simulator:
 
     @property
     def digest(self) -> str:
-        """BLAKE2b over every delivered datagram: time, source, destination and bytes."""
+        """BLAKE2b over every delivered datagram: time, source, destination and bytes; and over records of a log."""
         self._hash()
         return self._digest.hexdigest()
 
@@ -133,6 +138,16 @@ class Simulator:
         if not actor.is_ready:
             actor.is_ready = True
             self._ready.append(actor)
+
+    def notify(self, actor: Actor) -> None:
+        """Let an actor step because there is input that it will ask for."""
+        self._expect(actor, actor.notice(self._schedule.now))
+
+    def note(self, *pieces: bytes) -> None:
+        """Count input that is no datagram in the digest."""
+        self._undigested += pieces
+        if len(self._undigested) >= MOST_UNDIGESTED:
+            self._hash()
 
     # ---- time
 
@@ -236,7 +251,10 @@ class Simulator:
             later = actor.receive(data, source, to, now)
         if len(self._undigested) >= MOST_UNDIGESTED:
             self._hash()
-        if later is not None and later > now:
+        self._expect(actor, later)
+
+    def _expect(self, actor: Actor, later: int | None) -> None:
+        if later is not None and later > self._schedule.now:
             self._arm(actor, later)
         elif not actor.is_ready:
             actor.is_ready = True

@@ -24,6 +24,7 @@ from overlay.faults.churn import LEAVE, UP, Change
 from overlay.faults.faults import Fault
 from overlay.journal.facts import Event, Sample
 from overlay.sim.actors import CheckedActor, ClientActor, ControllerActor, NodeActor, Stopped
+from overlay.sim.log import LogOfRun
 from overlay.sim.network import LOCAL, Network, ShapedNetwork
 from overlay.sim.recorders import MakeServer, fresh_server
 from overlay.sim.simulator import WALL_OFFSET_NS, Simulator
@@ -82,6 +83,8 @@ class World:
         self.local = local
         """The shape between servers that are not linked."""
         self.simulator = Simulator(self._make_network(), strict=strict)
+        spec = system.log_of(setup)
+        self.log = None if spec is None else LogOfRun(spec, self.simulator)
         self.brokers: dict[int, NodeActor] = {}
         self.clients: list[ClientActor] = []
         self.happened: list[Event] = []
@@ -161,6 +164,8 @@ class World:
         place = Place(self.names[index], index, address, self._addresses)
         server = self._make_server(self.system, self.config, place, seed)
         actor = self.brokers[index] = self._make_actor(address, server)
+        if self.log is not None:
+            self.log.join(place.name, actor)
         self.simulator.listen(address, actor)
         for fault in self._faults:
             if index in fault.servers:
@@ -172,6 +177,8 @@ class World:
         """Like ``kill -9``: without any message."""
         actor = self.brokers.pop(index)
         self.simulator.remove(self.stopped.pop(index, actor))
+        if self.log is not None:
+            self.log.kill(self.names[index])
         del self.controller.up[index]
         self._tell("process_ended", index)
 
@@ -181,6 +188,8 @@ class World:
         self.stopped[index] = Stopped(actor)
         self.simulator.remove(actor)
         self.simulator.listen(actor.address, self.stopped[index])
+        if self.log is not None:
+            self.log.stop(self.names[index])
 
     def resume(self, index: int) -> None:
         """Like SIGCONT; no effect if it was killed meanwhile."""
@@ -189,6 +198,8 @@ class World:
             self.simulator.remove(stopped)
             stopped.hand_over(self.simulator.now)
             self.simulator.listen(stopped.actor.address, stopped.actor)
+            if self.log is not None:
+                self.log.resume(self.names[index])
 
     def step_clock(self, index: int, by: int) -> None:
         """Set a broker's wall clock ``by`` nanoseconds ahead of the correct time."""
@@ -212,6 +223,8 @@ class World:
         if self.leaving.get(index) is not actor:
             return
         self.simulator.remove(self.leaving.pop(index))
+        if self.log is not None:
+            self.log.end(self.names[index])
         if index in self._awaited:
             self._return(index)
 
@@ -265,6 +278,10 @@ class World:
 
     def strike(self, fault: Fault, *, begins: bool) -> None:
         """Let a fault of the system begin or end."""
+        if fault.is_of_log:
+            assert self.log is not None, "only a system with a log declares its faults"
+            self.log.strike(fault, begins=begins, names=self.names)
+            return
         if begins and fault.lasts:
             self._faults.append(fault)
         elif not begins:
@@ -315,6 +332,8 @@ class World:
             self.clients.append(actor)
             if isinstance(self.simulator.network, ShapedNetwork):
                 self._client_at[actor.host] = client.identity
+            if self.log is not None:
+                self.log.join(client_name(client.identity), actor)
             added.append(actor)
             self.simulator.wake(actor)
         return added

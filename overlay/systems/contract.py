@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # imported for annotations only, to save memory in broker pro
     from overlay.journal.facts import Fact
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
+    from overlay.log.spec import LogSpec
     from overlay.systems.cores import Assembly, Client, Fleet, Introduction, Plan, Server
     from overlay.systems.roles import ClientRole, Identity, Place, Role
     from overlay.topologies import Graph
@@ -320,6 +321,11 @@ class System(ABC):
     def config_of(self, setup: Setup) -> Any:
         """The configuration of every server, without its place. For a network, ``setup.workload`` is ``None``."""
         return setup.settings
+
+    def log_of(self, setup: Setup) -> LogSpec | None:
+        """The log that its servers and clients share; drivers serve those that are ``overlay.log.node.LogUser``. By
+        default there is none."""
+        return None
 
     def derived(self, setup: Setup) -> Mapping[str, Value]:
         """Values that follow from a setup with its seed, by name, for the manifest of a run."""

@@ -121,7 +121,7 @@ class Hosts:
         NO_CAPACITY,
         most=600,
         language=capacities,
-        help="Connections that load each gateway fully, comma-separated. It then reports the share of them as its load; "
+        help="Connections that load each gateway fully, with commas. It then reports the share of them as its load; "
         f"{NO_CAPACITY}: it reports what it measures.",
     )
     load_noise: float = setting(

@@ -218,6 +218,10 @@ class Gateway(Station):
         transport = {f"transport_{name.replace(' ', '_')}": count for name, count in self.end.counters.items()}
         return {**super().statistics(now), **transport}
 
+    def waiting_ids(self) -> list[bytes]:
+        """Of the messages that nodes have not acknowledged."""
+        return self.outbound.waiting_ids()
+
     def check_invariants(self) -> None:
         """Section 10, as far as it is about one gateway. Raises ``AssertionError``."""
         super().check_invariants()

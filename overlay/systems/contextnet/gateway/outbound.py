@@ -140,6 +140,11 @@ class ToNodes:
         self._station.counters["given_up"] += lost
         return len(errands)
 
+    def waiting_ids(self) -> list[bytes]:
+        """Of the messages that nodes have not acknowledged."""
+        tokens = (token for node in self._end.members for token in self._end.undelivered(node))
+        return [token.parcel.message.id for token in tokens if isinstance(token, Errand)]
+
     def check_invariants(self) -> None:
         """(I1), as far as it is about one gateway."""
         tokens = [token for node in self._end.members for token in self._end.undelivered(node)]

@@ -23,6 +23,7 @@ from overlay.systems.contextnet.nodes.recent import Recent
 from overlay.systems.contextnet.nodes.settings import MemorySettings
 from overlay.systems.contextnet.records.codec import BadRecord, read_message, write
 from overlay.systems.contextnet.records.records import Message
+from overlay.systems.contextnet.transport.budget import Budget
 from overlay.systems.contextnet.transport.controls import Gateway, read_gateway_list, read_hand_over
 from overlay.systems.contextnet.transport.events import Acknowledged, Arrived, Ended, Opened
 from overlay.systems.contextnet.transport.layouts import BadPacket
@@ -76,16 +77,18 @@ class MobileNode:
         wall_offset_ns: int = 0,
         epoch: int = 0,
         prefers_last: bool = True,
+        budget: Budget | None = None,
+        counters: Counter[str] | None = None,
     ) -> None:
         """``id``: 16 bytes. ``epoch``: the last one used. ``prefers_last``: on return it tries its last gateway
-        first."""
+        first. ``budget`` of repeats and ``counters``: common to the nodes of a process."""
         self.id, self.wall_offset_ns = id, wall_offset_ns
         self.name = id.hex()
-        self.counters: Counter[str] = Counter()
         self.context = b""
         """On each message that it sends."""
         self._chance, self._prefers_last = chance, prefers_last
-        self._end = NodeEnd(id, secret, epoch, transport, chance)
+        self._end = NodeEnd(id, secret, epoch, transport, chance, budget=budget)
+        self.counters = self._end.counters = self._end.counters if counters is None else counters
         self._seen = Recent(memory.dedup_ids, memory.dedup_s)
         self._known: tuple[Address, ...] = ()
         """Gateways that it was told at first."""
@@ -124,9 +127,11 @@ class MobileNode:
         self.is_on = False
         self._collect(now)
 
-    def compose(self, destination: str, payload: bytes, now: int, *, reply_to: str = "", ttl_s: int = 0) -> Message:
-        """A message of this node with a new id."""
-        id = self._chance.randrange(1 << 64).to_bytes(8, "big") + self._chance.randrange(1 << 64).to_bytes(8, "big")
+    def compose(
+        self, destination: str, payload: bytes, now: int, *, reply_to: str = "", ttl_s: int = 0, id: bytes = b""
+    ) -> Message:
+        """A message of this node. ``id``: 16 bytes; empty: a new one."""
+        id = id or self._end.draw(16)
         return Message(id, self.name, destination, self._wall_us(now), ttl_s, payload, self.context, reply_to)
 
     def send(self, message: Message, now: int) -> bool:
@@ -137,6 +142,10 @@ class MobileNode:
         """Tell a new context at once, without a message."""
         self.context = context
         return self._end.send(Kind.CONTEXT, context, None, now)
+
+    def waiting(self) -> Sequence[bytes]:
+        """The ids of messages that the gateway has not taken over, in order."""
+        return [token for token in self._end.waiting() if isinstance(token, bytes)]
 
     # ---- for the driver
 
@@ -159,9 +168,6 @@ class MobileNode:
     def events(self) -> Sequence[NodeEvent]:
         told, self._told = self._told, []
         return told
-
-    def statistics(self) -> dict[str, int]:
-        return {**self._end.counters, **self.counters}
 
     def check_invariants(self) -> None:
         self._end.check_invariants()

@@ -78,6 +78,10 @@ class NodeEnd(Station):
             self._connection.flush()
         return True
 
+    def waiting(self) -> list[object]:
+        """The tokens of all messages that are not acknowledged, in order."""
+        return [message.token for message in self._sender.undelivered()]
+
     def ping(self, value: int, now: int) -> bool:
         self.now = now
         if self._connection is not None:
@@ -238,8 +242,7 @@ class NodeEnd(Station):
     def closed(self, connection: Connection, reason: Ending) -> None:
         connection.stop()
         self._connection = None
-        tokens = tuple(message.token for message in self._sender.undelivered())
-        self.told.append(Ended(self._node, self.epoch, reason, tokens))
+        self.told.append(Ended(self._node, self.epoch, reason, tuple(self.waiting())))
         if reason not in (Ending.BROKEN, Ending.RESET):
             self._resume_cid = 0
         if self._gateways and reason not in _FINAL:

@@ -1,0 +1,59 @@
+"""Hand-overs, and how evenly gateways are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from overlay.core.samples import mean
+from overlay.systems.contextnet.measuring.facts import FAULT_ENDS, Facts, last
+from overlay.systems.contextnet.measuring.ledger import Figures
+
+SETTLED_US = 300_000_000
+"""After the start and after a fault: hand-overs are then no longer their consequence."""
+LEAST_US = 60_000_000
+"""Of what is left, for a rate."""
+EVEN = 1.15
+
+
+def figures(facts: Facts) -> Figures:
+    moves = [one.ended_us for one in facts.moves if one.outcome == "done" and facts.is_measured(one.ended_us)]
+    ratios = dict(load_ratios(facts))
+    half_us = (facts.begin_us + facts.measured_us) / 2
+    return {
+        "handovers": len(moves),
+        "handovers_per_min": _per_min(facts, moves),
+        "max_load_over_mean": mean([ratio for at, ratio in ratios.items() if at >= half_us]),
+        "seconds_to_even": next(((at - facts.begin_us) / 1e6 for at, ratio in ratios.items() if ratio <= EVEN), None),
+    }
+
+
+def load_ratios(facts: Facts) -> Iterator[tuple[int, float]]:
+    """Each round: the highest load of a gateway over the mean of those that are active."""
+    gateways, capacities = facts.gateways(), facts.plan.capacities
+    step, at = facts.plan.round_s * 1_000_000, facts.begin_us
+    if not gateways or facts.measured_us == float("inf"):
+        return
+    while (at := at + step) <= facts.measured_us:
+        loads = []
+        for number, ticks in enumerate(gateways):
+            tick = last(ticks, at)
+            if tick is not None and tick.at_us > at - step:
+                loads.append(tick.counters.get("connections", 0) / (capacities[number] if capacities else 1))
+        if loads and sum(loads):
+            yield at, max(loads) * len(loads) / sum(loads)
+
+
+def _per_min(facts: Facts, moves: list[int]) -> float | None:
+    """Of the parts of measuring that are later than ``SETTLED_US`` after its start and after each fault's end."""
+    begins = [facts.begin_us, *(one.at_us for one in facts.events if one.name in FAULT_ENDS)]
+    parts, clear = [], facts.begin_us
+    for at in sorted(begins):
+        if at > clear:
+            parts.append((clear, at))
+        clear = max(clear, at + SETTLED_US)
+    parts.append((clear, facts.measured_us))
+    parts = [(begin, end) for begin, end in parts if end > begin]
+    length = sum(end - begin for begin, end in parts)
+    if not LEAST_US <= length < float("inf"):
+        return None
+    return sum(any(begin <= at <= end for begin, end in parts) for at in moves) / (length / 60e6)

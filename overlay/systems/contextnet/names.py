@@ -1,0 +1,53 @@
+"""The names of roles, counters and measures. Pure, and almost without imports: processes of every system import it.
+
+Counterpart: ``overlay.systems.roles`` has the names of processes, ``records.names`` those of topics.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+GATEWAY, POA, MTD, DEFINER = "gateway", "poa", "mtd", "definer"
+"""The roles of servers."""
+NODE, APPLICATION = "node", "application"
+"""The roles of clients."""
+
+GAUGES = frozenset(
+    (
+        *("connections", "pool_used", "parked", "is_busy"),
+        *("unsettled", "stored", "stored_bytes", "nodes_with_messages", "queue", "active_gateways", "nodes"),
+    )
+)
+"""Counters of servers that are current values."""
+
+OF_RTT = ("mean", "sd", "p50", "p99")
+MEASURES = (
+    *("sent", "delivered", "late", "expired", "evicted", "refused", "lost", "duplicates"),
+    *("te", "te_inbound", "te_outbound", "te_disconnecting", "te_fixed", "nodes_with_all_share"),
+    *(f"rtt{whose}_{what}_us" for whose in ("", "_fixed", "_disconnecting") for what in OF_RTT),
+    *("share_within_20ms", "share_over_2s", "share_over_2s_disconnecting", "stored_delay_mean_s"),
+    *("handovers", "handovers_per_min", "max_load_over_mean", "seconds_to_even"),
+    *("repeats", "breaks", "detect_mean_s", "lost_per_break"),
+    *("goodput_per_s", "app_queue_slope", "path_extra_ms", "group_wrong"),
+)
+"""Those of ``System.measures``."""
+
+
+def node_id(number: int) -> bytes:
+    """Of a node of a workload, 16 bytes."""
+    return number.to_bytes(16, "big")
+
+
+def node_number(name: str) -> int:
+    """Of a node's id in hexadecimal."""
+    return int(name, 16)
+
+
+def answer_id(id: bytes) -> bytes:
+    """The id of the answer to a message of a workload: the same if it is answered again."""
+    return blake2b(id, digest_size=16, person=b"answer").digest()
+
+
+def application_name(number: int) -> str:
+    """By which topics and records know it."""
+    return f"{APPLICATION}-{number}"

@@ -1,0 +1,103 @@
+"""The servers of a network, by role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from overlay.core.chance import Chances
+from overlay.journal.facts import Fact
+from overlay.systems.contextnet.config import ServerConfig
+from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
+from overlay.systems.contextnet.names import DEFINER, GATEWAY, MTD, POA
+from overlay.systems.contextnet.rows import Stayed, row
+from overlay.systems.roles import Place
+
+US = 1_000
+"""Nanoseconds."""
+
+
+def make_server(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    return _MAKERS[place.role](config, place, chances, wall_offset_ns)
+
+
+def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.gateway.config import GatewayConfig
+    from overlay.systems.contextnet.gateway.gateway import Gateway
+    from overlay.systems.contextnet.routing.settings import EVERYONE
+    from overlay.systems.contextnet.transport.gateway import Secret
+
+    settings, network = config.settings, bytes.fromhex(config.secret)
+    free = Secret(NO_SECRET)
+    found = GatewayConfig(
+        settings,
+        gateway_secret(network, place.name),
+        (lambda node: free) if settings.auth == "none" else lambda node: Secret(node_secret(network, node)),
+        ping_period_s=settings.ping_period_s,
+        ping_window_ms=settings.ping_window_ms,
+        answers=config.answers,
+        is_everyone=settings.routing == EVERYONE,
+        expires_at=_expiry(config),
+        capacity=config.capacities[place.number] if config.capacities else 0,
+        load_noise=config.load_noise,
+    )
+    return Gateway(place.name, place.address, found, chances, wall_offset_ns)
+
+
+def _expiry(config: ServerConfig) -> Callable[[Any], int] | None:
+    """When a message expires that is not yet stored; ``None``: only the store says."""
+    from overlay.systems.contextnet.mtd.lifetimes import Lifetimes
+    from overlay.systems.contextnet.mtd.settings import CREATED
+
+    settings = config.settings
+    if settings.expiry_from != CREATED:
+        return None
+    lifetimes = Lifetimes(settings, settings.retention_s)
+    return lambda message: message.created_at + lifetimes.ttl_us(message)
+
+
+def _poa(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.poa.manager import PoaManager
+
+    settings = config.settings
+    return PoaManager(place.name, place.address, settings, settings.load_report_s, chances, wall_offset_ns)
+
+
+def _mtd(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.mtd.mtd import Mtd
+
+    settings = config.settings
+    return Mtd(place.name, place.address, settings, settings, settings.retention_s, chances, wall_offset_ns)
+
+
+def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.groups.definer import GroupDefiner
+
+    return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
+
+
+def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:
+    """What a server has traced since the last call."""
+    if role != MTD:
+        return []
+    offset_us = (zero_ns + server.wall_offset_ns) // US
+    return [
+        row(
+            (end := stay.until_us - offset_us),
+            Stayed(stay.id.hex(), int.from_bytes(stay.node, "big"), stay.stored_us - offset_us, end, stay.ending),
+            process,
+        )
+        for stay in server.traces()
+    ]
+
+
+def held(role: str, server: Any) -> list[bytes]:
+    """The ids of the messages that a server still has."""
+    if role == MTD:
+        return list(server.stored_ids())
+    if role == GATEWAY:
+        return list(server.waiting_ids())
+    return []
+
+
+_MAKERS = {GATEWAY: _gateway, POA: _poa, MTD: _mtd, DEFINER: _definer}

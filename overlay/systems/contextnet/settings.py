@@ -1,0 +1,59 @@
+"""The settings of ContextNet (seed 004, contract, section 8). ``profiles`` has the paper's, ``workload`` the load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import Use, setting
+from overlay.log.spec import VALKEY
+from overlay.systems.contextnet.gateway.settings import MINI_BUFFER, GatewaySettings
+from overlay.systems.contextnet.log_settings import LogSettings
+from overlay.systems.contextnet.mtd.settings import MtdSettings
+from overlay.systems.contextnet.nodes.settings import MemorySettings
+from overlay.systems.contextnet.poa.settings import PoaSettings
+from overlay.systems.contextnet.routing.settings import RoutingSettings
+
+TTL_MARGIN_S: Final = 60
+"""A message must expire so long before its record is dropped."""
+MOST_GATEWAYS: Final = 16
+"""Of a network."""
+
+
+@dataclass(frozen=True)
+class Networks:
+    """Of networks; a run has what its workload says."""
+
+    network_gateways: int = setting(
+        1, unit="gateways", low=1, high=MOST_GATEWAYS, help="Gateways of a network. A run has those of its workload."
+    )
+
+
+@dataclass(frozen=True)
+class Settings(Networks, MemorySettings, LogSettings, RoutingSettings, MtdSettings, PoaSettings, GatewaySettings):
+    """All settings. Fields are in the order of the last base first."""
+
+    def __post_init__(self) -> None:
+        for base in (GatewaySettings, PoaSettings, MtdSettings, RoutingSettings, LogSettings, MemorySettings):
+            base.__post_init__(self)
+        if self.ttl_default_s > self.retention_s - TTL_MARGIN_S:
+            sentence = f"must be at most retention_s - {TTL_MARGIN_S}, which is {self.retention_s - TTL_MARGIN_S:,} s"
+            raise InvalidSetting("ttl_default_s", sentence)
+
+
+USES: Mapping[str, Use] = {
+    "mini_buffer": Use("delivery", (MINI_BUFFER,)),
+    "linger_s": Use("resume"),
+    "repeat_share": Use("bound_repeats"),
+    "durability": Use("log_engine", (VALKEY,)),
+    **{name: Use("rescale_enabled") for name in ("rescale", "window_min_ms", "window_max_ms")},
+    **{name: Use("balancing") for name in ("smoothing", "band", "persistence", "budget", "hold_s")},
+    **{
+        name: Use("mtd_enabled")
+        for name in ("ttl_default_s", "ttl_policy", "expiry_from", "per_node", "total_mb", "drain_per_s")
+    },
+    "presence_events": Use("mtd_enabled"),
+}
+"""Settings that depend on another one."""

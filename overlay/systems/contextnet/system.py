@@ -1,0 +1,262 @@
+"""Seed 004 as a system. Implements ``overlay.systems.contract``, the interface for drivers, plans and pages.
+
+Processes of every system import this module, so imports that few of them need are inside functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from overlay.core.addresses import Address
+from overlay.core.chance import Chances
+from overlay.core.errors import InvalidSetting
+from overlay.core.settings import SettingInfo, build, describe
+from overlay.faults.of_log import log_faults
+from overlay.systems.contextnet.config import ServerConfig
+from overlay.systems.contextnet.names import APPLICATION, DEFINER, GATEWAY, GAUGES, MEASURES, MTD, NODE, POA
+from overlay.systems.contextnet.presentation import PRESENTATION
+from overlay.systems.contextnet.profiles import IMPROVED, PROFILE, PROFILES, resolved
+from overlay.systems.contextnet.settings import USES, Settings
+from overlay.systems.contract import Setup, System
+from overlay.systems.roles import REQUESTS, ClientRole, Identity, Place, Role, Title, role_of
+
+if TYPE_CHECKING:
+    from overlay.core.links import LinkShape
+    from overlay.core.settings import Use
+    from overlay.journal.facts import Fact
+    from overlay.load.expectations import Expected
+    from overlay.load.windows import Schedule, Windows
+    from overlay.log.spec import LogSpec
+    from overlay.systems.contextnet.load.plans import ClientPlan
+    from overlay.systems.cores import Client, Fleet, Server
+    from overlay.topologies import Graph
+
+
+class ContextNet(System):
+    """Gateways between mobile nodes and a partitioned log, with a manager that balances them and a store."""
+
+    name = "contextnet"
+    title = "ContextNet"
+    seed = "004"
+    summary = (
+        "Gateways connect mobile nodes to applications over a partitioned log. Nodes come, go and move between "
+        "gateways; what cannot be delivered is stored until they return."
+    )
+    role_names = (GATEWAY, POA, MTD, DEFINER)
+    role_titles: ClassVar[Mapping[str, Title]] = {
+        POA: Title("PoA manager", "PoA managers"),
+        MTD: Title("Message store", "Message stores"),
+        DEFINER: Title("Group definer", "Group definers"),
+    }
+    client_roles = {NODE: ClientRole("nodes", REQUESTS), APPLICATION: ClientRole("applications", REQUESTS)}
+    client_fields = ("nodes", "brokers")
+    profiles = PROFILES
+    network_profile = IMPROVED
+    draining_help = "Its nodes connect to other gateways; what it could not deliver is stored."
+    shared_settings = frozenset(
+        (
+            *("routing", "log_engine", "partitions", "member_timeout_s", "retention_s", "durability"),
+            *("mtd_enabled", "auth", "network_gateways"),
+        )
+    )
+    gauges = GAUGES
+    queries = frozenset(("stored_ids", "waiting_ids"))
+    faults = log_faults((GATEWAY, POA, MTD, DEFINER), (APPLICATION,))
+    measure_names = MEASURES
+    ticks_from_measuring = True
+    has_fixed_topology = True
+    presentation = PRESENTATION
+    Settings: ClassVar[type] = Settings
+
+    # ---- choices
+
+    @property
+    def settings(self) -> tuple[SettingInfo, ...]:
+        return (PROFILE, *describe(Settings))
+
+    @property
+    def workload(self) -> tuple[SettingInfo, ...]:
+        from overlay.systems.contextnet.workload import Workload
+
+        return tuple(describe(Workload))
+
+    def uses(self) -> Mapping[str, Use]:
+        return USES
+
+    def read_settings(self, values: Mapping[str, Any]) -> Any:
+        return build(Settings, resolved(values))
+
+    def read_workload(self, values: Mapping[str, Any]) -> Any:
+        from overlay.systems.contextnet.workload import Workload
+
+        return build(Workload, values)
+
+    def check_fit(self, setup: Setup) -> None:
+        if setup.workload is not None and setup.graph.brokers != setup.workload.gateways:
+            sentence = f"are {setup.workload.gateways}, and the topology has {setup.graph.brokers} nodes"
+            raise InvalidSetting("workload.gateways", sentence)
+
+    # ---- plan
+
+    def default_topology(self, settings: Any, workload: Any) -> Graph:
+        """The gateways, which are not linked: they only use the log."""
+        from overlay.topologies import Graph
+
+        return Graph(settings.network_gateways if workload is None else workload.gateways, ())
+
+    def roles(self, setup: Setup) -> Sequence[Role]:
+        definers = setup.workload.definers if setup.workload else 0
+        counts = {GATEWAY: setup.graph.brokers, POA: 1, MTD: int(setup.settings.mtd_enabled), DEFINER: definers}
+        return tuple(Role(name, count) for name, count in counts.items() if count)
+
+    def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[ClientPlan]]:
+        from overlay.systems.contextnet.load.plans import plan_clients
+
+        return plan_clients(setup.workload)
+
+    def identity(self, plan: ClientPlan) -> Identity:
+        return plan.role, plan.number
+
+    def schedule(self, setup: Setup) -> Schedule:
+        from overlay.systems.contextnet.load.times import schedule
+
+        return schedule(setup.settings, setup.workload)
+
+    def is_drained(self, servers: Iterable[Any], clients: Iterable[Client]) -> bool:
+        """Whether every message has its answer, and no node is away."""
+        return all(client.is_settled for client in clients)  # type: ignore[attr-defined]
+
+    def client_shape(self, setup: Setup, client: Identity, other: int | Identity) -> LinkShape | None:
+        if client[0] != NODE or setup.workload is None:
+            return None
+        from overlay.systems.contextnet.load.times import link
+
+        return link(setup.workload)
+
+    def log_of(self, setup: Setup) -> LogSpec:
+        from overlay.log.spec import LogSpec
+        from overlay.systems.contextnet.records.names import topics
+        from overlay.systems.roles import server_names
+
+        settings, config = setup.settings, self.config_of(setup)
+        gateways = server_names([Role(GATEWAY, setup.graph.brokers)])
+        inbound = setup.workload.brokers if setup.workload else settings.partitions
+        known = topics(gateways, config.application_names, settings.partitions, inbound, settings.topics_allowed)
+        return LogSpec(known, settings.log_engine, settings.member_timeout_s, settings.retention_s, settings.durability)
+
+    # ---- cores
+
+    def config_of(self, setup: Setup) -> ServerConfig:
+        from overlay.systems.contextnet.keys import network_secret
+
+        secret, workload = network_secret(setup.seed).hex(), setup.workload
+        if workload is None:
+            return ServerConfig(setup.settings, secret)
+        return ServerConfig(
+            setup.settings,
+            secret,
+            workload.application_count,
+            workload.definers,
+            workload.capacities,
+            workload.load_noise,
+        )
+
+    def config_document(self, config: ServerConfig) -> dict[str, Any]:
+        return asdict(config)
+
+    def read_config(self, document: Mapping[str, Any]) -> ServerConfig:
+        rest = {**document, "capacities": tuple(document["capacities"])}
+        return ServerConfig(**{**rest, "settings": build(Settings, rest["settings"])})
+
+    def make_server(
+        self, config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int, *, is_simulated: bool = False
+    ) -> Server:
+        from overlay.systems.contextnet.servers import make_server
+
+        server: Server = make_server(config, place, chances, wall_offset_ns)
+        return server
+
+    def make_fleet(
+        self,
+        plans: Sequence[ClientPlan],
+        servers: Sequence[Address],
+        setup: Setup,
+        windows: Windows,
+        *,
+        wall_offset_ns: int,
+        most_lanes: int,
+    ) -> Fleet:
+        from overlay.systems.contextnet.keys import network_secret
+        from overlay.systems.contextnet.load.fleet import Fleet
+
+        return Fleet(
+            plans,
+            servers[: setup.graph.brokers],
+            setup.settings,
+            setup.workload,
+            windows,
+            seed=setup.seed,
+            secret=network_secret(setup.seed),
+            wall_offset_ns=wall_offset_ns,
+        )
+
+    # ---- life and facts
+
+    def facts(self, process: str, server: Any, zero_ns: int) -> Sequence[Fact]:
+        from overlay.systems.contextnet.servers import facts
+
+        return facts(process, role_of(process), server, zero_ns)
+
+    def holdings(self, server: Any, now: int) -> Sequence[bytes]:
+        """The ids of the messages that it still has."""
+        from overlay.systems.contextnet.servers import held
+
+        return held(role_of(server.name), server)
+
+    def closing_facts(self, process: str, held: Any, at_us: int) -> Sequence[Fact]:
+        from overlay.systems.contextnet.rows import Held, row
+
+        return [row(at_us, Held(id.hex()), process) for id in held or ()]
+
+    def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
+        from overlay.systems.contextnet.measuring.figures import measures
+
+        return measures(facts)
+
+    def ping(self, unix_ms: int) -> bytes:
+        from overlay.peers.questions import ping
+
+        return ping(unix_ms)
+
+    def answers_ping(self, data: bytes) -> bool:
+        from overlay.peers.questions import read_answer
+
+        return read_answer(data) is not None
+
+    def statistics_request(self, unix_ms: int) -> bytes:
+        from overlay.peers.questions import ask_figures
+
+        return ask_figures(unix_ms)
+
+    def read_statistics(self, data: bytes) -> Mapping[str, int] | None:
+        from overlay.peers.questions import read_figures
+
+        return read_figures(data)
+
+    def expected(self, configuration: Mapping[str, Any]) -> Expected:
+        from overlay.systems.contextnet.expectations import expected
+
+        return expected(self.read_settings(configuration["settings"]), self.read_workload(configuration["workload"]))
+
+    @property
+    def code(self) -> tuple[Path, ...]:
+        """With the log, and what answers operators."""
+        from overlay import log, peers
+
+        return (*super().code, *(Path(str(room.__file__)).parent for room in (log, peers)))
+
+
+SYSTEM = ContextNet()

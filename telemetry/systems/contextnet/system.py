@@ -1,0 +1,79 @@
+"""The telemetry of seed 004: the ledger of messages, and what gateways report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from overlay.journal.facts import Connection, Delivery, HandOver
+from overlay.systems.contextnet.measuring.facts import Facts
+from overlay.systems.contextnet.measuring.figures import figures
+from overlay.systems.contextnet.names import APPLICATION, NODE
+from overlay.systems.contextnet.rows import TABLES
+from overlay.systems.contextnet.system import SYSTEM
+from telemetry.lake.runs import RunFiles
+from telemetry.systems.contextnet.measures import MEASURES, PART
+from telemetry.systems.contextnet.shown import COUNTERS, KEY_FIGURES, SERIES, SERIES_OF_NETWORKS, WORDINGS
+from telemetry.systems.contract import Journalled, Telemetry
+
+DOUBTS = {"duplicates": "messages came twice", "group_wrong": "deliveries to groups were wrong"}
+_SAMPLE = ("role", "phase", "outcome", "intended_us", "ended_us", "entity")
+
+
+class ContextNetTelemetry(Telemetry):
+    name = SYSTEM.name
+    measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES, KEY_FIGURES, WORDINGS
+    network_series, tables = SERIES_OF_NETWORKS, TABLES
+    first_figure = "te"
+    published_in = "Section 4"
+    _known: tuple[Journalled, Mapping[str, float | None]] | None = None
+
+    def finish(
+        self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The figures of the run, as ``contextnet``."""
+        return {PART: dict(self._figures(journalled))}
+
+    def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
+        """Every message of the workload."""
+        from overlay.systems.contextnet.workload import Workload
+
+        known = {info.name for info in SYSTEM.workload}
+        values = {name: value for name, value in (manifest.get("workload") or {}).items() if name in known}
+        workload = Workload(**values)
+        each = workload.nodes * workload.count
+        return {NODE: each * workload.is_inbound, APPLICATION: each * workload.is_outbound}
+
+    def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
+        found = self._figures(journalled)
+        return [f"{found[name]:,.0f} {said}." for name, said in DOUBTS.items() if found[name]]
+
+    def _figures(self, journalled: Journalled) -> Mapping[str, float | None]:
+        """Of the run being collected; computed once."""
+        if self._known is None or self._known[0] is not journalled:
+            self._known = journalled, figures(facts_of(journalled))
+        return self._known[1]
+
+
+def facts_of(journalled: Journalled) -> Facts:
+    """The facts of a run that its measures are made of."""
+    facts = Facts()
+    for fact in (*journalled.ticks, *journalled.events):
+        facts.add(fact)
+    for name, rows in journalled.own.items():
+        for row in rows.to_pylist():
+            del row["process"], row["at_us"]
+            facts.add_row(TABLES[name](**row))
+    tables = journalled.tables
+    if "samples" in tables:
+        columns = [tables["samples"][name].to_pylist() for name in _SAMPLE]
+        for values in zip(*columns, strict=True):
+            facts.add_sample(*values)
+    for name, kind in (("handovers", HandOver), ("deliveries", Delivery), ("connections", Connection)):
+        if name in tables:
+            fields = kind.__dataclass_fields__
+            for row in tables[name].to_pylist():
+                facts.add(kind(**{field: row[field] for field in fields}))
+    return facts
