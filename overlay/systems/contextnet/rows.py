@@ -38,7 +38,7 @@ class Repeated:
     """A message was handed over to its receiver's application again."""
 
     id: str
-    at_us: int
+    again_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Shifted:
     """A node got another address."""
 
     node: int
-    at_us: int
+    shifted_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ContextSet:
 
     node: int
     values: list[int]
-    at_us: int
+    set_us: int
 
 
 @dataclass(frozen=True, slots=True)
