@@ -181,22 +181,20 @@ class LogCore:
         member = link.member
         if not self._reaches(link):
             return
-        now_us = (now + self._wall_offset_ns) // MICROSECOND
         while link.ready and (at_once or link.ready[0] <= now):
             link.ready.popleft()
             topic, key, value, token = member.appends.popleft()
             member.durable((token,))
-            self._store(topic, key, value, now_us)
+            self._store(topic, key, value, now)
         self._tell(link)
 
-    def _store(self, topic: str, key: bytes, value: bytes, now_us: int) -> None:
+    def _store(self, topic: str, key: bytes, value: bytes, now: int) -> None:
         partitions = self._partitions_of(topic)
         if partitions is None:
             self.counters["unknown"] += 1
             return
         number = partition_of(key, len(partitions))
-        oldest_us = now_us - round(self.spec.retention_s * SECOND) // MICROSECOND
-        partitions[number].append(key, value, now_us, oldest_us)
+        partitions[number].append(key, value, self._unix_us(now), self._oldest_us(now))
         self.counters["appended"] += 1
         for found in self._keys_of.get(topic, ()):
             group = self._groups[found]
@@ -209,9 +207,7 @@ class LogCore:
         partitions = self._partitions_of(subscription.topic)
         if partitions is None or partitions[held.partition].end <= held.next:
             return []
-        since_us = 0
-        if subscription.since_s:
-            since_us = (now + self._wall_offset_ns - subscription.since_s * SECOND) // MICROSECOND
+        since_us = subscription.since_us(self._unix_us(now))
         records = partitions[held.partition].read(held.next, link.member.room(held), since_us)
         self.counters["read"] += len(records)
         return records
@@ -260,7 +256,7 @@ class LogCore:
                 continue
             group.members[link.member.name] = link
             group.leases = joined(group.leases, link.member.name)
-            self._beat(key, link)
+            self._beat(key, link, now)
             self._balance(key, now + self.spec.beat_ns)
 
     def _leave(self, link: _Joined, keys: list[Key], now: int) -> None:
@@ -284,22 +280,26 @@ class LogCore:
         if self._is_down:
             return
         links = [link for _, link in sorted(group.members.items()) if self._reaches(link)]
-        if any([self._beat(key, link) for link in links]):  # noqa: C419 (every member has its heartbeat)
+        if any([self._beat(key, link, now) for link in links]):  # noqa: C419 (every member has its heartbeat)
             self._balance(key, now + self.spec.beat_ns)
 
-    def _beat(self, key: Key, link: _Joined) -> bool:
+    def _beat(self, key: Key, link: _Joined, now: int) -> bool:
         """Whether it changed leases."""
         group, member = self._groups[key], link.member
         before, group.leases = group.leases, beaten(group.leases, group.members, member.name)
-        new = member.balanced(key, group.leases, self._standing(key, group))
+        new = member.balanced(key, group.leases, self._standing(key, group, now), self._unix_us(now))
         for held in new:
             group.committed.setdefault(held.partition, held.next)
         self._tell(link)
         return before != group.leases
 
-    def _standing(self, key: Key, group: _Group) -> dict[int, Standing]:
-        partitions = self._partitions_of(key[1]) or ()
-        return {number: Standing(group.committed.get(number), one.end) for number, one in enumerate(partitions)}
+    def _standing(self, key: Key, group: _Group, now: int) -> dict[int, Standing]:
+        found = {}
+        for number, one in enumerate(self._partitions_of(key[1]) or ()):
+            one.drop(self._oldest_us(now))
+            last_us = -1 if one.is_empty else one.last_us
+            found[number] = Standing(group.committed.get(number), one.end, last_us)
+        return found
 
     def _group(self, key: Key) -> _Group | None:
         if key not in self._groups:
@@ -356,6 +356,13 @@ class LogCore:
         self._leave(link, [key for key in self._groups if key not in member.subscriptions], now)
         self._join(link, now)
         self._tell(link)
+
+    def _unix_us(self, now: int) -> int:
+        return (now + self._wall_offset_ns) // MICROSECOND
+
+    def _oldest_us(self, now: int) -> int:
+        """Records from before are dropped."""
+        return self._unix_us(now) - round(self.spec.retention_s * SECOND) // MICROSECOND
 
     def _at(self, time: int, action: Callable[[int], None]) -> None:
         heappush(self._timers, (time, next(self._order), action))

@@ -24,6 +24,9 @@ class Standing(NamedTuple):
 
     committed: int | None
     end: int
+    """The position after the last record; 0: there is none."""
+    last_us: int = 0
+    """When that was appended, Unix microseconds."""
 
 
 class Commit(NamedTuple):
@@ -61,15 +64,15 @@ class Member:
 
     # ---- from the engine
 
-    def balanced(self, key: Key, leases: Leases, standing: Mapping[int, Standing]) -> list[Held]:
-        """The leases of a group have changed. ``standing`` has at least the partitions that are new to the member.
-        Returns these."""
+    def balanced(self, key: Key, leases: Leases, standing: Mapping[int, Standing], now_us: int) -> list[Held]:
+        """The leases of a group, which may have changed. ``standing`` has at least the partitions that are new to the
+        member, which are returned. ``now_us``: Unix microseconds."""
         mine = {number: one.generation for number, one in enumerate(leases) if one.owner == self.name}
         for (found, number), held in list(self.held.items()):
             if found == key and mine.get(number) != held.generation:
                 self._revoke(key, number)
         new = [number for number in mine if (key, number) not in self.held] if key in self.subscriptions else []
-        return [self._assign(key, number, mine[number], standing[number]) for number in new]
+        return [self._assign(key, number, mine[number], standing[number], now_us) for number in new]
 
     def lost(self, keys: Iterable[Key]) -> None:
         """It owns nothing of these groups any more."""
@@ -154,7 +157,7 @@ class Member:
 
     # ---- parts of the above
 
-    def _assign(self, key: Key, number: int, generation: int, standing: Standing) -> Held:
+    def _assign(self, key: Key, number: int, generation: int, standing: Standing, now_us: int) -> Held:
         subscription = self.subscriptions[key]
         begin = standing.committed
         if subscription.start is Start.WHOLE:
@@ -162,7 +165,9 @@ class Member:
         elif begin is None:
             begin = standing.end if subscription.start is Start.NEWEST else 0
         held = self.held[key, number] = Held(subscription, number, generation, begin)
-        self._assigned.append(Assignment(subscription.topic, subscription.group, number, standing.end))
+        is_to_come = standing.end > begin and standing.last_us >= subscription.since_us(now_us)
+        end = standing.end if is_to_come else 0
+        self._assigned.append(Assignment(subscription.topic, subscription.group, number, end))
         return held
 
     def _revoke(self, key: Key, number: int) -> None:

@@ -36,6 +36,10 @@ class Subscription:
     since_s: int = 0
     """With ``Start.WHOLE``: skip records older than this; 0: none."""
 
+    def since_us(self, now_us: int) -> int:
+        """Skip records appended before, Unix microseconds."""
+        return now_us - self.since_s * 1_000_000 if self.since_s else 0
+
 
 class Assignment(NamedTuple):
     """A partition that a node reads from now on."""
@@ -44,8 +48,8 @@ class Assignment(NamedTuple):
     group: str
     partition: int
     end: int
-    """The position after the last record that existed when it was assigned: who has read all before it knows all that
-    was there. 0: there was none."""
+    """The position after the last record that is to come of those that existed when it was assigned: who has read all
+    before it knows all that was there. 0: none is to come."""
 
 
 class LogUser(Protocol):

@@ -18,6 +18,8 @@ class Partition:
     def __init__(self, topic: Topic, number: int, most: int) -> None:
         self.end = 0
         """The position after the last record; 0: there was none."""
+        self.last_us = 0
+        """When that was appended, Unix microseconds."""
         self.dropped = 0
         """Records dropped because they were too many or too old."""
         self._topic, self._number, self._most = topic, number, most
@@ -28,6 +30,10 @@ class Partition:
         self._newest: dict[bytes, int] = {}
         """Of a compacted topic, by key."""
 
+    @property
+    def is_empty(self) -> bool:
+        return not len(self)
+
     def __len__(self) -> int:
         return len(self._newest) if self._topic.is_compacted else len(self._records) - self._first
 
@@ -37,12 +43,25 @@ class Partition:
         record = Record(self._topic.name, self._number, position, key, value, now_us)
         self._records.append(record)
         self._positions.append(position)
-        self.end = position + 1
+        self.end, self.last_us = position + 1, now_us
         if self._topic.is_compacted:
             self._replace(key, position)
         else:
-            self._drop(oldest_us)
+            self.drop(oldest_us)
         return record
+
+    def drop(self, oldest_us: int) -> None:
+        """Records before ``oldest_us``, Unix microseconds, unless it is compacted."""
+        if self._topic.is_compacted:
+            return
+        first, records = self._first, self._records
+        while first < len(records) and (len(records) - first > self._most or records[first].appended_us < oldest_us):
+            first += 1
+        self.dropped += first - self._first
+        self._first = first
+        if first > MOST_STALE and 2 * first > len(records):
+            del records[:first], self._positions[:first]
+            self._first = 0
 
     def read(self, position: int, most: int, since_us: int = 0) -> Sequence[Record]:
         """At most ``most`` records from ``position`` on, without those before ``since_us``."""
@@ -68,16 +87,6 @@ class Partition:
         if len(self._records) > 2 * len(newest) + MOST_STALE:
             self._records = [one for one in self._records if self._is_kept(one)]
             self._positions = [one.position for one in self._records]
-
-    def _drop(self, oldest_us: int) -> None:
-        first, records = self._first, self._records
-        while len(records) - first > self._most or records[first].appended_us < oldest_us:
-            first += 1
-        self.dropped += first - self._first
-        self._first = first
-        if first > MOST_STALE and 2 * first > len(records):
-            del records[:first], self._positions[:first]
-            self._first = 0
 
     def check_invariants(self) -> None:
         """Of the newest records only, since it is called after each step."""

@@ -82,6 +82,11 @@ def test_who_reads_a_whole_topic_may_skip_what_is_old():
     log.until(lambda: len(writer.durable) == 2)
     reader = log.start("reader", Reader(reads("addresses", "mine", Start.WHOLE, since_s=50)))
     log.until(lambda: reader.values == ["young"])
+    assert [end for end in reader.ends.values() if end] == [reader.seen[0].position + 1]
+    log.now += 2 * SECOND
+    later = log.start("later", Reader(reads("addresses", "later", Start.WHOLE, since_s=1)))
+    log.until(lambda: len(later.owned) == 2)
+    assert set(later.ends.values()) == {0}, "nothing is to come, and it need not wait"
 
 
 def test_a_record_is_durable_after_the_delay_and_later_in_a_slow_log():
