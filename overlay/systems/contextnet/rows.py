@@ -1,4 +1,4 @@
-"""What clients and servers report of a run besides samples and events, as rows of ``TABLES``, for its measures.
+"""What clients and servers report of a run, with samples and events, as rows of ``TABLES``, for its measures.
 
 Counterparts: the clients in ``load`` and the store write them, ``measuring`` reads them. Times ``*_us`` are µs since
 the zero of the deployment. Ids of messages are in hexadecimal digits; nodes have their numbers.
