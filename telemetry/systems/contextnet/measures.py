@@ -97,7 +97,10 @@ MEASURES = (
         "Connections / capacity of the most loaded gateway / the mean over gateways; in the second half of measuring.",
     ),
     _number(
-        "seconds_to_even", "Time until loads are even", "s", "Until that ratio is at most 1.15 for the first time."
+        "seconds_to_even",
+        "Time until loads are even",
+        "seconds",
+        "Until that ratio is at most 1.15 for the first time.",
     ),
     _count("repeats", "Repeats", "DATA that nodes and gateways transmitted again.", "lower"),
     _count("breaks", "Broken connections", "Connections that a gateway declared broken.", "lower"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from overlay.journal.facts import Connection, Delivery, HandOver
+from overlay.journal.facts import Connection, Delivery, Fact, HandOver
 from overlay.systems.contextnet.measuring.facts import Facts
 from overlay.systems.contextnet.measuring.figures import figures
 from overlay.systems.contextnet.names import APPLICATION, NODE
@@ -60,7 +60,8 @@ class ContextNetTelemetry(Telemetry):
 def facts_of(journalled: Journalled) -> Facts:
     """The facts of a run that its measures are made of."""
     facts = Facts()
-    for fact in (*journalled.ticks, *journalled.events):
+    known: Iterable[Fact] = (*journalled.ticks, *journalled.events)
+    for fact in known:
         facts.add(fact)
     for name, rows in journalled.own.items():
         for row in rows.to_pylist():
