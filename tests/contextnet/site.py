@@ -76,8 +76,8 @@ class Site:
         self.settings = GatewaySettings(**named)
         self.now, self.order, self.tokens = 0, count(), count()
         self.ids = (number.to_bytes(16, "big") for number in count(1))
-        self.flying, self.waiting = [], []
-        """Datagrams under way; appended records that are not durable."""
+        self.flying, self.waiting, self.sent = [], [], []
+        """Datagrams under way; appended records that are not durable; all datagrams."""
         self.is_durable = True
         """Whether records are durable at once."""
         self.log, self.committed, self.positions = defaultdict(list), {}, Counter()
@@ -168,7 +168,8 @@ class Site:
                 phone.hear(event)
         if phone is None or phone.is_on:
             for data, to in end.datagrams_to_send():
-                heappush(self.flying, (self.now + MILLISECOND, next(self.order), data, address, to))
+                self.sent.append((self.now + MILLISECOND, next(self.order), data, address, to))
+                heappush(self.flying, self.sent[-1])
         else:
             end.datagrams_to_send()
         timer = end.next_timer()

@@ -3,7 +3,7 @@
 Each module imports only those below it::
 
         gateway                                          joins the others; a Server and a LogNode
-        leaving | load | pings | presence
+        leaving | load | pings | presence | revocation
         gateway_list | inbound | outbound
         groups | parcels | rounds | events       tables and small parts
         station                                          what the modules above share

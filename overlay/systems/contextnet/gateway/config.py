@@ -17,7 +17,8 @@ class GatewayConfig:
     secret: bytes
     """Of this gateway, 32 bytes; the same after a restart."""
     secret_of: Callable[[bytes], Secret | None]
-    """Of a node; ``None``: it is not known. Asked for each HELLO, and once a second for nodes that are connected."""
+    """Of a node; ``None``: it is not known. Asked for each HELLO, and every few seconds of each node
+    that is connected."""
     ping_period_s: int = 20
     ping_window_ms: int = 2_000
     """Until the PoA manager says otherwise."""

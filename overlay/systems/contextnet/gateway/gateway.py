@@ -21,6 +21,8 @@ from overlay.systems.contextnet.gateway.load import Load, Memory
 from overlay.systems.contextnet.gateway.outbound import ToNodes
 from overlay.systems.contextnet.gateway.pings import Pings
 from overlay.systems.contextnet.gateway.presence import PresenceOfNodes
+from overlay.systems.contextnet.gateway.revocation import Revocation
+from overlay.systems.contextnet.gateway.settings import SECRET
 from overlay.systems.contextnet.gateway.station import Station
 from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.names import gateway_topic
@@ -50,6 +52,7 @@ class Gateway(Station):
         self.outbound = ToNodes(self, self.groups, lambda node: self.gateways.answers_for(self._presence.holder(node)))
         self.pings = Pings(self)
         self.load = Load(self, self.inbound, self.outbound)
+        self._revocation = Revocation(self)
         self._leaving = Leaving(self, self.gateways)
         self._subscriptions = self._subscribed()
         self._delivers = {self._own_topic, names.OUTBOUND, *_TO_MANY}
@@ -81,6 +84,8 @@ class Gateway(Station):
             "load": self.load.report,
             "list": self.gateways.tick,
             "leave": self._leaving.tick,
+            "revocation": self._revocation.tick,
+            "revocations": self._revocation.begin,
         }
 
     # ---- a LogNode
@@ -151,6 +156,8 @@ class Gateway(Station):
         self.tell(names.HELLO_POA, self.name.encode(), hello)
         self.load.begin()
         self.pings.start()
+        if self.settings.auth == SECRET:
+            self._revocation.begin()
 
     # ---- a Server
 
@@ -239,7 +246,9 @@ class Gateway(Station):
         self.gateways.tell(event.node)
 
     def _ended(self, event: events.Ended) -> None:
-        self._presence.ended(event, self.outbound.ended(event, Reason.BROKEN))
+        is_revoked = event.reason is events.Ending.PROTOCOL and self._revocation.is_revoked(event.node)
+        count = self.outbound.ended(event, Reason.REVOKED if is_revoked else Reason.BROKEN)
+        self._presence.ended(event, count)
 
     def _moved(self, event: events.Moved) -> None:
         self.noted.append(NodeMoved(event.node.hex(), *event.address, at=self.now))

@@ -13,6 +13,8 @@ from overlay.systems.contextnet.transport.settings import TransportSettings
 
 EXACT, MINI_BUFFER, NONE = "exact", "mini_buffer", "none"
 """Values of ``delivery``."""
+SECRET: Final = "secret"  # noqa: S105 (a way, not a secret)
+"""The value of ``auth`` other than ``NONE``."""
 _TOPIC_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -52,8 +54,8 @@ class GatewaySettings(TransportSettings):
         "", help="Topics that nodes may publish to in addition to inbound: names, separated by commas."
     )
     auth: str = setting(
-        "secret",
-        choices=("secret", NONE),
+        SECRET,
+        choices=(SECRET, NONE),
         help="How nodes prove who they are. secret: by a secret of their own; none: not at all, on private addresses "
         "only.",
     )

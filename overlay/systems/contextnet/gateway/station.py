@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from overlay.core.addresses import Address
+from overlay.core.addresses import Address, parse_networks
 from overlay.core.chance import Chance, Chances
 from overlay.systems.contextnet.gateway.config import GatewayConfig
+from overlay.systems.contextnet.gateway.settings import NONE, SECRET
 from overlay.systems.contextnet.log_server import LogServer
 from overlay.systems.contextnet.records import codec
-from overlay.systems.contextnet.transport.gateway import GatewayEnd
+from overlay.systems.contextnet.transport.admission import Admission
+from overlay.systems.contextnet.transport.gateway import GatewayEnd, Secret
+from overlay.systems.contextnet.transport.secrets import NO_SECRET
 
 
 class Station(LogServer):
@@ -15,19 +18,29 @@ class Station(LogServer):
         self, name: str, address: Address, config: GatewayConfig, chances: Chances, wall_offset_ns: int
     ) -> None:
         super().__init__(name, address, chances, wall_offset_ns)
-        self.config, self.settings = config, config.settings
+        self.config = config
+        self.settings = settings = config.settings
         self.chance: Chance = chances.upkeep
         self.end = GatewayEnd(
             int(name.rpartition("-")[2]),
             config.secret,
-            config.secret_of,
-            config.settings,
+            config.secret_of if settings.auth == SECRET else _same_secret,
+            settings,
             chances.walks,
-            is_durable=config.settings.is_exact,
-            gateways=(),
+            is_durable=settings.is_exact,
+            admission=Admission(
+                settings.hello_per_ip,
+                settings.connections_per_ip,
+                parse_networks(settings.trusted, "trusted"),
+                is_private_only=settings.auth == NONE,
+            ),
             wall_offset=wall_offset_ns,
         )
 
     def tell(self, topic: str, key: bytes, record: object) -> None:
         """Append a record for which nothing waits."""
         self.append(topic, key, codec.write(record))
+
+
+def _same_secret(node: bytes) -> Secret:
+    return Secret(NO_SECRET)

@@ -40,7 +40,7 @@ class Node:
             wall_offset_ns=shared.wall_offset_ns,
             prefers_last=workload.reconnect_to == SAME,
             budget=shared.budget,
-            counters=shared.tally.counters,
+            counters=shared.counters,
         )
         self._starts_at: int | None = windows.start + starts_at(workload, plan.number)
         self._open = Open(NODE, plan.number, windows, shared.tally)

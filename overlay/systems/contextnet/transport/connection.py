@@ -67,7 +67,7 @@ class Connection(Owner):
             "is_new",
         ),
         *("is_open", "keepalive", "key_in", "key_out", "node", "number", "path", "receiver", "repeated", "replay"),
-        *("sender",),
+        *("is_restrained", "sender"),
         *("sent_at", "station", "terms", "trip"),
     )
 
@@ -97,6 +97,8 @@ class Connection(Owner):
         self.repeated = 0
         """The sequence up to which all must be acknowledged before it no longer counts as repeating."""
         self.is_open = True
+        self.is_restrained = False
+        """Whether the peer sends more than its share, and is told that we are busy."""
         self.is_new = True
         """No valid packet has come yet: a gateway sends no DATA, a node repeats its first ACK."""
         self.heard_at = self.sent_at = station.now
@@ -199,7 +201,8 @@ class Connection(Owner):
             return
         self._must_show(is_news)
         for whole in found:
-            self.station.arrived(self, whole)
+            if self.is_open:  # the one before may have been one too many
+                self.station.arrived(self, whole)
 
     def _must_show(self, at_once: bool) -> None:
         if at_once or self.receiver.shown >= 2 or not self.terms.ack_delay:
@@ -350,7 +353,9 @@ class Connection(Owner):
     def _send(self, kind: Type, body: bytes = b"", to: Address | None = None) -> None:
         station, receiver = self.station, self.receiver
         now, echo = station.now, None
-        flags = (Flags.BUSY if station.is_busy else 0) | (Flags.ACK_NOW if self._cannot_wait else 0)
+        flags = (Flags.BUSY if station.is_busy or self.is_restrained else 0) | (
+            Flags.ACK_NOW if self._cannot_wait else 0
+        )
         if to is None or to == self.address:
             if self._echo is not None:
                 number, came = self._echo

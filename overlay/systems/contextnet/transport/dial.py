@@ -77,6 +77,12 @@ class Dial(Owner):
         self.epoch = max(self.epoch, epoch)
         self._dial()
 
+    def learn(self, gateways: tuple[Address, ...]) -> None:
+        """Alternatives of one that refused, to be tried after the others; not where one of few is to be found."""
+        if not self.is_once:
+            more = tuple(one for one in gateways if one not in self._gateways)
+            self._gateways = (self._gateways + more)[: layouts.MOST_ADDRESSES]
+
     def next_gateway(self) -> None:
         self._place += 1
         if self._place < len(self._gateways):

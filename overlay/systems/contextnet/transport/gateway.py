@@ -18,6 +18,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.node import SECOND
 from overlay.systems.contextnet.transport import layouts, packets, secrets
+from overlay.systems.contextnet.transport.admission import Admission, Rate
 from overlay.systems.contextnet.transport.connection import ENDINGS, Connection, Terms, terms_of
 from overlay.systems.contextnet.transport.events import (
     Acknowledged,
@@ -37,8 +38,13 @@ from overlay.systems.contextnet.transport.receiver import Receiver, Whole
 from overlay.systems.contextnet.transport.sender import Outgoing, Sender
 from overlay.systems.contextnet.transport.settings import (
     ANSWERS_PER_S,
+    BYTES_PER_S,
+    HANDSHAKES_PER_S,
+    MESSAGES_PER_S,
+    MOST_AHEAD,
     MOST_MESSAGE,
     SAME_ACCEPT,
+    TOO_FAR_AHEAD,
     TransportSettings,
 )
 from overlay.systems.contextnet.transport.station import Station
@@ -55,29 +61,12 @@ _KNOWN_EPOCHS: Final = 100_000
 """Nodes without a connection of which the epoch is remembered, the newest ones."""
 
 
-class Rate:
-    """So many a second, as many at once (token bucket)."""
-
-    __slots__ = ("_at", "_gap", "_most")
-
-    def __init__(self, per_s: int) -> None:
-        self._gap, self._most = SECOND // per_s, SECOND
-        self._at = -self._most
-
-    def take(self, now: int) -> bool:
-        at = max(self._at, now - self._most)
-        if at + self._gap > now:
-            return False
-        self._at = at + self._gap
-        return True
-
-
 class Member:
     """A node with a connection, open or lingering."""
 
     __slots__ = (
         *("accept", "accepted_at", "connection", "epoch", "host", "is_told", "nonce", "receiver", "resumable"),
-        *("resumed", "sender", "stream"),
+        *("resumed", "sender", "spent_at", "stream"),
     )
 
     def __init__(self, stream: int, is_durable: bool) -> None:
@@ -92,6 +81,8 @@ class Member:
         self.resumed = False
         self.is_told = False
         """Whether its user knows of it."""
+        self.spent_at = 0
+        """Until when the messages that it sent would have lasted, at the rate that a node may have."""
 
     @property
     def is_open(self) -> bool:
@@ -111,16 +102,18 @@ class GatewayEnd(Station):
         chance: Chance,
         *,
         is_durable: bool = True,
+        admission: Admission | None = None,
         gateways: tuple[Address, ...] = (),
         wall_offset: int = 0,
         deadlines: Deadlines | None = None,
     ) -> None:
         """``number``: of this gateway, 16 bits. ``secret`` outlives restarts. ``is_durable``: messages of nodes are
-        acknowledged after ``settle``, and broken connections linger. ``chance`` must not be guessable, live."""
+        acknowledged after ``settle``, and broken connections linger. ``admission``: limits by host; ``None``: there are
+        none. ``chance`` must not be guessable, live."""
         super().__init__(settings, chance, deadlines, None)
         self._prefix, self._secret, self._secret_of = number << 48, secret, secret_of
         self._cookies = secrets.Cookies(secret)
-        self._is_durable = is_durable
+        self._is_durable, self._admission = is_durable, admission
         self.gateways = gateways
         """Alternatives, told in ACCEPT and REFUSE."""
         self.wall_offset = wall_offset
@@ -132,11 +125,8 @@ class GatewayEnd(Station):
         self._hosts: Counter[str] = Counter()
         """Connections by host, as they were accepted."""
         self._streams = 0
-        self._accepts, self._resets, self._versions = (
-            Rate(settings.accept_per_s),
-            Rate(ANSWERS_PER_S),
-            Rate(ANSWERS_PER_S),
-        )
+        self._handshakes, self._accepts = Rate(HANDSHAKES_PER_S), Rate(settings.accept_per_s)
+        self._resets, self._versions = Rate(ANSWERS_PER_S), Rate(ANSWERS_PER_S)
 
     # ---- for the user
 
@@ -256,17 +246,24 @@ class GatewayEnd(Station):
 
     def _hello(self, data: bytes, source: Address) -> None:
         hello = layouts.read_hello(data)
+        if self._admission is not None and not self._admission.may_greet(source[0], self.now):
+            raise BadPacket("hello rate", f"too many HELLOs come from {source[0]}")
         wall = self.now + self.wall_offset
         if not self._cookies.is_good(hello.cookie, source, hello.node, hello.nonce, self.now, wall):
             cookie = self._cookies.now(source, hello.node, hello.nonce, self.now)
             self.out.append((layouts.write_retry(layouts.Retry(hello.nonce, cookie)), source))
             return
+        if not self._handshakes.take(self.now):
+            raise BadPacket("handshakes", "too many handshakes a second")
         secret = self._secret_of(hello.node)
         if secret is None:
             self._refuse(hello.nonce, source, None, Refusal.SECRET)
             return
         if not secrets.is_proven(secret.key, b"hello", data):
             raise BadPacket("proof", "a HELLO was not made with the secret of its node")
+        if not self._is_allowed(source):
+            self._refuse(hello.nonce, source, secret.key, Refusal.SECRET)
+            return
         member, highest = self.members.get(hello.node), self.epoch_of(hello.node)
         if member is not None and (member.epoch, member.nonce) == (hello.epoch, hello.nonce):
             if self.now - member.accepted_at >= SAME_ACCEPT:
@@ -278,12 +275,22 @@ class GatewayEnd(Station):
             self._refuse(hello.nonce, source, secret.key, Refusal.EPOCH, epoch=highest)
         elif not hello.wants & Wants.LONG_TAG and self.settings.tag_bytes == 16:
             self._refuse(hello.nonce, source, secret.key, Refusal.VERSION)
-        elif self.is_leaving or (member is None and len(self.members) >= self.settings.max_connections):
+        elif self.is_leaving or not self._has_room(member, source):
             self._refuse(hello.nonce, source, secret.key, Refusal.FULL, retry_after_s=1)
         elif not self._accepts.take(self.now):
             self._refuse(hello.nonce, source, secret.key, Refusal.BUSY, retry_after_s=1)
         else:
             self._accept(hello, source, secret.key)
+
+    def _is_allowed(self, source: Address) -> bool:
+        return self._admission is None or self._admission.is_allowed(source[0])
+
+    def _has_room(self, member: Member | None, source: Address) -> bool:
+        """For one more connection from this host, or one that takes the place of another."""
+        host = source[0]
+        is_room = member is not None or len(self.members) < self.settings.max_connections
+        is_new = member is None or member.host != host
+        return is_room and (not is_new or self._admission is None or self._admission.may_join(host, self._hosts[host]))
 
     def _accept(self, hello: Hello, source: Address, secret: bytes) -> None:
         settings, node, member = self.settings, hello.node, self.members.get(hello.node)
@@ -381,9 +388,24 @@ class GatewayEnd(Station):
 
     def arrived(self, connection: Connection, whole: Whole) -> None:
         node = connection.node
+        if not self._may_send(connection, len(whole.data)):
+            return
         needs_receipt = self._is_durable and whole.kind in (Kind.MESSAGE, Kind.CONTEXT)
         receipt = Receipt(node, self.members[node].stream, whole.sequence) if needs_receipt else None
         self.told.append(Arrived(node, whole.kind, whole.data, receipt))
+
+    def _may_send(self, connection: Connection, size: int) -> bool:
+        """Above its rate a node is told that we are busy; one that goes on is closed."""
+        member = self.members[connection.node]
+        cost = max(SECOND // MESSAGES_PER_S, size * SECOND // BYTES_PER_S)
+        member.spent_at = max(member.spent_at, self.now) + cost
+        ahead = member.spent_at - self.now
+        connection.is_restrained = ahead > MOST_AHEAD
+        if ahead > TOO_FAR_AHEAD:
+            self.counters["rate of a node"] += 1
+            connection.close(Close.PROTOCOL)
+            return False
+        return True
 
     def acknowledged(self, connection: Connection, tokens: list[object]) -> None:
         self.told += [Acknowledged(connection.node, token) for token in tokens]
@@ -392,6 +414,9 @@ class GatewayEnd(Station):
         self.told.append(Answered(connection.node, value))
 
     def moved(self, connection: Connection) -> None:
+        if not self._is_allowed(connection.address):
+            connection.close(Close.PROTOCOL)
+            return
         self.told.append(Moved(connection.node, connection.address))
 
     def broken(self, connection: Connection) -> None:

@@ -215,6 +215,8 @@ class NodeEnd(Station):
         elif refusal.code is Refusal.EPOCH:
             dial.again(refusal.epoch)
         else:
+            if is_proven:
+                dial.learn(refusal.gateways)
             dial.next_gateway()
 
     def _is_believed(self, refusal: Refuse, data: bytes) -> bool:

@@ -25,6 +25,12 @@ AMPLIFICATION: Final = 3
 """Bytes that may go to an address under validation for each byte that came from it."""
 ANSWERS_PER_S: Final = 10
 """RESETs of a gateway, and refusals of other versions."""
+HANDSHAKES_PER_S: Final = 2_000
+"""HELLOs with a cookie, of which a gateway checks the proof."""
+MESSAGES_PER_S, BYTES_PER_S = 500, 4_000_000
+"""Of one node: one with a greater share of either for longer than ``MOST_AHEAD`` is told that the gateway is busy."""
+MOST_AHEAD, TOO_FAR_AHEAD = SECOND, 4 * SECOND
+"""A node that goes on until it is so much ahead is closed. One that obeys sends at most 32 DATA in a time-out."""
 MOST_MESSAGE: Final = 60_000
 """Bytes of a payload, as ACCEPT says."""
 
