@@ -3,6 +3,7 @@ give packets or ``BadPacket``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Final, NamedTuple
 
@@ -241,7 +242,7 @@ def _filters(found: list[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-_READERS = {
+_READERS: Final[dict[int, Callable[[_Body], Packet]]] = {
     Type.CONNECT: _connect,
     Type.SUBSCRIBE: _subscribe,
     Type.UNSUBSCRIBE: _unsubscribe,
