@@ -33,7 +33,7 @@ def of(rows: Rows, name: str) -> Mapping[str, float]:
     return only(rows, mtd_enabled=is_stored, disconnecting_share=share)
 
 
-def each(rows: Rows, names: tuple[str, ...], measure: str) -> Quantities:
+def each(rows: Rows, names: tuple[str, ...], measure: str) -> dict[str, float]:
     return {name: of(rows, name)[measure] for name in names}
 
 
@@ -41,7 +41,7 @@ def each(rows: Rows, names: tuple[str, ...], measure: str) -> Quantities:
 
 
 def _without(rows: Rows) -> Quantities:
-    found = dict(each(rows, WITHOUT, "te_disconnecting"))
+    found = each(rows, WITHOUT, "te_disconnecting")
     return {**found, "difference": abs(found["mtd_3"] - found["mtd_5"])}
 
 
@@ -259,7 +259,7 @@ DISCONNECTION_STUDY = Study(
     sources=(TE.source, RTT.source),
     limits=(
         SIMULATED,
-        "Total efficiencies of 95.81 and 90.07 % agree with 28.2 and 67.3 % of messages to disconnecting nodes; the paper "
-        "says 30 and 70 %.",
+        "Total efficiencies of 95.81 and 90.07 % agree with 28.2 and 67.3 % of messages to disconnecting nodes; the "
+        "paper says 30 and 70 %.",
     ),
 )
