@@ -56,6 +56,12 @@ def test_by_default_nothing_is_lost(tmp_path: Path, disconnect: str) -> None:
     assert found["repeats"] > 0
 
 
+def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
+    groups = {"definers": 2, "groups": 3, "context_change_per_min": 6, "groupcast_per_min": 60}
+    found = run(tmp_path, {}, groups | {"nodes": 20, "messages": 6})
+    assert (found["te"], found["group_wrong"]) == (100, 0)
+
+
 @thoroughly
 def test_balancing_moves_nodes_from_a_full_gateway(tmp_path: Path) -> None:
     workload = {"nodes": 60, "gateways": 3, "start": "first", "gateway_capacity": "60,60,30", "load_noise": 0.02}
