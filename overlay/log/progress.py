@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Sequence
 
 from overlay.log.node import Assignment
@@ -18,42 +18,43 @@ class Progress:
 
     def __init__(self) -> None:
         self._groups: dict[Place, str] = {}
-        self._read: dict[Place, deque[int]] = {}
-        """Positions read, the oldest first; those before the first are settled."""
-        self._settled: dict[Place, set[int]] = {}
-        """Those of them that are settled, behind one that is not."""
+        self._unsettled: dict[Place, OrderedDict[int, None]] = {}
+        """Positions, the oldest first. One may stay for an hour while thousands behind it are settled, which leave no
+        trace."""
+        self._newest: dict[Place, int] = {}
+        """The last position read."""
         self._changed: dict[Place, int] = {}
         """Positions to commit."""
 
     def assigned(self, partitions: Sequence[Assignment]) -> None:
         for found in partitions:
             place = found.topic, found.partition
-            self._groups[place], self._read[place], self._settled[place] = found.group, deque(), set()
+            self._groups[place], self._unsettled[place] = found.group, OrderedDict()
 
     def revoked(self, partitions: Sequence[Assignment]) -> None:
         for found in partitions:
-            for table in (self._groups, self._read, self._settled, self._changed):
+            for table in (self._groups, self._unsettled, self._newest, self._changed):
                 table.pop((found.topic, found.partition), None)
 
     def read(self, record: Record) -> None:
-        self._read[record.topic, record.partition].append(record.position)
+        place = record.topic, record.partition
+        self._unsettled[place][record.position] = None
+        self._newest[place] = record.position
 
     def settle(self, topic: str, partition: int, position: int) -> None:
         """Also of what was revoked meanwhile, which changes nothing."""
         place = topic, partition
-        read = self._read.get(place)
-        if not read or not read[0] <= position <= read[-1]:
+        unsettled = self._unsettled.get(place)
+        if not unsettled or position not in unsettled:
             return
-        settled = self._settled[place]
-        settled.add(position)
-        while read and read[0] in settled:
-            done = read.popleft()
-            settled.discard(done)
-            self._changed[place] = done + 1
+        is_first = next(iter(unsettled)) == position
+        del unsettled[position]
+        if is_first:
+            self._changed[place] = next(iter(unsettled), self._newest[place] + 1)
 
     def unsettled(self) -> int:
         """How many records."""
-        return sum(map(len, self._read.values()))
+        return sum(map(len, self._unsettled.values()))
 
     def positions_to_commit(self) -> Sequence[Position]:
         changed, self._changed = self._changed, {}
@@ -63,8 +64,7 @@ class Progress:
         ]
 
     def check_invariants(self) -> None:
-        for place, settled in self._settled.items():
-            read = self._read[place]
-            assert settled <= set(read), "what is settled was read"
-            assert not read or read[0] not in settled, "all settled positions before the first unsettled are committed"
-            assert self._changed.get(place, 0) <= (read[0] if read else self._changed.get(place, 0))
+        for place, position in self._changed.items():
+            unsettled = self._unsettled[place]
+            assert position <= next(iter(unsettled), position), "what is committed is settled"
+            assert position <= self._newest[place] + 1, "and was read"

@@ -12,6 +12,7 @@ from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import SettingInfo
 from overlay.systems.absent import absent
 from overlay.systems.context_broker.system import SYSTEM as CONTEXT_BROKER
+from overlay.systems.contextnet.system import SYSTEM as CONTEXTNET
 from overlay.systems.contract import System, WalkPolicy
 from overlay.systems.federation.system import SYSTEM as FEDERATION
 from overlay.systems.radiator.system import SYSTEM as RADIATOR
@@ -26,7 +27,7 @@ class _Systems(dict[str, System]):
         return absent(name)
 
 
-SYSTEMS = _Systems({system.name: system for system in (CONTEXT_BROKER, RADIATOR, FEDERATION, SILBOPS)})
+SYSTEMS = _Systems({system.name: system for system in (CONTEXT_BROKER, RADIATOR, FEDERATION, SILBOPS, CONTEXTNET)})
 """By name, in the order of menus. Runs and networks can be of a system that is not installed (any more)."""
 
 

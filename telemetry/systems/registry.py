@@ -19,13 +19,15 @@ from telemetry.lake.records import STORED, own_schema, own_table
 from telemetry.measures import COMMON, Measure
 from telemetry.studies.study import Row, Study
 from telemetry.systems.context_broker.system import ContextBrokerTelemetry
+from telemetry.systems.contextnet.system import ContextNetTelemetry
 from telemetry.systems.contract import Telemetry
 from telemetry.systems.federation.system import FederationTelemetry
 from telemetry.systems.radiator.system import RadiatorTelemetry
 from telemetry.systems.silbops.system import SilbopsTelemetry
 
 TELEMETRY: dict[str, type[Telemetry]] = {
-    one.name: one for one in (ContextBrokerTelemetry, RadiatorTelemetry, FederationTelemetry, SilbopsTelemetry)
+    one.name: one
+    for one in (ContextBrokerTelemetry, RadiatorTelemetry, FederationTelemetry, SilbopsTelemetry, ContextNetTelemetry)
 }
 """Systems with telemetry of their own; others have the common one."""
 

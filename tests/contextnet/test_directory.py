@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from overlay.core.errors import WireError
 from overlay.log.node import Assignment
+from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.routing.directory import Directory, Route
 from overlay.systems.contextnet.routing.listed import ListedGateways
 from overlay.systems.contextnet.routing.settings import RoutingSettings
-from tests.contextnet.records_of import UNIX_US, gateway_list, node, presence, record
+from tests.contextnet.records_of import gateway_list, node, presence, record
 from tests.thorough import examples
 
 ABSENT = "unsent"
@@ -91,9 +92,13 @@ def test_with_everyone_all_gateways_get_it_and_nothing_needs_to_be_known():
 def test_it_is_known_since_when_a_gateway_is_not_listed():
     listed = ListedGateways()
     assert not listed.is_known
-    assert listed.read(gateway_list(1, 0, 1)) == {"gateway-0", "gateway-1"}
-    assert listed.read(gateway_list(2, 1, at_us=UNIX_US + 5)) == frozenset()
-    listed.read(gateway_list(3, 1, at_us=UNIX_US + 9))
-    assert listed.missing_since == {"gateway-0": UNIX_US + 5}
-    assert listed.read(gateway_list(4, 0, 1)) == {"gateway-0"}
+    assert listed.heard(gateways(1, 0, 1), 1) == {"gateway-0", "gateway-1"}
+    assert listed.heard(gateways(2, 1), 5) == frozenset()
+    listed.heard(gateways(3, 1), 9)
+    assert listed.missing_since == {"gateway-0": 5}
+    assert listed.heard(gateways(4, 0, 1), 12) == {"gateway-0"}
     assert listed.missing_since == {}
+
+
+def gateways(version, *numbers):
+    return codec.read("gw_list", gateway_list(version, *numbers).value)

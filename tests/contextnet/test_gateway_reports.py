@@ -157,6 +157,13 @@ def test_a_report_of_many_nodes_comes_in_parts_of_4096():
     assert [(one.part, one.parts, len(one.nodes)) for one in found] == [(0, 2, 4_096), (1, 2, 904)]
 
 
+def test_a_window_as_long_as_its_round_ends_with_a_report():
+    site = Site(config={"ping_period_s": 20})
+    site.feed("ping_config", PingConfig(2, 20_000, 3))
+    site.run(30_500)
+    assert len(site.records("connection_report")) == 5
+
+
 def test_the_ping_period_follows_the_newest_configuration():
     site = Site(config={"ping_period_s": 20})
     site.feed("ping_config", PingConfig(2, 500, 3))

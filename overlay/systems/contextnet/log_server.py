@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import msgpack
-
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.errors import WireError
@@ -23,10 +21,15 @@ from overlay.log.node import Assignment, Subscription
 from overlay.log.progress import Progress
 from overlay.log.topics import Append, Position, Record
 from overlay.peers.operators import Operators
+from overlay.systems.contextnet.records import codec
+from overlay.systems.contextnet.records.kinds import MOST_REJECTED
 from overlay.systems.contextnet.records.names import REJECTED
+from overlay.systems.contextnet.records.records import Rejected
 
 MOST_UNSETTLED: Final = 1_024
 """Records read and not settled, of which more are not read."""
+MOST_REASON: Final = 200
+"""Characters."""
 
 
 class LogServer:
@@ -169,5 +172,5 @@ class LogServer:
 
     def _reject(self, record: Record, reason: str) -> None:
         self.counters["rejected"] += 1
-        rejected = {"v": 1, "topic": record.topic, "reader": self.name, "reason": reason, "value": record.value}
-        self.append(REJECTED, record.key, msgpack.packb(rejected), lambda: self.settle(record))
+        rejected = Rejected(record.topic, self.name, reason[:MOST_REASON], record.value[:MOST_REJECTED])
+        self.append(REJECTED, record.key, codec.write(rejected), lambda: self.settle(record))

@@ -1,4 +1,4 @@
-"""What clients and servers report of a run besides samples and events, as rows of ``TABLES``, for its measures.
+"""What clients and servers report of a run, with samples and events, as rows of ``TABLES``, for its measures.
 
 Counterparts: the clients in ``load`` and the store write them, ``measuring`` reads them. Times ``*_us`` are µs since
 the zero of the deployment. Ids of messages are in hexadecimal digits; nodes have their numbers.
@@ -38,7 +38,7 @@ class Repeated:
     """A message was handed over to its receiver's application again."""
 
     id: str
-    at_us: int
+    again_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Shifted:
     """A node got another address."""
 
     node: int
-    at_us: int
+    shifted_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ContextSet:
 
     node: int
     values: list[int]
-    at_us: int
+    set_us: int
 
 
 @dataclass(frozen=True, slots=True)

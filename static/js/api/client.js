@@ -172,7 +172,7 @@ export const experimentsClaims = (id, options) => send("GET", `/api/experiments/
 /**
  * Results by configuration: varied parameters, n, figures with 95 % intervals, run counts, failures and thresholds.
  * @param {string | number} id
- * @param {{ format?: "csv" | "json" | "parquet", sort?: "-bytes_per_pair" | "-lag_mean" | "-lag_p95" | "-latency_mean" | "-latency_p95" | "-messages_per_change" | "-n" | "-p50" | "-p95" | "-ts_mean" | "-ts_p95" | "-ts_sd" | "bytes_per_pair" | "configuration" | "lag_mean" | "lag_p95" | "latency_mean" | "latency_p95" | "messages_per_change" | "n" | "p50" | "p95" | "ts_mean" | "ts_p95" | "ts_sd" }} [query]
+ * @param {{ format?: "csv" | "json" | "parquet", sort?: "-bytes_per_pair" | "-lag_mean" | "-lag_p95" | "-latency_mean" | "-latency_p95" | "-messages_per_change" | "-n" | "-p50" | "-p95" | "-rtt_mean" | "-rtt_p99" | "-te" | "-ts_mean" | "-ts_p95" | "-ts_sd" | "bytes_per_pair" | "configuration" | "lag_mean" | "lag_p95" | "latency_mean" | "latency_p95" | "messages_per_change" | "n" | "p50" | "p95" | "rtt_mean" | "rtt_p99" | "te" | "ts_mean" | "ts_p95" | "ts_sd" }} [query]
  * @param {Options} [options]
  * @returns {Promise<(Record<string, any>)[]>}
  */

@@ -73,6 +73,13 @@ MEASURES = (
     ),
     *(_rtt(whose, name) for whose in _WHOSE for name in _STATISTICS),
     _percent("share_within_20ms", "RTT within 20 ms", "Delivered messages with an RTT of at most 20 ms."),
+    _percent("share_within_50ms", "RTT within 50 ms", "Delivered messages with an RTT of at most 50 ms."),
+    _percent(
+        "share_1s_to_2s_disconnecting",
+        "RTT between 1 and 2 s, nodes that disconnect",
+        "Delivered messages of nodes that are off from time to time with an RTT above 1 s and at most 2 s.",
+        "lower",
+    ),
     _percent("share_over_2s", "RTT over 2 s", "Delivered messages with an RTT of more than 2 s.", "lower"),
     _percent(
         "share_over_2s_disconnecting",
@@ -97,7 +104,10 @@ MEASURES = (
         "Connections / capacity of the most loaded gateway / the mean over gateways; in the second half of measuring.",
     ),
     _number(
-        "seconds_to_even", "Time until loads are even", "s", "Until that ratio is at most 1.15 for the first time."
+        "seconds_to_even",
+        "Time until loads are even",
+        "seconds",
+        "Until that ratio is at most 1.15 for the first time.",
     ),
     _count("repeats", "Repeats", "DATA that nodes and gateways transmitted again.", "lower"),
     _count("breaks", "Broken connections", "Connections that a gateway declared broken.", "lower"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from overlay.journal.facts import Connection, Delivery, HandOver
+from overlay.journal.facts import Connection, Delivery, Fact, HandOver
 from overlay.systems.contextnet.measuring.facts import Facts
 from overlay.systems.contextnet.measuring.figures import figures
 from overlay.systems.contextnet.names import APPLICATION, NODE
@@ -16,6 +16,7 @@ from overlay.systems.contextnet.system import SYSTEM
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contextnet.measures import MEASURES, PART
 from telemetry.systems.contextnet.shown import COUNTERS, KEY_FIGURES, SERIES, SERIES_OF_NETWORKS, WORDINGS
+from telemetry.systems.contextnet.studies.disconnections import DISCONNECTION_STUDY
 from telemetry.systems.contract import Journalled, Telemetry
 
 DOUBTS = {"duplicates": "messages came twice", "group_wrong": "deliveries to groups were wrong"}
@@ -26,6 +27,7 @@ class ContextNetTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES, KEY_FIGURES, WORDINGS
     network_series, tables = SERIES_OF_NETWORKS, TABLES
+    studies = (DISCONNECTION_STUDY,)
     first_figure = "te"
     published_in = "Section 4"
     _known: tuple[Journalled, Mapping[str, float | None]] | None = None
@@ -60,7 +62,8 @@ class ContextNetTelemetry(Telemetry):
 def facts_of(journalled: Journalled) -> Facts:
     """The facts of a run that its measures are made of."""
     facts = Facts()
-    for fact in (*journalled.ticks, *journalled.events):
+    known: Iterable[Fact] = (*journalled.ticks, *journalled.events)
+    for fact in known:
         facts.add(fact)
     for name, rows in journalled.own.items():
         for row in rows.to_pylist():

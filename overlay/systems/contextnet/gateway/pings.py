@@ -45,7 +45,9 @@ class Pings:
         self._station.timers.set("pings", self._station.now + self._config.period_s * SECOND)
 
     def begin(self) -> None:
-        """A round."""
+        """A round. The window of the one before may end just now."""
+        if self._round is not None:
+            self.report()
         station, now = self._station, self._station.now
         period = self._config.period_s * SECOND
         spread = min(period // 2, MOST_SPREAD)

@@ -83,7 +83,7 @@ class Application:
     # ---- for drivers of clients
 
     def receive_datagram(self, lane: int, data: bytes, source: Address, now: int) -> bool:
-        return False  # nobody sends it any
+        return False  # no sender knows its address
 
     def datagrams_to_send(self) -> Sequence[tuple[int, bytes, Address]]:
         return ()

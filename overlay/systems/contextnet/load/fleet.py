@@ -37,7 +37,7 @@ class Fleet:
     ) -> None:
         """``secret``: of the network."""
         self.tally = Tally()
-        self.tally.counters = Counter(self.tally.counters)
+        self.tally.counters = counters = Counter(self.tally.counters)
         budget = Budget(settings.repeat_share if settings.bound_repeats else None)
         self._shared = Shared(
             settings,
@@ -48,6 +48,7 @@ class Fleet:
             seed,
             wall_offset_ns,
             self.tally,
+            counters,
             draws(workload, seed),
             budget,
         )

@@ -40,7 +40,7 @@ class Node:
             wall_offset_ns=shared.wall_offset_ns,
             prefers_last=workload.reconnect_to == SAME,
             budget=shared.budget,
-            counters=shared.tally.counters,
+            counters=shared.counters,
         )
         self._starts_at: int | None = windows.start + starts_at(workload, plan.number)
         self._open = Open(NODE, plan.number, windows, shared.tally)
@@ -139,6 +139,8 @@ class Node:
         gateways, home = list(self.shared.gateways), self.shared.workload.home_of(self.number)
         self.core.context = self._next_context(now)
         self.core.turn_on(now, tuple(gateways[home:] + gateways[:home]))
+        if self.shared.workload.definers:  # which make groups of it before its first message
+            self.core.tell_context(self.core.context, now)
 
     def _come_and_go(self, now: int) -> None:
         while (due := self._outages.next_due) is not None and due <= now:

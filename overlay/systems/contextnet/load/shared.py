@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -28,6 +29,8 @@ class Shared:
     seed: int
     wall_offset_ns: int
     tally: Tally
+    counters: Counter[str]
+    """Those of the tally."""
     draws: Draws
     budget: Budget
     index_of: dict[Address, int] = field(init=False)

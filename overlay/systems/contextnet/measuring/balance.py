@@ -46,7 +46,8 @@ def load_ratios(facts: Facts) -> Iterator[tuple[int, float]]:
 def _per_min(facts: Facts, moves: list[int]) -> float | None:
     """Of the parts of measuring that are later than ``SETTLED_US`` after its start and after each fault's end."""
     begins = [facts.begin_us, *(one.at_us for one in facts.events if one.name in FAULT_ENDS)]
-    parts, clear = [], facts.begin_us
+    parts: list[tuple[float, float]] = []
+    clear = facts.begin_us
     for at in sorted(begins):
         if at > clear:
             parts.append((clear, at))

@@ -33,8 +33,8 @@ def wrong(facts: Facts) -> int | None:
 
 def _certain(casts: Sequence[Cast], contexts: Sequence[ContextSet]) -> Iterator[tuple[Cast, bool]]:
     """The casts at which a node was certainly inside or outside of the group."""
-    ordered = sorted(contexts, key=lambda one: one.at_us)
+    ordered = sorted(contexts, key=lambda one: one.set_us)
     for cast in casts:
-        before = [one for one in ordered if one.at_us <= cast.due_us + QUIET_US]
-        if before and before[-1].at_us <= cast.due_us - QUIET_US:
+        before = [one for one in ordered if one.set_us <= cast.due_us + QUIET_US]
+        if before and before[-1].set_us <= cast.due_us - QUIET_US:
             yield cast, before[-1].values[cast.definer] == cast.group

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from typing import Final
 
 from overlay.core.samples import deviation, mean, quantile
@@ -15,7 +16,6 @@ Figures = dict[str, float | None]
 
 DELIVERED, LATE, EXPIRED, EVICTED, REFUSED, LOST = "delivered", "late", "expired", "evicted", "refused", "lost"
 COLUMNS: Final = (DELIVERED, LATE, EXPIRED, EVICTED, REFUSED, LOST)
-SHORT_US, LONG_US = 20_000, 2_000_000
 
 
 class Ledger:
@@ -86,9 +86,11 @@ class Ledger:
             **rtt_figures("rtt", of_all),
             **rtt_figures("rtt_fixed", of_fixed),
             **rtt_figures("rtt_disconnecting", of_others),
-            "share_within_20ms": percent(sum(rtt <= SHORT_US for rtt in of_all), len(of_all)),
-            "share_over_2s": over(of_all),
-            "share_over_2s_disconnecting": over(of_others),
+            "share_within_20ms": band(of_all, 0, 20),
+            "share_within_50ms": band(of_all, 0, 50),
+            "share_over_2s": band(of_all, 2_000, inf),
+            "share_1s_to_2s_disconnecting": band(of_others, 1_000, 2_000),
+            "share_over_2s_disconnecting": band(of_others, 2_000, inf),
             "stored_delay_mean_s": None if not stored else sum(stored) / len(stored) / 1e6,
         }
 
@@ -109,8 +111,9 @@ def percent(part: float, whole: float) -> float | None:
     return 100 * part / whole if whole else None
 
 
-def over(rtts: Sequence[int]) -> float | None:
-    return percent(sum(rtt > LONG_US for rtt in rtts), len(rtts))
+def band(rtts: Sequence[int], above_ms: float, until_ms: float) -> float | None:
+    """The share of ``rtts`` (µs) above one bound and up to another."""
+    return percent(sum(above_ms < rtt / 1e3 <= until_ms for rtt in rtts), len(rtts))
 
 
 def rtt_figures(name: str, ordered: Sequence[int]) -> Mapping[str, float | None]:

@@ -101,6 +101,6 @@ def _path_extra_ms(facts: Facts) -> float | None:
     by_node = defaultdict(list)
     for node, intended, rtt in answered:
         by_node[node].append((intended, rtt))
-    after = [next((rtt for intended, rtt in by_node[one.node] if intended >= one.at_us), None) for one in shifted]
+    after = [next((rtt for intended, rtt in by_node[one.node] if intended >= one.shifted_us), None) for one in shifted]
     known = [rtt for rtt in after if rtt is not None]
     return (median(known) - median([rtt for *_, rtt in answered])) / 1e3 if known else None

@@ -1,4 +1,4 @@
-"""Ids that were seen lately."""
+"""Ids that were seen recently."""
 
 from __future__ import annotations
 

@@ -29,6 +29,8 @@ MOST_GATEWAYS: Final = 255
 """In a list of them: the transport counts them in a byte."""
 MOST_GROUPS: Final = 64
 """Of a node."""
+MOST_ATTEMPTS: Final = 65_535
+"""That are counted."""
 MOST_REJECTED: Final = 65_536
 """Bytes of a record that cannot be read, which are kept."""
 

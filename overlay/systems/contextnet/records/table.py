@@ -17,7 +17,7 @@ AT = Field("at", TIME_US, "When it was made.")
 SEQ = Field("seq", COUNT, "Counts them since the gateway's start.")
 OF_NODE = Field("node", NODE, "The mobile node.")
 OF_EPOCH = Field("epoch", EPOCH, "Of the node's connection.")
-ATTEMPTS = Field("attempts", whole(0, 65_535), "How often the store has sent it.")
+ATTEMPTS = Field("attempts", whole(0, kinds.MOST_ATTEMPTS), "How often the store has sent it.")
 AMOUNT = record("*total, free*", r.Amount, (COUNT, COUNT), ("total", "free"))
 RANKED = record(
     "*gateway, address, score*", r.Ranked, (NAME, kinds.ADDRESS, kinds.SCORE), ("gateway", "address", "score")

@@ -10,7 +10,7 @@ from overlay.log.ready import Ready
 from overlay.log.topics import Record
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import GATEWAY_LIST, OUTBOUND, PRESENCE, UNSENT, gateway_topic
-from overlay.systems.contextnet.records.records import Presence
+from overlay.systems.contextnet.records.records import GatewayList, Presence
 from overlay.systems.contextnet.routing.listed import ListedGateways
 from overlay.systems.contextnet.routing.settings import EVERYONE, RoutingSettings
 
@@ -59,15 +59,15 @@ class Directory:
     def read(self, record: Record) -> None:
         """Raises ``WireError``. A topic of others changes nothing."""
         try:
-            if record.topic == PRESENCE:
-                self._learn(codec.read(record.topic, record.value))
-            elif record.topic == GATEWAY_LIST:
-                self.gateways.read(record)
+            if record.topic in (PRESENCE, GATEWAY_LIST):
+                self._learn(record, codec.read(record.topic, record.value))
         finally:
             self._ready.read(record)
 
-    def _learn(self, found: Presence) -> None:
-        if is_newer(found, self._nodes.get(found.node)):
+    def _learn(self, record: Record, found: Presence | GatewayList) -> None:
+        if isinstance(found, GatewayList):
+            self.gateways.heard(found, record.appended_us)
+        elif is_newer(found, self._nodes.get(found.node)):
             self._nodes[found.node] = found
 
     def where(self, node: bytes) -> Presence | None:

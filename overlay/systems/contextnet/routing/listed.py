@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from overlay.log.topics import Record
-from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.records import GatewayList, Ranked
 
 
@@ -29,16 +27,15 @@ class ListedGateways:
         """The best first."""
         return self._listed
 
-    def read(self, record: Record) -> frozenset[str]:
-        """Returns the gateways that are listed now and were not before. Raises ``WireError``."""
-        found: GatewayList = codec.read(record.topic, record.value)
+    def heard(self, found: GatewayList, appended_us: int) -> frozenset[str]:
+        """A list, which was appended at this Unix µs. Returns the gateways that are listed now and were not before."""
         if found.version < self._version:
             return frozenset()
         before, self._version = self._listed, found.version
         self._listed = {one.gateway: one for one in found.gateways}
         for gateway in before:
             if gateway not in self._listed:
-                self.missing_since.setdefault(gateway, record.appended_us)
+                self.missing_since.setdefault(gateway, appended_us)
         for gateway in self._listed:
             self.missing_since.pop(gateway, None)
         return frozenset(self._listed.keys() - before.keys())

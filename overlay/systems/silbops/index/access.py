@@ -1,19 +1,20 @@
 """A filter is found by the equality that fewest filters are found by; what is left of it is tested on candidates.
 
-Access predicates (Fabret et al., SIGMOD 2001); filters without an equality are found by the name that fewest are found
-by, as OpIndex does with its pivot (Zhang et al., VLDB 2014). A change takes the same time however many filters there
-are.
+Access predicates (Fabret et al., SIGMOD 2001). Filters without an equality are found by the name that fewest are found
+by, as OpIndex does with its pivot (Zhang et al., VLDB 2014), and there by a constraint, as in ``counting``. A change
+takes the same time however many filters there are, but for the sorted maps of these constraints.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Generic
 
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index.contract import Key
-from overlay.systems.silbops.index.terms import Sieve, Term, Terms
+from overlay.systems.silbops.index.terms import Ranges, Sieve, Term, Terms
 
 
 class Bucket(Generic[Key]):
@@ -29,7 +30,7 @@ class Bucket(Generic[Key]):
         return len(self.whole) + len(self.tested)
 
     def add(self, key: Key, terms: Sequence[Term], found_by: int) -> None:
-        """``found_by``: how many of its terms a notification satisfies that comes here."""
+        """``found_by``: how many of its terms a notification satisfies that comes here; they are the last."""
         if len(terms) == found_by:
             self.whole[key] = None
         else:
@@ -50,11 +51,16 @@ class Bucket(Generic[Key]):
 
 
 class Access(Generic[Key]):
+    """The ``place`` of a term: the bucket of filters that are found by it."""
+
     def __init__(self) -> None:
         self._terms: Terms = Terms()
         self._filters: dict[Key, Sequence[Term]] = {}
         """The last term is the one that it is found by."""
-        self._named: dict[str, Bucket[Key]] = {}
+        self._ranges = Ranges()
+        """Terms that filters without an equality are found by."""
+        self._named: Counter[str] = Counter()
+        """How many of these filters are found by a name."""
         self._everything: dict[Key, None] = {}
 
     def __len__(self) -> int:
@@ -71,7 +77,13 @@ class Access(Generic[Key]):
         others = [term for term in found if term is not rarest and not term.is_equality]
         terms = (*(term for term in equalities if term is not rarest), *others, rarest)
         self._filters[key] = terms
-        self._bucket(rarest).add(key, terms, found_by=rarest.is_equality)
+        if rarest.place is None:
+            rarest.place = Bucket()
+            if not equalities:
+                self._ranges.enter(rarest)
+        if not equalities:
+            self._named[rarest.constraint.name] += 1
+        rarest.place.add(key, terms, found_by=1)
         return self._terms.shared(found)
 
     def remove(self, key: Key) -> None:
@@ -79,44 +91,35 @@ class Access(Generic[Key]):
         if not terms:
             del self._everything[key]
             return
-        bucket = self._bucket(terms[-1])
-        bucket.remove(key)
-        if not bucket:
-            self._drop_bucket(terms[-1])
+        rarest = terms[-1]
+        rarest.place.remove(key)
+        if not rarest.is_equality:
+            self._named[rarest.constraint.name] -= 1
+            if not self._named[rarest.constraint.name]:
+                del self._named[rarest.constraint.name]
+        if not rarest.place:
+            rarest.place = None
+            if not rarest.is_equality:
+                self._ranges.leave(rarest)
         self._terms.release(terms)
 
     def match(self, values: Values) -> list[Key]:
         found = list(self._everything)
         known = self._terms.equalities(values)
-        buckets = [term.place for term in known]
-        if self._named:
-            buckets += map(self._named.get, values)
         sieve = Sieve(known, values)
-        for bucket in buckets:
-            if bucket is not None:
-                bucket.collect(sieve, found)
+        for term in known:
+            if term.place is not None:
+                term.place.collect(sieve, found)
+        for term in self._ranges.satisfied(values):
+            sieve.known.add(term)
+            term.place.collect(sieve, found)
         return found
 
-    def _bucket(self, term: Term) -> Bucket[Key]:
-        if not term.is_equality:
-            return self._named.setdefault(term.constraint.name, Bucket())
-        if term.place is None:
-            term.place = Bucket()
-        place: Bucket[Key] = term.place
-        return place
-
-    def _drop_bucket(self, term: Term) -> None:
-        if term.is_equality:
-            term.place = None
-        else:
-            del self._named[term.constraint.name]
-
-    def _crowd(self, term: Term) -> int:
-        """How many filters without an equality are found by the name."""
-        bucket = self._named.get(term.constraint.name)
-        return len(bucket) if bucket else 0
+    def _crowd(self, term: Term) -> tuple[int, int]:
+        """Of those by one name, the term of most filters."""
+        return self._named[term.constraint.name], -term.uses
 
 
 def _crowd(term: Term) -> int:
-    """How many filters are found by an equality."""
+    """How many filters are found by it."""
     return len(term.place) if term.place else 0

@@ -1,20 +1,24 @@
 """Constraints as objects that filters share: equal ones of all filters are one term.
 
 So each is kept once, and tested once for a notification. The equalities that a notification satisfies, as most
-constraints are equalities, are looked up by its attributes; the others are tested when a filter needs them.
+constraints are equalities, are looked up by its attributes; the others are found in order, or tested when a filter
+needs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from overlay.systems.silbops.content.constraints import ANY, COMPARISONS, EQUAL, Compare, Constraint
+from sortedcontainers import SortedDict
+
+from overlay.systems.silbops.content.constraints import ABOVE, ANY, BELOW, COMPARISONS, EQUAL, Compare, Constraint
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import BOOL, KINDS, NUMBER, TEXT, Value, Values
 
 _TYPES = {BOOL: (bool,), NUMBER: (int, float), TEXT: (str,), None: (bool, int, float, str)}
 """Of values, by the kind of a constraint; ``any`` has none."""
+_ORDERS = (*ABOVE, *BELOW)
 
 
 class Term:
@@ -27,7 +31,8 @@ class Term:
         """How many filters have it."""
         self.place: Any = None
         """What an index keeps of the filters that it finds by this term."""
-        self.types, self.value = _TYPES[one.kind], one.value
+        self.types: tuple[type, ...] = _TYPES[one.kind]
+        self.value = one.value
         self.compare: Compare = _always if one.op == ANY else COMPARISONS[one.op]
 
     def holds(self, value: Value | None) -> bool:
@@ -41,16 +46,18 @@ def _always(value: Value, wanted: None) -> bool:
 
 class Terms:
     def __init__(self) -> None:
-        self._terms: dict[tuple[Any, ...], Term] = {}
-        """By constraint. A plain tuple of the same fields is the same key, and sooner made."""
+        self._equalities: dict[Any, dict[Value, Term]] = {}
+        """By attribute, and (attribute, true) for the values true and false, which Python calls equal to 1 and 0. By
+        value there: a text, a number or one of these two."""
+        self._others: dict[Constraint, Term] = {}
 
     def acquire(self, one: Filter) -> list[Term]:
         """The terms of a filter that is new."""
-        known, found = self._terms, []
+        found = []
         for part in one:
-            term = known.get(part)
+            term = self._get(part)
             if term is None:
-                term = known[part] = Term(part)
+                term = self._enter(part)
             term.uses += 1
             found.append(term)
         return found
@@ -65,13 +72,93 @@ class Terms:
         for term in terms:
             term.uses -= 1
             if not term.uses:
-                del self._terms[term.constraint]
+                self._leave(term)
 
     def equalities(self, values: Values) -> list[Term]:
         """Those that a notification satisfies, in the order of its attributes."""
-        terms, kinds = self._terms, KINDS
-        found = [terms.get((name, EQUAL, value, kinds[type(value)])) for name, value in values.items()]
-        return [term for term in found if term is not None]
+        by_attribute, found = self._equalities, []
+        for name, value in values.items():
+            by_value = by_attribute.get(name if type(value) is not bool else (name, True))
+            if by_value is not None:
+                term = by_value.get(value)
+                if term is not None:
+                    found.append(term)
+        return found
+
+    def _get(self, part: Constraint) -> Term | None:
+        if part.op != EQUAL:
+            return self._others.get(part)
+        by_value = self._equalities.get(_attribute(part))
+        return None if by_value is None else by_value.get(part.value)  # type: ignore[arg-type]  # an equality has one
+
+    def _enter(self, part: Constraint) -> Term:
+        term = Term(part)
+        if term.is_equality:
+            self._equalities.setdefault(_attribute(part), {})[part.value] = term  # type: ignore[index]  # as above
+        else:
+            self._others[part] = term
+        return term
+
+    def _leave(self, term: Term) -> None:
+        if not term.is_equality:
+            del self._others[term.constraint]
+            return
+        attribute = _attribute(term.constraint)
+        by_value = self._equalities[attribute]
+        del by_value[term.value]  # type: ignore[arg-type]  # as above
+        if not by_value:
+            del self._equalities[attribute]
+
+
+def _attribute(part: Constraint) -> Any:
+    return part.name if part.kind is not BOOL else (part.name, True)
+
+
+class Ranges:
+    """Terms that are no equality: orders in sorted maps, the others of an attribute one by one."""
+
+    def __init__(self) -> None:
+        self._ordered: dict[tuple[str, str | None], dict[str, SortedDict]] = {}
+        """By attribute and kind, then by operator: terms by the value of their constraint."""
+        self._others: dict[str, dict[Term, None]] = {}
+
+    def enter(self, term: Term) -> None:
+        one = term.constraint
+        if one.op in _ORDERS:
+            by_operator = self._ordered.setdefault((one.name, one.kind), {})
+            if one.op not in by_operator:
+                by_operator[one.op] = SortedDict()
+            by_operator[one.op][one.value] = term
+        else:
+            self._others.setdefault(one.name, {})[term] = None
+
+    def leave(self, term: Term) -> None:
+        one = term.constraint
+        if one.op in _ORDERS:
+            by_operator = self._ordered[one.name, one.kind]
+            del by_operator[one.op][one.value]
+            if not by_operator[one.op]:
+                del by_operator[one.op]
+            if not by_operator:
+                del self._ordered[one.name, one.kind]
+        else:
+            del self._others[one.name][term]
+            if not self._others[one.name]:
+                del self._others[one.name]
+
+    def satisfied(self, values: Values) -> Iterator[Term]:
+        """Those that a notification satisfies."""
+        for name, value in values.items():
+            by_operator = self._ordered.get((name, KINDS[type(value)])) if self._ordered else None
+            if by_operator is not None:
+                for op, ordered in by_operator.items():
+                    is_included = len(op) == 2
+                    ends: dict[str, Any] = {"maximum": value} if op in ABOVE else {"minimum": value}
+                    bounds = ordered.irange(**ends, inclusive=(is_included, is_included))
+                    yield from map(ordered.__getitem__, bounds)
+            for term in self._others.get(name, ()):
+                if term.holds(value):
+                    yield term
 
 
 class Sieve:
@@ -81,7 +168,9 @@ class Sieve:
 
     def __init__(self, known: Iterable[Term], values: Values) -> None:
         """``known`` has all equalities that it satisfies."""
-        self.known, self._refuted, self._values = set(known), set[Term](), values
+        self.known: set[Term] = set(known)
+        self._refuted: set[Term] = set()
+        self._values = values
 
     def passes(self, term: Term) -> bool:
         """Whether the notification satisfies a term that is no equality and is not among ``known``."""

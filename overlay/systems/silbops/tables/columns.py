@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
 
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.intervals import LARGEST, Interval, Placed
@@ -13,7 +12,6 @@ from overlay.systems.silbops.tables.rows import Known, Row
 MAX_COLUMNS = 16
 """Functions that read further variables are tested one by one."""
 _NAN = float("nan")
-_slot = attrgetter("slot")
 
 
 class Columns:
@@ -81,7 +79,7 @@ class Columns:
             rows = [row for row in rows if row.slot not in self._odd]
         import numpy as np  # here: it would add 20 MB to each broker whose functions never need it
 
-        slots = np.fromiter(map(_slot, rows), np.intp, len(rows))
+        slots = np.array([row.slot for row in rows], np.intp)
         left = np.arange(len(rows))
         for column, (_, low, high, at) in zip(columns, intervals, strict=True):
             centre = np.frombuffer(column)[slots]  # type: ignore[arg-type]  # None is not among them

@@ -1,0 +1,24 @@
+"""The runs of seed 004's studies by what the presets vary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from telemetry.studies.study import Row, Rows, where
+
+DEFINITIONS = Path(__file__).parent / "definitions"
+WRITTEN = "2026-11-29, from the paper's words and numbers; a prototype's figures were known, no run of this study"
+SIMULATED = (
+    "Simulated without service times: links of 2 ms and appends of 0.3 ms take all of the time. Response times are not "
+    "the paper's, which are those of its machines."
+)
+
+
+def only(rows: Rows, **wanted: Any) -> Mapping[str, float]:
+    """The measures of the run with these fields. Raises ``KeyError``."""
+    found: list[Row] = where(rows, **wanted)
+    if len(found) != 1:
+        raise KeyError(f"{len(found)} runs")
+    return found[0].measures

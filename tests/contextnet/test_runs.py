@@ -1,0 +1,81 @@
+"""Simulated runs of ContextNet: what all its parts do together, by the measures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overlay.core.engines import SIMULATED
+from overlay.deployment.deployment import Deployment, run_document
+from overlay.experiment.definition import checked
+from overlay.journal.journal import read_journal
+from overlay.sim.engine import journal_path, simulate
+from overlay.systems.contextnet.measuring.figures import measures
+from tests.thorough import thoroughly
+
+WORKLOAD = {"nodes": 12, "messages": 3, "rate_per_min": 20, "connect_interval_ms": 10, "drain_s": 20}
+COMING = {"disconnecting_share": 0.5, "off_s": 6, "on_s": 12, "messages": 8, "drain_s": 40}
+
+
+def run(directory: Path, settings: dict[str, Any], workload: dict[str, Any], **more: Any) -> dict[str, Any]:
+    definition = {"name": "test", "system": "contextnet", "engine": SIMULATED}
+    definition |= {"settings": settings, "workload": WORKLOAD | workload, **more}
+    configuration = checked(definition, {}.get)[1][0]
+    document = run_document(configuration, run="r1", seed=1, directory=str(directory))
+    outcome = simulate(Deployment.from_json(json.loads(json.dumps(document)), SIMULATED))
+    return {**measures(read_journal(journal_path(directory))), "digest": outcome.digest}
+
+
+def test_every_message_is_answered_in_both_directions_and_equal_seeds_give_equal_runs(tmp_path: Path) -> None:
+    settings, workload = {}, {"direction": "both", "gateways": 2, "brokers": 2}
+    one, other = (run(tmp_path / name, settings, workload) for name in ("one", "other"))
+    assert one == other
+    assert (one["sent"], one["delivered"], one["duplicates"]) == (72, 72, 0)
+    assert 4_000 < one["rtt_p50_us"] < 8_000, "four times over links of 2 ms at most, and the log"
+    assert one["repeats"] == one["breaks"] == 0
+
+
+def test_nodes_that_come_and_go_lose_messages_without_a_store_only(tmp_path: Path) -> None:
+    workload = {"direction": "outbound"} | COMING
+    paper = {"profile": "paper", "retries": 2, "ping_period_s": 2}
+    without = run(tmp_path / "without", paper | {"mtd_enabled": False}, workload)
+    assert without["te_fixed"] == 100 > without["te_disconnecting"]
+    assert without["lost"] == without["sent"] - without["delivered"] > 0
+    with_store = run(tmp_path / "with", paper | {"mini_buffer": 64}, workload)
+    assert (with_store["te"], with_store["lost"], with_store["duplicates"]) == (100, 0, 0)
+    assert with_store["stored_delay_mean_s"] > 1
+
+
+@pytest.mark.parametrize("disconnect", ["abrupt", "graceful"])
+def test_by_default_nothing_is_lost(tmp_path: Path, disconnect: str) -> None:
+    found = run(tmp_path, {}, COMING | {"direction": "both", "disconnect": disconnect, "link_loss": 0.02})
+    assert (found["te"], found["duplicates"]) == (100, 0)
+    assert found["repeats"] > 0
+
+
+def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
+    groups = {"definers": 2, "groups": 3, "context_change_per_min": 6, "groupcast_per_min": 60}
+    found = run(tmp_path, {}, groups | {"nodes": 20, "messages": 6})
+    assert (found["te"], found["group_wrong"]) == (100, 0)
+
+
+@thoroughly
+def test_balancing_moves_nodes_from_a_full_gateway(tmp_path: Path) -> None:
+    workload = {"nodes": 60, "gateways": 3, "start": "first", "gateway_capacity": "60,60,30", "load_noise": 0.02}
+    settings = {"budget": 0.3, "persistence": 1, "round_s": 5}
+    found = run(tmp_path, settings, workload | {"messages": 60})
+    assert found["handovers"] >= 30
+    assert found["max_load_over_mean"] < 1.3
+    assert (found["te"], found["duplicates"]) == (100, 0)
+
+
+@thoroughly
+def test_the_figures_of_the_paper_are_near(tmp_path: Path) -> None:
+    """E4.2 at a tenth of the nodes: Fig. 15."""
+    workload = {"nodes": 300, "direction": "outbound", "rate_per_min": 4, "messages": 40, "disconnecting_share": 0.3}
+    found = run(tmp_path, {"profile": "paper", "balancing": False, "mtd_enabled": False}, workload | {"drain_s": 60})
+    assert found["te_fixed"] == 100
+    assert found["te_disconnecting"] == pytest.approx(85.2, abs=2)
