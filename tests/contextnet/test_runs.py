@@ -65,10 +65,10 @@ def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path
 @thoroughly
 def test_balancing_moves_nodes_from_a_full_gateway(tmp_path: Path) -> None:
     workload = {"nodes": 60, "gateways": 3, "start": "first", "gateway_capacity": "60,60,30", "load_noise": 0.02}
-    settings = {"budget": 0.3, "persistence": 1, "round_s": 5}
+    settings = {"budget": 0.3, "persistence": 1, "round_s": 5, "hold_s": 30}
     found = run(tmp_path, settings, workload | {"messages": 60})
     assert found["handovers"] >= 30
-    assert found["max_load_over_mean"] < 1.3
+    assert found["max_load_over_mean"] < 1.6, "it would be 3"
     assert (found["te"], found["duplicates"]) == (100, 0)
 
 
