@@ -26,6 +26,7 @@ _CODERS: Final = [MapCoder(layout) for layout in LAYOUTS]
 _BY_CLASS: Final = {coder.layout.record: coder for coder in (MESSAGE_CODER, *_CODERS)}
 _BY_TOPIC: Final = {coder.layout.topic: coder for coder in _CODERS}
 _BY_TOPIC[names.BROADCAST] = _BY_TOPIC[names.GROUPCAST]
+_BY_TOPIC[names.MQTT_DOWN] = _BY_TOPIC[names.OUTBOUND]
 
 
 class BadRecord(WireError):
