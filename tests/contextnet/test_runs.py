@@ -13,6 +13,7 @@ from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import checked
 from overlay.journal.journal import read_journal
 from overlay.sim.engine import journal_path, simulate
+from overlay.sim.replay import replay_all
 from overlay.systems.contextnet.measuring.figures import measures
 from tests.thorough import thoroughly
 
@@ -25,6 +26,7 @@ def run(directory: Path, settings: dict[str, Any], workload: dict[str, Any], **m
     definition |= {"settings": settings, "workload": WORKLOAD | workload, **more}
     configuration = checked(definition, {}.get)[1][0]
     document = run_document(configuration, run="r1", seed=1, directory=str(directory))
+    document["record_mb"] = more.get("record_mb", 0)
     outcome = simulate(Deployment.from_json(json.loads(json.dumps(document)), SIMULATED))
     return {**measures(read_journal(journal_path(directory))), "digest": outcome.digest}
 
@@ -54,6 +56,18 @@ def test_by_default_nothing_is_lost(tmp_path: Path, disconnect: str) -> None:
     found = run(tmp_path, {}, COMING | {"direction": "both", "disconnect": disconnect, "link_loss": 0.02})
     assert (found["te"], found["duplicates"]) == (100, 0)
     assert found["repeats"] > 0
+
+
+def test_a_recorded_run_replays_byte_for_byte_with_its_faults(tmp_path: Path) -> None:
+    faults = [
+        {"what": "restart", "servers": ["gateway-0"], "at_s": 3},
+        {"what": "log_cut", "servers": ["mtd-0"], "at_s": 2, "until_s": 6},
+    ]
+    found = run(tmp_path, {}, COMING | {"direction": "both", "off_s": 3}, faults=faults, record_mb=8)
+    assert (found["lost"], found["duplicates"]) == (0, 0)
+    replayed = replay_all(tmp_path / "journal")
+    lives = ["gateway-0", "gateway-0, life 2", "mtd-0", "poa-0"]
+    assert [(one.begin.name, one.difference) for one in replayed] == [(name, None) for name in lives]
 
 
 def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
