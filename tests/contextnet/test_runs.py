@@ -70,6 +70,12 @@ def test_a_recorded_run_replays_byte_for_byte_with_its_faults(tmp_path: Path) ->
     assert [(one.begin.name, one.difference) for one in replayed] == [(name, None) for name in lives]
 
 
+def test_what_waits_in_the_log_for_a_busy_application_is_late(tmp_path: Path) -> None:
+    found = run(tmp_path, {}, {"app_service_ms": 2_000, "nodes": 40, "drain_s": 5})
+    assert found["late"] == found["sent"] - found["delivered"] > 50
+    assert (found["lost"], found["app_queue_slope"] > 5) == (0, True)
+
+
 def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
     groups = {"definers": 2, "groups": 3, "context_change_per_min": 6, "groupcast_per_min": 60}
     found = run(tmp_path, {}, groups | {"nodes": 20, "messages": 6})
