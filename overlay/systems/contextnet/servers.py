@@ -26,7 +26,7 @@ def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
     from overlay.systems.contextnet.gateway.config import GatewayConfig
     from overlay.systems.contextnet.gateway.gateway import Gateway
     from overlay.systems.contextnet.routing.settings import EVERYONE
-    from overlay.systems.contextnet.transport.gateway import Secret
+    from overlay.systems.contextnet.transport.greeting import Secret
 
     settings, network = config.settings, bytes.fromhex(config.secret)
     free = Secret(NO_SECRET)
