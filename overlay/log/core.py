@@ -13,7 +13,7 @@ Members that live are taken to send their heartbeats. Groups have rounds of hear
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
@@ -356,6 +356,13 @@ class LogCore:
         self._leave(link, [key for key in self._groups if key not in member.subscriptions], now)
         self._join(link, now)
         self._tell(link)
+
+    def uncommitted(self) -> Iterator[Record]:
+        """The records that a group has not committed, of each group that has begun to read."""
+        for (_, topic), group in self._groups.items():
+            for number, position in sorted(group.committed.items()):
+                partition = self._partitions[topic][number]
+                yield from partition.read(position, len(partition))
 
     def _unix_us(self, now: int) -> int:
         return (now + self._wall_offset_ns) // MICROSECOND

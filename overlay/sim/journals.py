@@ -104,6 +104,10 @@ class RunJournal:
             held = self._world.system.holdings(self._world.server(index), now)
             for fact in self._world.system.closing_facts(self._name(index), held, self._now_us):
                 self._writer.write(fact)
+        if self._world.log is not None:
+            for record in self._world.log.core.uncommitted():
+                for fact in self._world.system.uncommitted_facts(record, self._now_us):
+                    self._writer.write(fact)
         if self._are_told_apart:
             ended = [*map(self._name, sorted(self._world.brokers)), *(fleet.process for fleet in self._fleets)]
             for process in ended:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # imported for annotations only, to save memory in broker pro
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
     from overlay.log.spec import LogSpec
+    from overlay.log.topics import Record
     from overlay.systems.cores import Assembly, Client, Fleet, Introduction, Plan, Server
     from overlay.systems.roles import ClientRole, Identity, Place, Role
     from overlay.topologies import Graph
@@ -410,6 +411,10 @@ class System(ABC):
     def closing_facts(self, process: str, held: Any, at_us: int) -> Sequence[Fact]:
         """Facts about a server at its end, such as ``Holdings``, in its process; not after a crash. ``held`` is the
         result of ``holdings`` before it left."""
+        return ()
+
+    def uncommitted_facts(self, record: Record, at_us: int) -> Sequence[Fact]:
+        """Facts about a record of the log that some group had not committed at the end of a simulated run."""
         return ()
 
     def holdings(self, server: Any, now: int) -> Any:

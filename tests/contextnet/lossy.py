@@ -14,7 +14,8 @@ from overlay.core.chance import Stream, derive_seed
 from overlay.core.links import LinkShape, Shaper
 from overlay.core.node import MILLISECOND
 from overlay.systems.contextnet.transport.events import Acknowledged, Arrived, Ended, Moved, Opened
-from overlay.systems.contextnet.transport.gateway import GatewayEnd, Secret
+from overlay.systems.contextnet.transport.gateway import GatewayEnd
+from overlay.systems.contextnet.transport.greeting import Secret
 from overlay.systems.contextnet.transport.layouts import Type
 from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Kind

@@ -13,6 +13,7 @@ from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import checked
 from overlay.journal.journal import read_journal
 from overlay.sim.engine import journal_path, simulate
+from overlay.sim.replay import replay_all
 from overlay.systems.contextnet.measuring.figures import measures
 from tests.thorough import thoroughly
 
@@ -25,6 +26,7 @@ def run(directory: Path, settings: dict[str, Any], workload: dict[str, Any], **m
     definition |= {"settings": settings, "workload": WORKLOAD | workload, **more}
     configuration = checked(definition, {}.get)[1][0]
     document = run_document(configuration, run="r1", seed=1, directory=str(directory))
+    document["record_mb"] = more.get("record_mb", 0)
     outcome = simulate(Deployment.from_json(json.loads(json.dumps(document)), SIMULATED))
     return {**measures(read_journal(journal_path(directory))), "digest": outcome.digest}
 
@@ -56,6 +58,24 @@ def test_by_default_nothing_is_lost(tmp_path: Path, disconnect: str) -> None:
     assert found["repeats"] > 0
 
 
+def test_a_recorded_run_replays_byte_for_byte_with_its_faults(tmp_path: Path) -> None:
+    faults = [
+        {"what": "restart", "servers": ["gateway-0"], "at_s": 3},
+        {"what": "log_cut", "servers": ["mtd-0"], "at_s": 2, "until_s": 6},
+    ]
+    found = run(tmp_path, {}, COMING | {"direction": "both", "off_s": 3}, faults=faults, record_mb=8)
+    assert (found["lost"], found["duplicates"]) == (0, 0)
+    replayed = replay_all(tmp_path / "journal")
+    lives = ["gateway-0", "gateway-0, life 2", "mtd-0", "poa-0"]
+    assert [(one.begin.name, one.difference) for one in replayed] == [(name, None) for name in lives]
+
+
+def test_what_waits_in_the_log_for_a_busy_application_is_late(tmp_path: Path) -> None:
+    found = run(tmp_path, {}, {"app_service_ms": 2_000, "nodes": 40, "drain_s": 5})
+    assert found["late"] == found["sent"] - found["delivered"] > 50
+    assert (found["lost"], found["app_queue_slope"] > 5) == (0, True)
+
+
 def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
     groups = {"definers": 2, "groups": 3, "context_change_per_min": 6, "groupcast_per_min": 60}
     found = run(tmp_path, {}, groups | {"nodes": 20, "messages": 6})
@@ -65,10 +85,10 @@ def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path
 @thoroughly
 def test_balancing_moves_nodes_from_a_full_gateway(tmp_path: Path) -> None:
     workload = {"nodes": 60, "gateways": 3, "start": "first", "gateway_capacity": "60,60,30", "load_noise": 0.02}
-    settings = {"budget": 0.3, "persistence": 1, "round_s": 5}
+    settings = {"budget": 0.3, "persistence": 1, "round_s": 5, "hold_s": 30}
     found = run(tmp_path, settings, workload | {"messages": 60})
     assert found["handovers"] >= 30
-    assert found["max_load_over_mean"] < 1.3
+    assert found["max_load_over_mean"] < 1.6, "it would be 3"
     assert (found["te"], found["duplicates"]) == (100, 0)
 
 

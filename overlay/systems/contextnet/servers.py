@@ -7,6 +7,7 @@ from typing import Any
 
 from overlay.core.chance import Chances
 from overlay.journal.facts import Fact
+from overlay.log.topics import Record
 from overlay.systems.contextnet.config import ServerConfig
 from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
 from overlay.systems.contextnet.names import DEFINER, GATEWAY, MTD, POA
@@ -25,7 +26,7 @@ def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
     from overlay.systems.contextnet.gateway.config import GatewayConfig
     from overlay.systems.contextnet.gateway.gateway import Gateway
     from overlay.systems.contextnet.routing.settings import EVERYONE
-    from overlay.systems.contextnet.transport.gateway import Secret
+    from overlay.systems.contextnet.transport.greeting import Secret
 
     settings, network = config.settings, bytes.fromhex(config.secret)
     free = Secret(NO_SECRET)
@@ -98,6 +99,20 @@ def held(role: str, server: Any) -> list[bytes]:
     if role == GATEWAY:
         return list(server.waiting_ids())
     return []
+
+
+def uncommitted_id(record: Record) -> bytes | None:
+    """The id of the message in a record that some reader had not settled; ``None``: it has none."""
+    from overlay.systems.contextnet.records import codec, names
+
+    others = (*names.OF_POA, *names.COMPACTED, *names.OTHERS)
+    if record.topic in others and record.topic not in (names.UNSENT, names.OUTBOUND):
+        return None
+    try:
+        found: bytes = codec.read(record.topic, record.value).message.id
+    except codec.BadRecord:
+        return None
+    return found
 
 
 _MAKERS = {GATEWAY: _gateway, POA: _poa, MTD: _mtd, DEFINER: _definer}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from overlay.load.expectations import Expected
     from overlay.load.windows import Schedule, Windows
     from overlay.log.spec import LogSpec
+    from overlay.log.topics import Record
     from overlay.systems.contextnet.load.plans import ClientPlan
     from overlay.systems.cores import Client, Fleet, Server
     from overlay.topologies import Graph
@@ -228,6 +229,13 @@ class ContextNet(System):
         from overlay.systems.contextnet.rows import Held, row
 
         return [row(at_us, Held(id.hex()), process) for id in held or ()]
+
+    def uncommitted_facts(self, record: Record, at_us: int) -> Sequence[Fact]:
+        from overlay.systems.contextnet.rows import Held, row
+        from overlay.systems.contextnet.servers import uncommitted_id
+
+        id = uncommitted_id(record)
+        return () if id is None else (row(at_us, Held(id.hex()), "log"),)
 
     def measures(self, facts: Iterable[Fact]) -> Mapping[str, float | None]:
         from overlay.systems.contextnet.measuring.figures import measures

@@ -17,6 +17,7 @@ from telemetry.lake.runs import RunFiles
 from telemetry.systems.contextnet.measures import MEASURES, PART
 from telemetry.systems.contextnet.shown import COUNTERS, KEY_FIGURES, SERIES, SERIES_OF_NETWORKS, WORDINGS
 from telemetry.systems.contextnet.studies.disconnections import DISCONNECTION_STUDY
+from telemetry.systems.contextnet.studies.presence import PRESENCE_STUDY
 from telemetry.systems.contract import Journalled, Telemetry
 
 DOUBTS = {"duplicates": "messages came twice", "group_wrong": "deliveries to groups were wrong"}
@@ -27,7 +28,7 @@ class ContextNetTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES, KEY_FIGURES, WORDINGS
     network_series, tables = SERIES_OF_NETWORKS, TABLES
-    studies = (DISCONNECTION_STUDY,)
+    studies = (DISCONNECTION_STUDY, PRESENCE_STUDY)
     first_figure = "te"
     published_in = "Section 4"
     _known: tuple[Journalled, Mapping[str, float | None]] | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from overlay.systems.contextnet.gateway.settings import GatewaySettings
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message
-from overlay.systems.contextnet.transport.gateway import Secret
+from overlay.systems.contextnet.transport.greeting import Secret
 
 
 @dataclass(frozen=True, slots=True)

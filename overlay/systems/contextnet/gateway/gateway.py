@@ -190,7 +190,7 @@ class Gateway(Station):
 
     def set_wall_clock(self, offset_ns: int) -> None:
         super().set_wall_clock(offset_ns)
-        self.end.wall_offset = offset_ns
+        self.end.greeting.wall_offset = offset_ns
 
     def leave(self, now: int) -> int:
         self._begin(now)

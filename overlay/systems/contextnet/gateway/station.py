@@ -9,7 +9,8 @@ from overlay.systems.contextnet.gateway.settings import NONE, SECRET
 from overlay.systems.contextnet.log_server import LogServer
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.transport.admission import Admission
-from overlay.systems.contextnet.transport.gateway import GatewayEnd, Secret
+from overlay.systems.contextnet.transport.gateway import GatewayEnd
+from overlay.systems.contextnet.transport.greeting import Secret
 from overlay.systems.contextnet.transport.secrets import NO_SECRET
 
 

@@ -5,16 +5,16 @@ Packets are checked in the order of the contract (tag, number, path, acknowledge
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from overlay.channel.deadlines import Owner
 from overlay.core.addresses import Address
-from overlay.core.node import MILLISECOND, NEVER, SECOND
+from overlay.core.node import NEVER, SECOND
 from overlay.systems.contextnet.transport import packets
 from overlay.systems.contextnet.transport.congestion import Congestion
 from overlay.systems.contextnet.transport.events import Ending
 from overlay.systems.contextnet.transport.layouts import BadPacket, Type
-from overlay.systems.contextnet.transport.packets import LOW, Close, Data, Flags, Packet
+from overlay.systems.contextnet.transport.packets import LOW, Body, Close, Data, Flags, Packet
 from overlay.systems.contextnet.transport.path import Path, Validations
 from overlay.systems.contextnet.transport.receiver import Receiver
 from overlay.systems.contextnet.transport.replay import Replay
@@ -22,23 +22,13 @@ from overlay.systems.contextnet.transport.round_trip import RoundTrip
 from overlay.systems.contextnet.transport.sender import Flight, Sender
 from overlay.systems.contextnet.transport.settings import MOST_WAIT
 from overlay.systems.contextnet.transport.station import Station
+from overlay.systems.contextnet.transport.terms import Terms
 
 MARGIN: Final = 256
 """Packet numbers kept for what is sent between two looks at their limit."""
 _TIMES: Final = 64
 """Packets of which the time of sending is remembered for the echo."""
 ENDINGS: Final = dict(zip(Close, Ending, strict=False))
-Body = Data | bytes | int | Close | None
-
-
-class Terms(NamedTuple):
-    """What both ends agreed upon, in ns."""
-
-    window: int
-    rto_min: int
-    ack_delay: int
-    idle: int
-    tag_bytes: int
 
 
 class Connection(Owner):
@@ -112,8 +102,8 @@ class Connection(Owner):
         """Whether our next packet is to have ACK_NOW."""
         self._echo: tuple[int, int] | None = None
         """The largest number with DATA or PING, and when it came."""
-        self._times: dict[int, int] = {}
-        """When our packets with DATA or PING were sent, by number."""
+        self._times: dict[int, int] | None = None
+        """When our packets with DATA or PING were sent, by number; ``None``: none waits for its echo."""
         self._peer_busy = False
         self._hold = self._held_until = 0
         """A busy peer gets nothing new until then."""
@@ -155,7 +145,7 @@ class Connection(Owner):
         ack = self.sender.nearest(packet.ack)
         if ack is None:
             raise BadPacket("ack", f"{packet.ack} acknowledges what was not sent")
-        body = _read_body(packet)
+        body = packets.read_body(packet)
         now = self.station.now
         self.heard_at = now
         if self.replay.note(packet.number):
@@ -226,12 +216,12 @@ class Connection(Owner):
             self._held_until = now + self._hold
 
     def _sample(self, number: int, held_us: int) -> None:
-        at = self._times.get(number)
-        if at is not None:
+        times = self._times
+        if times is not None and (at := times.get(number)) is not None:
             took = self.station.now - at - held_us * 1_000
             if took >= 0:
                 self.trip.sample(took)
-            self._times = {other: when for other, when in self._times.items() if other > number}
+            self._times = {other: when for other, when in times.items() if other > number} or None
 
     def _acknowledge(self, ack: int, sack: int) -> None:
         sender = self.sender
@@ -286,7 +276,7 @@ class Connection(Owner):
         if before[0] != self.address[0]:
             self.trip.reset()
             self.congestion.reset()
-            self._times.clear()
+            self._times = None
         self.trip.progress()
         self.sender.all_due()
         self._rto_at = NEVER
@@ -346,6 +336,8 @@ class Connection(Owner):
             self.station.repeating(self)
 
     def _note_time(self) -> None:
+        if self._times is None:
+            self._times = {}
         self._times[self.number] = self.station.now
         if len(self._times) > _TIMES:
             del self._times[next(iter(self._times))]
@@ -436,26 +428,8 @@ class Connection(Owner):
     def check_invariants(self) -> None:
         assert not self.is_open or self.number <= packets.NUMBERS
         assert 1 <= self.congestion.window <= self.terms.window
-        assert len(self._times) <= _TIMES
+        assert len(self._times or ()) <= _TIMES
         assert self.path is None or self.path.credit >= 0
         assert not self.is_open or not self.sender.flights or self.is_new or self._rto_at < NEVER
         self.sender.check_invariants(self.terms.window)
         self.receiver.check_invariants()
-
-
-def terms_of(window: int, rto_min_ms: int, ack_delay_ms: int, idle_s: int, tag_bytes: int) -> Terms:
-    return Terms(window, rto_min_ms * MILLISECOND, ack_delay_ms * MILLISECOND, idle_s * SECOND, tag_bytes)
-
-
-def _read_body(packet: Packet) -> Body:
-    """Raises ``BadPacket``."""
-    if packet.type is Type.DATA:
-        return packets.read_data(packet.body)
-    if packet.type is Type.ACK:
-        packets.check_size(packet.body, 0)
-        return None
-    if packet.type in (Type.PING, Type.PONG):
-        return packets.read_u64(packet.body)
-    if packet.type is Type.CLOSE:
-        return packets.read_close(packet.body)
-    return packets.check_size(packet.body, 8)

@@ -46,6 +46,9 @@ class Type(IntEnum):
     RESET = 12
 
 
+_TYPES: Final = {int(kind): kind for kind in Type}
+
+
 class Wants(IntFlag):
     RESUME = 1
     LONG_TAG = 2
@@ -204,10 +207,10 @@ def type_of(data: bytes) -> Type:
         refuse("length", "an empty datagram")
     if data[0] >> 4 != VERSION:
         refuse("version", f"version {data[0] >> 4} is not {VERSION}")
-    try:
-        return Type(data[0] & 15)
-    except ValueError:
+    kind = _TYPES.get(data[0] & 15)
+    if kind is None:
         refuse("type", f"{data[0] & 15} is no type of a datagram")
+    return kind
 
 
 def read_hello(data: bytes) -> Hello:

@@ -9,7 +9,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.systems.contextnet.transport import layouts, secrets
 from overlay.systems.contextnet.transport.budget import Budget
-from overlay.systems.contextnet.transport.connection import Connection, terms_of
+from overlay.systems.contextnet.transport.connection import Connection
 from overlay.systems.contextnet.transport.dial import Dial
 from overlay.systems.contextnet.transport.events import Acknowledged, Answered, Arrived, Ended, Ending, Opened, Refused
 from overlay.systems.contextnet.transport.layouts import PROOF_BYTES, BadPacket, Refusal, Refuse, Type, Wants
@@ -18,6 +18,7 @@ from overlay.systems.contextnet.transport.receiver import WINDOW, Receiver, Whol
 from overlay.systems.contextnet.transport.sender import Outgoing, Sender
 from overlay.systems.contextnet.transport.settings import TransportSettings
 from overlay.systems.contextnet.transport.station import Station
+from overlay.systems.contextnet.transport.terms import terms_of
 
 _UNPROVEN = (Refusal.FULL, Refusal.BUSY, Refusal.VERSION)
 """Refusals that are believed without a proof, for at most a minute."""
