@@ -1,4 +1,4 @@
-"""A store in any order of events, with deaths: nothing is lost, expired messages stay, each node's order holds."""
+"""A store in any order of events, with deaths: nothing is lost, nothing expired is sent, each node has its order."""
 
 from __future__ import annotations
 
