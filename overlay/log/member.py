@@ -34,7 +34,7 @@ class Commit(NamedTuple):
     generation: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Held:
     """A partition that the node owns."""
 

@@ -1,0 +1,11 @@
+"""Drivers of the log of a deployment over existing engines. Counterpart: ``overlay.sim.log``, in virtual time.
+
+A driver belongs to one node with a log, and runs in the node's own loop: its sockets are polled beside those of the
+datagrams, without a thread. ``overlay.log.member`` has what is the same for every engine::
+
+    port        what the loop of a process sees of any driver
+    valkey      Valkey or Redis: streams, hashes, scripts; ``scripts`` has these
+    connection  one non-blocking connection: requests one after the other, answers in their order
+    resp        the bytes of Valkey's protocol
+    instance    an instance that ends with its owner; its keys are erased with a deployment
+"""

