@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from overlay.systems.contextnet.gateway.pings import MOST_SPREAD
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.records import (
@@ -258,3 +260,16 @@ def test_with_routing_to_everyone_one_gateway_answers_for_a_node_that_is_nowhere
     site.run(100)
     assert [key for key, _ in site.log["unsent"]] == [ours, unseen], "gateway-0 is the lowest that is listed"
     assert (len(site.phones[0].messages), site.settled("outbound")) == (1, 4)
+
+
+def test_a_gateway_says_again_that_it_runs_and_has_no_room_while_an_operator_drains_it():
+    site = Site(nodes=0)
+    first = site.records("hello_poa")[0]
+    site.gateway.fault({"what": "drain"}, True, site.now)
+    site.drain(None)
+    assert site.records("hello_poa") == [first, replace(first, capacity=0)]
+    site.run(300_000)
+    assert site.records("hello_poa")[2:] == [replace(first, capacity=0)]
+    site.gateway.fault({"what": "drain"}, False, site.now)
+    site.drain(None)
+    assert site.records("hello_poa")[3:] == [first]

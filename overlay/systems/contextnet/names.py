@@ -11,11 +11,15 @@ GATEWAY, POA, MTD, DEFINER = "gateway", "poa", "mtd", "definer"
 """The roles of servers."""
 NODE, APPLICATION = "node", "application"
 """The roles of clients."""
+DRAIN = "drain"
+"""A fault of a gateway that an operator begins, too: it is to be empty."""
 
 GAUGES = frozenset(
     (
         *("connections", "pool_used", "parked", "is_busy"),
         *("unsettled", "stored", "stored_bytes", "nodes_with_messages", "queue", "active_gateways", "nodes"),
+        *("is_draining", "nodes_ordered", "ping_window_ms", "is_acting", "nodes_grouped", "is_ready"),
+        *("mqtt_connections", "held_bytes"),
     )
 )
 """Counters of servers that are current values."""

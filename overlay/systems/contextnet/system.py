@@ -14,9 +14,10 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo, build, describe
+from overlay.faults.kinds import FaultKind
 from overlay.faults.of_log import log_faults
 from overlay.systems.contextnet.config import ServerConfig
-from overlay.systems.contextnet.names import APPLICATION, DEFINER, GATEWAY, GAUGES, MEASURES, MTD, NODE, POA
+from overlay.systems.contextnet.names import APPLICATION, DEFINER, DRAIN, GATEWAY, GAUGES, MEASURES, MTD, NODE, POA
 from overlay.systems.contextnet.presentation import PRESENTATION
 from overlay.systems.contextnet.profiles import IMPROVED, PROFILE, PROFILES, resolved
 from overlay.systems.contextnet.settings import USES, Settings
@@ -65,7 +66,10 @@ class ContextNet(System):
     )
     gauges = GAUGES
     queries = frozenset(("stored_ids", "waiting_ids"))
-    faults = log_faults((GATEWAY, POA, MTD, DEFINER), (APPLICATION,))
+    faults: ClassVar[Mapping[str, FaultKind]] = {
+        **log_faults((GATEWAY, POA, MTD, DEFINER), (APPLICATION,)),
+        DRAIN: FaultKind("Drained", servers=(GATEWAY,)),
+    }
     measure_names = MEASURES
     ticks_from_measuring = True
     has_fixed_topology = True
@@ -147,6 +151,10 @@ class ContextNet(System):
         inbound = setup.workload.brokers if setup.workload else settings.partitions
         known = topics(gateways, config.application_names, settings.partitions, inbound, settings.topics_allowed)
         return LogSpec(known, settings.log_engine, settings.member_timeout_s, settings.retention_s, settings.durability)
+
+    def operated_faults(self, setup: Setup, index: int) -> Mapping[str, FaultKind]:
+        """A gateway can be drained; gateways are the first servers."""
+        return {DRAIN: self.faults[DRAIN]} if index < setup.graph.brokers else {}
 
     # ---- cores
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from overlay.core.addresses import Address
@@ -15,6 +15,7 @@ from overlay.systems.contextnet.gateway.config import GatewayConfig
 from overlay.systems.contextnet.gateway.events import NodeMoved, NodeSilent
 from overlay.systems.contextnet.gateway.gateway_list import Gateways
 from overlay.systems.contextnet.gateway.groups import Groups
+from overlay.systems.contextnet.gateway.hello import Hello
 from overlay.systems.contextnet.gateway.inbound import FromNodes
 from overlay.systems.contextnet.gateway.leaving import Leaving
 from overlay.systems.contextnet.gateway.load import Load, Memory
@@ -24,9 +25,10 @@ from overlay.systems.contextnet.gateway.presence import PresenceOfNodes
 from overlay.systems.contextnet.gateway.revocation import Revocation
 from overlay.systems.contextnet.gateway.settings import SECRET
 from overlay.systems.contextnet.gateway.station import Station
+from overlay.systems.contextnet.names import DRAIN
 from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.names import gateway_topic
-from overlay.systems.contextnet.records.records import GroupReport, HelloPoa, Reason
+from overlay.systems.contextnet.records.records import GroupReport, Reason
 from overlay.systems.contextnet.transport import events
 
 LIST_AGE_S: Final = 600
@@ -44,7 +46,7 @@ class Gateway(Station):
         super().__init__(name, address, config, chances, wall_offset_ns)
         self._own_topic = gateway_topic(name)
         self._ready = Ready(_WHOLE)
-        self._is_announced = False
+        self._hello = Hello(self)
         self.groups = Groups()
         self.gateways = Gateways(self)
         self._presence = PresenceOfNodes(self)
@@ -78,6 +80,7 @@ class Gateway(Station):
             events.Repeating: lambda event: self.outbound.stalled(event.node),
         }
         self._clocks: dict[str, Callable[[], None]] = {
+            "hello": self._hello.tell,
             "ping": self.pings.tick,
             "pings": self.pings.begin,
             "pongs": self.pings.report,
@@ -145,15 +148,13 @@ class Gateway(Station):
     @property
     def is_ready(self) -> bool:
         """Whether it has read what it must know: groups, and where nodes are."""
-        return self._is_announced
+        return self._hello.has_begun
 
     def _announce(self) -> None:
-        if self._is_announced or not self._ready.is_ready:
+        if self.is_ready or not self._ready.is_ready:
             return
-        self._is_announced = True
         self._presence.caught_up()
-        hello = HelloPoa(self.name, self.address, self.wall_us // 1_000, self.settings.max_connections)
-        self.tell(names.HELLO_POA, self.name.encode(), hello)
+        self._hello.begin()
         self.load.begin()
         self.pings.start()
         if self.settings.auth == SECRET:
@@ -197,6 +198,12 @@ class Gateway(Station):
         self._hear()
         return took
 
+    def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
+        """An operator drains it: its nodes are told to move, within the budget of moves, and it is not listed."""
+        self._begin(now)
+        if document["what"] == DRAIN:
+            self._hello.drain(begins)
+
     def time_with(self, clock: Callable[[], int], memory: Callable[[], Memory]) -> None:
         """Live: processor time of its thread (ns), and what memory is in use."""
         self.load.clock, self.load.memory = clock, memory
@@ -211,6 +218,7 @@ class Gateway(Station):
             "connections": len(self.end.members),
             "pool_used": pool.used,
             "parked": pool.parked,
+            "is_draining": int(self._hello.is_draining),
             "is_busy": int(self.end.is_busy),
         }
 

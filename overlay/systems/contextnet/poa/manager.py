@@ -284,8 +284,8 @@ class PoaManager(LogServer):
 
     def gauges(self) -> dict[str, int]:
         return {
-            "gateways_active": len(self._active),
-            "nodes_seen": len(self.seats.nodes),
+            "active_gateways": len(self._active),
+            "nodes": len(self.seats.nodes),
             "nodes_ordered": self.seats.ordered,
             "ping_window_ms": self._pings.config.window_ms,
             "is_acting": int(self.is_acting),
