@@ -2,12 +2,12 @@
 
 Each module imports only those below it::
 
-        gateway                                          joins the others; a Server and a LogNode
+        gateway                                  joins the others; a Server and a LogNode
         leaving | load | pings | presence | revocation
         gateway_list | inbound | outbound
-        groups | parcels | rounds | events       tables and small parts
-        station                                          what the modules above share
-        config                                           what a gateway is made of
+        events | groups | parcels | rounds       tables and small parts
+        station                                  what the modules above share
+        config                                   what a gateway is made of
         settings
 
 ::

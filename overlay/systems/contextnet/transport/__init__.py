@@ -3,10 +3,12 @@
 Each module imports only those below it::
 
         node │ gateway                                  the two ends: handshake, epochs, resumption
+        greeting                                        what a gateway answers to HELLOs
+        members                                         the nodes of a gateway, and their epochs
         connection │ dial                               a connection with keys, alike at both ends; a node's HELLOs
         station                                         what the connections of an end share
         sender │ receiver                               the two directions of a connection
-        congestion │ round_trip │ replay │ budget │ path │ events
+        admission │ congestion │ round_trip │ replay │ budget │ path │ terms │ events
         packets │ controls                              the bytes of a connection, and what a gateway tells in them
         secrets                                         tags, proofs, cookies, keys
         layouts                                         the bytes of the handshake
