@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chances
+from overlay.core.engines import SIMULATED
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import SettingInfo, build, describe
 from overlay.faults.kinds import FaultKind
@@ -266,6 +267,11 @@ class ContextNet(System):
         from overlay.systems.contextnet.expectations import expected
 
         return expected(self.read_settings(configuration["settings"]), self.read_workload(configuration["workload"]))
+
+    def warnings(self, configurations: Sequence[Mapping[str, Any]], seed: int) -> Sequence[str]:
+        if all(configuration["engine"] == SIMULATED for configuration in configurations):
+            return ()
+        return ("No driver serves the log of a live run yet, so that no message is answered: simulate it.",)
 
     @property
     def code(self) -> tuple[Path, ...]:
