@@ -89,6 +89,8 @@ class ValkeyLog:
         return [(one.descriptor, one.wants_to_write) for one in found]
 
     def next_timer(self) -> int:
+        if self.member.has_input:
+            return 0
         if self._requests is None:
             return self._connects_at
         return min(self._next_beat, self._leaves_at[0][0]) if self._leaves_at else self._next_beat
