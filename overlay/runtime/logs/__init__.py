@@ -1,6 +1,6 @@
 """Drivers of the log of a deployment over existing engines. Counterpart: ``overlay.sim.log``, in virtual time.
 
-A driver belongs to one node with a log, and runs in the node's own loop: its sockets are polled beside those of the
+A driver belongs to one node with a log, and runs in the node's own loop: its sockets are polled with those of the
 datagrams, without a thread. ``overlay.log.member`` has what is the same for every engine::
 
     opening     opens the log of a deployment for one of its nodes

@@ -39,7 +39,7 @@ MOST_READ = 256
 BLOCK_MS, SHORT_BLOCK_MS = 1_000, 20
 TRIM_NS = 10 * SECOND
 MOST_NEWEST = 10_000
-"""Records in the stream of a compacted topic, whose newest of each key are beside it."""
+"""Records in the stream of a compacted topic, next to the newest of each key."""
 FAREWELL_S = 1.0
 UNSEEN = -1
 
@@ -406,7 +406,7 @@ class ValkeyLog:
         return f"{self._prefix} s {topic} {partition}"
 
     def _newest(self, stream: str) -> str:
-        """The hash beside a stream."""
+        """The hash next to a stream."""
         return f"{self._prefix} h{stream.removeprefix(self._prefix)[2:]}"
 
     def _group(self, key: Key) -> str:
