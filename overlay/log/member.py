@@ -101,6 +101,11 @@ class Member:
         """Whether ``feed`` has anything but records."""
         return bool(self._revoked or self._assigned or self._durable)
 
+    @property
+    def has_input(self) -> bool:
+        """Whether ``feed`` has anything."""
+        return self.has_news or any(one.waiting and self.node.room(one.subscription) for one in self.held.values())
+
     def feed(self, now: int) -> list[Record]:
         """Let the node have all that it has room for. Returns the records."""
         node, given = self.node, list[Record]()

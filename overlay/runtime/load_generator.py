@@ -23,9 +23,11 @@ from overlay.load.response_times import OtherTimes, ResponseTimes
 from overlay.load.windows import Windows
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.link_faults import SharedFaults
+from overlay.runtime.logs.port import LogPort
 from overlay.runtime.own_faults import FaultedClients, Watcher
 from overlay.runtime.ports import FleetDriver
 from overlay.runtime.reporting import make_tick, open_journal
+from overlay.runtime.server_process import OpenLog
 from overlay.systems.contract import Setup, System
 from overlay.systems.cores import Fleet, Plan
 from overlay.systems.roles import client_name
@@ -80,6 +82,7 @@ def run_fleet(
     on_ready: Callable[[], None],
     lifeline_fd: int | None = None,
     faults: SharedFaults | None = None,
+    open_log: OpenLog | None = None,
 ) -> int:
     """Run these clients until all their intended exchanges have ended. Returns the exit code of the process.
 
@@ -106,6 +109,7 @@ def run_fleet(
         on_second=reporter.report_second,
         lifeline_fd=lifeline_fd,
         faulted=_faulted(fleet, faults) if faults else None,
+        logs=_logs(fleet, open_log) if open_log else None,
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: driver.stop())
@@ -125,8 +129,14 @@ def run_fleet(
 def _faulted(fleet: Fleet, faults: SharedFaults) -> FaultedClients | None:
     """The clients that can be targets of faults of the system; ``None`` if there are none."""
     names = {client_name(client.identity) for client in fleet.clients}
-    watcher = Watcher(faults, lambda fault: not names.isdisjoint(fault.clients))
+    watcher = Watcher(faults, lambda fault: not names.isdisjoint(fault.clients) and not fault.is_of_log)
     return FaultedClients(fleet.clients, watcher) if watcher else None
+
+
+def _logs(fleet: Fleet, open_log: OpenLog) -> dict[int, LogPort]:
+    """Of the clients that have one, by index."""
+    users = ((index, client) for index, client in enumerate(fleet.clients) if hasattr(client, "subscriptions"))
+    return {index: open_log(client_name(client.identity), client) for index, client in users}
 
 
 def _raise_file_limit() -> int:

@@ -10,17 +10,19 @@ other sources; other clients receive from any source::
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from heapq import heappop, heappush
 from select import select
 from time import monotonic_ns
 from typing import Any
 
 from overlay.core.addresses import Address
-from overlay.core.node import SECOND
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.journal.facts import ClientFact
 from overlay.load.tally import Tally
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.runtime.logs.port import LogPort
 from overlay.runtime.own_faults import LOOK_NS, FaultedClients
 from overlay.runtime.ready import make_ready
 from overlay.runtime.udp import IDLE_NS
@@ -43,7 +45,9 @@ class FleetDriver:
         on_second: Callable[[int], None],
         lifeline_fd: int | None = None,
         faulted: FaultedClients | None = None,
+        logs: Mapping[int, LogPort] | None = None,
     ) -> None:
+        """``logs`` are those of clients that have one, by index."""
         self.is_stopping = False
         self._clients = clients
         self._tally = tally
@@ -52,6 +56,9 @@ class FleetDriver:
         self._on_second = on_second
         self._lifeline_fd = lifeline_fd
         self._faulted = faulted
+        self._logs = logs or {}
+        self._log_of: dict[int, tuple[int, int]] = {}
+        """By descriptor: the index of the client with this log, and how many connections it had lost before."""
         self._check_ns = LOOK_NS if faulted else IDLE_NS
         self._ready = make_ready()
         self._sockets: dict[Port, socket.socket] = {}
@@ -85,9 +92,12 @@ class FleetDriver:
             if now >= self._next_check:
                 self._housekeep(now)
             self._handle_timers(now)
-            self._receive(min(until, self._next_check, self._timers[0][0] if self._timers else until))
+            due = min(until, self._next_check, self._timers[0][0] if self._timers else until)
+            self._receive(min(due, self._handle_logs()) if self._logs else due)
 
     def close(self) -> None:
+        for log in self._logs.values():
+            log.close(monotonic_ns())
         for port in list(self._sockets):
             self._close(port)
         self._ready.close()
@@ -101,12 +111,38 @@ class FleetDriver:
                 client.handle_timer(monotonic_ns())
                 self._drain(index)
 
+    def _handle_logs(self) -> int:
+        """Serve all logs, and poll their descriptors from now on. Returns when to do so again at the latest."""
+        due = monotonic_ns() + SECOND
+        polled: dict[int, tuple[int, int]] = {}
+        for index, log in self._logs.items():
+            now = monotonic_ns()
+            log.handle(now)
+            log.feed(now)
+            self._drain(index)
+            for descriptor, is_written in log.descriptors():
+                polled[descriptor] = index, log.counters["log_lost"]
+                if is_written:
+                    due = min(due, now + MILLISECOND)
+            due = min(due, log.next_timer())
+        for descriptor, known in self._log_of.items():
+            if polled.get(descriptor) != known and descriptor not in self._ports:
+                with suppress(OSError, ValueError, KeyError):  # what was closed is not polled any more
+                    self._ready.remove(descriptor)
+        for descriptor, known in polled.items():
+            if self._log_of.get(descriptor) != known:
+                self._ready.add(descriptor)
+        self._log_of = polled
+        return due
+
     def _receive(self, due: int) -> None:
         """Wait for datagrams until ``due``, and receive one from each readable port.
 
         Only one: a port with more is reported again, which saves a failing call per port.
         """
         for fd in self._ready.wait(due - monotonic_ns()):
+            if fd in self._log_of:  # served before the next wait
+                continue
             if (port := self._ports.get(fd)) is None:  # its client closed it for an earlier datagram of this batch
                 continue
             (index, lane), receive, peer = port
@@ -124,6 +160,8 @@ class FleetDriver:
         client = self._clients[index]
         for lane, data, to in client.datagrams_to_send():
             self._send((index, lane), data, to)
+        if index in self._logs:
+            self._logs[index].take(monotonic_ns())
         for fact in client.facts():
             self._on_fact(fact)
         for lane in client.lanes_to_close():

@@ -23,6 +23,7 @@ from overlay.core.links import LinkShape, Shaper
 from overlay.core.node import MILLISECOND, NEVER, SECOND, TimedEvent
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
+from overlay.runtime.logs.port import LogPort
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
 from overlay.runtime.udp import CannotBind, NodeDriver, bound_address, move_socket, open_group, open_socket
 from overlay.runtime.usage import kernel_drops
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 MakeShaper = Callable[[Address, LinkShape, Chance], Shaper]
 """Creates the shaper for datagrams to an address, from the shape and a random stream."""
+
+OpenLog = Callable[[str, Any], LogPort]
+"""Opens the log of a node: its name and the node."""
 
 Wrap = Callable[[Server, Callable[[], Address]], Any]
 """Wraps a server; its second argument gives it another port, and returns the address that others use."""
@@ -70,6 +74,7 @@ class ServerProcess:
         links: Mapping[Address, LinkShape] | None = None,
         make_shaper: MakeShaper = plain_shaper,
         wrap: Wrap | None = None,
+        open_log: OpenLog | None = None,
         seed: int,
         journal: Path | None = None,
         traces: Path | None = None,
@@ -86,7 +91,7 @@ class ServerProcess:
         ``bind`` may have port 0. ``address`` is the address that others use, if different.
 
         ``links`` are the shapes of datagrams to neighbours, applied by the results of ``make_shaper``. ``wrap`` wraps
-        the server, recorded or not. With a
+        the server, recorded or not. ``open_log`` opens its log, if it has one, when it runs. With a
         ``journal``, a tick is written every second, with times since ``zero_ns``, and with ``record_mb`` a recording of
         this ``life`` next to it. Without one, traces go to ``traces``. Raises ``CannotBind``, and ``OSError`` if the
         journal cannot be written.
@@ -131,6 +136,7 @@ class ServerProcess:
             self._server = recorded(self._server, self._recorder, time.monotonic_ns, system.queries)
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
+        self._open_log = open_log if hasattr(self._server, "subscriptions") else None
         self._group = self._joined(system.group(config, place))
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
@@ -183,6 +189,8 @@ class ServerProcess:
             journal.begin(make_start(self._process, self._zero_ns, server.address))
         if self._traces is not None:
             self._traces.begin(make_start(self._process, self._zero_ns, server.address))
+        if self._open_log is not None:
+            driver.log = self._open_log(self._process, server)
         on_ready(server.address)
         driver.run(until)
         end = time.monotonic_ns()
@@ -192,6 +200,8 @@ class ServerProcess:
                 self._hand_over()
             else:
                 self._leave()
+        if driver.log is not None:
+            driver.log.close(time.monotonic_ns())
         if journal is not None:
             self._report(time.monotonic_ns())
             for fact in system.closing_facts(self._process, held, (end - self._zero_ns) // 1000):
@@ -221,6 +231,8 @@ class ServerProcess:
         for fact in system.facts(self._process, server, self._zero_ns):
             journal.write(fact)
         counters = server.statistics(now) | self._driver.counters | {"kernel_drops": kernel_drops(self._sock)}
+        if self._driver.log is not None:
+            counters |= self._driver.log.counters
         journal.write(make_tick(self._process, at_us, counters))
         journal.flush()
         if self._recorder is not None:

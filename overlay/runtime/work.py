@@ -48,6 +48,8 @@ class Job:
         index = deployment.server_names.index(self.name)
         is_journalled = deployment.kind == RUN
         try:
+            from overlay.runtime.logs.opening import opener
+
             process = ServerProcess(
                 deployment.system,
                 deployment.system.config_of(deployment.setup),
@@ -57,6 +59,7 @@ class Job:
                 links=self._link_shapes(index),
                 make_shaper=self._make_shaper(index),
                 wrap=self._wrap(index),
+                open_log=opener(deployment),
                 seed=derive_seed(deployment.seed, self.name, incarnation),
                 journal=self.journal if is_journalled else None,
                 traces=None if is_journalled else traces_path(self.journal),
@@ -108,11 +111,13 @@ class Job:
             return lambda server, move: FaultedServer(
                 server, operated, lambda: operated.moved(move()), OPERATED_LOOK_NS
             )
-        if self.faults is None or not any(fault.kind and index in fault.servers for fault in self.faults.faults):
+        if self.faults is None or not any(
+            fault.kind and index in fault.servers and not fault.is_of_log for fault in self.faults.faults
+        ):
             return None
         from overlay.runtime.own_faults import FaultedServer, Watcher
 
-        watcher = Watcher(self.faults, lambda fault: index in fault.servers)
+        watcher = Watcher(self.faults, lambda fault: index in fault.servers and not fault.is_of_log)
         return lambda server, move: FaultedServer(server, watcher, move)
 
     def fleet(self, start_ns: int) -> Work:
@@ -121,6 +126,7 @@ class Job:
 
         def do(on_ready: Ready) -> int:
             from overlay.runtime.load_generator import run_fleet
+            from overlay.runtime.logs.opening import opener
 
             return run_fleet(
                 deployment.system,
@@ -134,6 +140,7 @@ class Job:
                 on_ready=lambda: on_ready("ready"),
                 lifeline_fd=self.lifeline,
                 faults=self.faults,
+                open_log=opener(deployment),
             )
 
         return Work(do)

@@ -20,7 +20,10 @@ from overlay.journal.facts import Delivery, Event, Sample, Tick
 from overlay.journal.journal import read_journal
 from overlay.journal.recording import BadRecording, Recording, What, recordings_in
 from overlay.load.windows import Windows
+from overlay.plugins import VARIABLE
 from overlay.runtime.calibrated import model_of, reference
+from overlay.runtime.logs import instance
+from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay, replay_all
 from overlay.sim.world import World, server_address
@@ -29,6 +32,7 @@ from overlay.systems.registry import SYSTEMS
 from overlay.systems.roles import Place
 from overlay.topologies import Graph
 from tests.systems.logged import SYSTEM, LoggedServer
+from tests.waiting import wait_for
 
 CONFIGURATION = {
     "system": SYSTEM.name,
@@ -246,3 +250,32 @@ def test_a_recording_with_a_wrong_record_of_the_log_is_refused(tmp_path, record)
     recorder.close()
     with pytest.raises(BadRecording):
         replay(path)
+
+
+def live(directory, url, *faults):
+    root = str(Path(__file__).resolve().parents[2])
+    environment = {VARIABLE: "tests.systems.logged:SYSTEM", "PYTHONPATH": root, instance.VARIABLE: url}
+    with own_supervisor(**environment) as client:
+        client.deploy(document(directory, *faults, record_mb=4))
+        ended = ("finished", "failed", "stopped")
+        status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends")
+        wait_for(lambda: not any(one["pid"] for one in client.status("r1")["brokers"]), "all processes have ended")
+    facts = [fact for path in (directory / "journal").glob("*.journal") for fact in read_journal(path)]
+    return status, facts
+
+
+def test_live_servers_and_clients_share_a_log_and_what_a_killed_one_had_is_answered_by_another(tmp_path):
+    kill = {"what": "kill", "servers": ["echo-0"], "at_s": 1, "until_s": 3}
+    with instance.own_instance() as url:
+        status, facts = live(tmp_path, url, kill)
+        assert (status["phase"], status["reason"]) == ("finished", "")
+    heard = {fact.publication for fact in facts if isinstance(fact, Delivery)}
+    said = sum(outcomes(facts).values())
+    assert said > 100
+    assert said - len(heard) <= 6, "but for what was under way at the end"
+    assert last_counters(facts, "echo-1")["read"] > last_counters(facts, "echo-0")["read"] > 0
+    assert all(one.difference is None for one in replay_all(tmp_path / "journal"))
+
+
+def test_live_without_an_engine_or_with_one_that_cannot_run_it_says_what_to_do(tmp_path):
+    assert "Set WAXWING_LOG_URL=redis://" in live(tmp_path / "none", "")[0]["reason"]

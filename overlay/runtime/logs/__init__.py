@@ -3,6 +3,7 @@
 A driver belongs to one node with a log, and runs in the node's own loop: its sockets are polled with those of the
 datagrams, without a thread. ``overlay.log.member`` has what is the same for every engine::
 
+    opening     opens the log of a deployment for one of its nodes
     port        what the loop of a process sees of any driver
     valkey      Valkey or Redis: streams, hashes, scripts; ``scripts`` has these
     connection  one non-blocking connection: requests one after the other, answers in their order

@@ -39,7 +39,7 @@ MOST_READ = 256
 BLOCK_MS, SHORT_BLOCK_MS = 1_000, 20
 TRIM_NS = 10 * SECOND
 MOST_NEWEST = 10_000
-"""Records in the stream of a compacted topic, whose newest of each key are kept in a hash."""
+"""Records in the stream of a compacted topic, next to the newest of each key."""
 FAREWELL_S = 1.0
 UNSEEN = -1
 
@@ -89,6 +89,8 @@ class ValkeyLog:
         return [(one.descriptor, one.wants_to_write) for one in found]
 
     def next_timer(self) -> int:
+        if self.member.has_input:
+            return 0
         if self._requests is None:
             return self._connects_at
         return min(self._next_beat, self._leaves_at[0][0]) if self._leaves_at else self._next_beat
@@ -404,7 +406,7 @@ class ValkeyLog:
         return f"{self._prefix} s {topic} {partition}"
 
     def _newest(self, stream: str) -> str:
-        """The hash of a stream."""
+        """The hash next to a stream."""
         return f"{self._prefix} h{stream.removeprefix(self._prefix)[2:]}"
 
     def _group(self, key: Key) -> str:
