@@ -26,6 +26,7 @@ from benchmarks.record import ROOT
 from brokerweb.up import redis
 from brokerweb.up.parts import house as parts_of
 from overlay.runtime.lifeline import die_with_parent
+from overlay.runtime.logs.instance import NoEngine, free_port
 
 HOST = "bench"
 READY_S = 60.0
@@ -77,7 +78,7 @@ class House:
         """Start a separate Redis. Raises ``Unavailable`` if Redis is not installed."""
         try:
             chosen = redis.choose({name: value for name, value in os.environ.items() if name == "PATH"}, self.var)
-        except redis.NoRedis as reason:
+        except NoEngine as reason:
             raise Unavailable(str(reason)) from None
         assert chosen.command is not None
         self.environment["REDIS_URL"] = chosen.url
@@ -88,7 +89,7 @@ class House:
         """Start an etcd that serves clients at ``port``; whether it is installed."""
         if (program := shutil.which("etcd")) is None:
             return False
-        clients, peers = (f"http://127.0.0.1:{one}" for one in (port, redis.free_port()))
+        clients, peers = (f"http://127.0.0.1:{one}" for one in (port, free_port()))
         command = [program, "--data-dir", str(self.var / "etcd"), "--log-level", "error"]
         command += ["--listen-client-urls", clients, "--advertise-client-urls", clients]
         command += ["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers]
@@ -143,7 +144,7 @@ def house() -> Iterator[House]:
         environment = {**os.environ, "WAXWING_VAR": str(var), "WAXWING_HOST": HOST}
         environment |= {"DJANGO_SETTINGS_MODULE": "brokerweb.settings", "PYTHONUNBUFFERED": "1"}
         environment.pop("REDIS_URL", None)
-        made = House(var, redis.free_port(), environment)
+        made = House(var, free_port(), environment)
         try:
             yield made
         finally:

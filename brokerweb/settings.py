@@ -4,6 +4,7 @@
 ``WAXWING_VAR``        data directory; default ``var/`` next to ``manage.py``
 ``DATABASE_URL``       ``postgresql://user:password@host:5432/name``; without it SQLite in ``var/waxwing.sqlite3``
 ``REDIS_URL``          ``redis://:password@host:port``; without it queue, channel layer and cache are in-process
+``WAXWING_LOG_URL``    the same for the logs of systems that have one; read by the processes of runs and networks
 ``WAXWING_HOST``       this host's name in rows and queues; default the machine's name
 ``WAXWING_DEBUG``      ``1`` enables Django's debug pages
 ``WAXWING_RECONCILE_S`` seconds between two rounds of the reconciler; default 1

@@ -21,6 +21,7 @@ from brokerweb.up.home import Home, end_supervisor, take_down
 from brokerweb.up.manager import AskedToEnd, Manager, PartFailed, say
 from brokerweb.up.parts import ROOT, Part, host_name, house, preparations
 from overlay.core.errors import WaxwingError, describe_os_error
+from overlay.runtime.logs.instance import free_port
 
 REDIS_S = 30.0
 PREPARATION_S = 180.0
@@ -31,7 +32,7 @@ READY_S = 180.0
 def check_port(port: int) -> int:
     """The port to listen on; 0 picks a free one. Raises ``WaxwingError`` if it is unavailable."""
     if port == 0:
-        return redis.free_port()
+        return free_port()
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -76,8 +77,14 @@ class House:
         self._port = port
         self._host = host_name(os.environ)
         self._redis = redis.choose(os.environ, home.redis)
+        self._redis_of_logs = redis.choose_for_logs(os.environ, home.redis_of_logs)
         self._readiness = "no answer yet"
-        own = {"REDIS_URL": self._redis.url, "WAXWING_VAR": str(home.var), "WAXWING_HOST": self._host}
+        own = {
+            redis.QUEUE_VARIABLE: self._redis.url,
+            redis.LOG_VARIABLE: self._redis_of_logs.url,
+            "WAXWING_VAR": str(home.var),
+            "WAXWING_HOST": self._host,
+        }
         # Links in notifications use this address, unless another one is configured. uvicorn must not trust
         # X-Forwarded-For from this machine, or password guessing could use a new client address each time.
         reached = {"WAXWING_URL": f"http://127.0.0.1:{port}", "FORWARDED_ALLOW_IPS": ""}
@@ -99,6 +106,7 @@ class House:
 
     def _start(self) -> None:
         self._start_redis()
+        self._start_redis_of_logs()
         for part in preparations():
             self._manager.want(part)
             done = partial(self._manager.is_done, part.name)
@@ -135,6 +143,20 @@ class House:
             lambda: redis.answers(self._redis.url), REDIS_S, "the Redis server does not answer", every=0.05
         )
 
+    def _start_redis_of_logs(self) -> None:
+        """An unreadable file is not set aside by itself: acknowledged records would be lost without a word."""
+        url, command = self._redis_of_logs.url, self._redis_of_logs.command
+        if command is None:
+            if not redis.answers(url):
+                raise WaxwingError(f"the Redis server of {redis.LOG_VARIABLE} does not answer")
+            return
+        self._manager.want(Part(redis.OF_LOGS, command))
+        try:
+            self._manager.run_until(lambda: redis.answers(url), REDIS_S, "it does not answer", every=0.05)
+        except WaxwingError as error:
+            moved = f"To start without the records of networks that are up, move {self._home.redis_of_logs} away."
+            raise WaxwingError(f"the Redis server of logs: {error}. {moved}") from None
+
     def _look_after_redis(self) -> None:
         if self._redis.command is not None and (done := redis.keep_accepting(self._redis.url, self._home.redis)):
             say(f"redis: {done}")
@@ -161,8 +183,8 @@ class House:
             say(f"the operator's password cannot be read from {self._home.operator}: {error}")
 
     def _end(self) -> None:
-        """Stop the supervisor after the worker, which would restart it; Redis last."""
-        self._manager.end(keep=("redis",))
+        """Stop the supervisor after the worker, which would restart it; the Redis servers last."""
+        self._manager.end(keep=("redis", redis.OF_LOGS))
         end_supervisor(self._home.supervisor_socket)
         self._manager.end()
 

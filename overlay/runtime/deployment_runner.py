@@ -82,6 +82,7 @@ class DeploymentRunner:
         self._flushed = now
         self._pings = Pings(deployment.system.ping) if is_network else None
         self._watch = Watch(self._pings.heard if self._pings else Journals(self._journal_path).heard)
+        self._has_log = deployment.system.log_of(deployment.setup) is not None
 
     def _journal_path(self, process: str) -> Path:
         return self._directory / "journal" / f"{process}.journal"
@@ -91,7 +92,7 @@ class DeploymentRunner:
     @property
     def is_active(self) -> bool:
         """Whether it still runs or occupies anything."""
-        return self.phase not in phases.ENDED or bool(self._processes) or bool(self.bridges)
+        return self.phase not in phases.ENDED or bool(self._processes) or bool(self.bridges) or self._has_log
 
     @property
     def is_kept(self) -> bool:
@@ -191,6 +192,8 @@ class DeploymentRunner:
                 self._move(move, now)
             self._follow_changes(now)
             until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
+            if self._has_log and self.phase in phases.ENDED and not self._processes:
+                self._erase_log()
             is_up = self.phase in phases.SERVING and self._stop_reason is None
             until = min(until, self.bridges.turn(self._answering, now, is_up=is_up))
             if now >= self._flushed + SECOND:
@@ -278,6 +281,16 @@ class DeploymentRunner:
         if not phases.is_alive(self.deployment, self.phase):
             return now + SECOND
         return self._orders.assemble(self._assembly, self._up(), self.addresses, self._fail_by_bug, now)
+
+    def _erase_log(self) -> None:
+        """Once, when no process of its servers and clients is left. Without its engine the records stay there."""
+        from overlay.runtime.logs.opening import erase_log
+
+        self._has_log = False
+        try:
+            erase_log(self.deployment)
+        except (OSError, WaxwingError) as error:
+            self._tell("log_kept", {"reason": str(error)})
 
     # --- output ---
 

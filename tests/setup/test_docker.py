@@ -17,9 +17,10 @@ import pytest
 import yaml
 
 import brokerweb.settings as written
+from brokerweb.up import redis
 from brokerweb.up.parts import Part, house, preparations
-from brokerweb.up.redis import RULES
 from overlay.deployment.fleet import Lifetime
+from overlay.runtime.logs import instance
 from telemetry.__main__ import parser as telemetry_flags
 from telemetry.spark import standalone
 from tests.postgresql import INITDB
@@ -29,7 +30,7 @@ COMPOSE = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 PARTS = {part.name: part for part in [*preparations(), *house(8000, "waxwing", "0.0.0.0")]}
 ONCE = {name for name, part in PARTS.items() if part.lifetime is Lifetime.ONCE}
-ENGINES = {"redis", "postgres"}
+ENGINES = {"redis", "redis-of-logs", "postgres"}
 CLUSTER = {"spark-master", "spark-worker"}
 INSIDE = {"web", "worker", "livefeed"}
 """They meet on one loopback: brokers listen there."""
@@ -81,7 +82,7 @@ def test_parts_share_var_and_meet_where_brokers_listen() -> None:
         assert SERVICES[name]["volumes"] == [f"var:{COMPOSE['x-environment']['WAXWING_VAR']}"], name
     met = {name for name, service in SERVICES.items() if service.get("network_mode") == "service:inside"}
     assert met == INSIDE
-    assert COMPOSE["volumes"].keys() == {"var", "redis", "postgres"}
+    assert COMPOSE["volumes"].keys() == {"var", *ENGINES}
     mounted = {volume.partition(":")[0] for service in SERVICES.values() for volume in service.get("volumes", [])}
     assert mounted == COMPOSE["volumes"].keys()
 
@@ -97,7 +98,7 @@ def test_every_service_is_watched_and_said_to_wait_for_what_it_needs() -> None:
             elif how["condition"] == "service_completed_successfully":
                 assert other in ONCE
     for name in PARTS.keys() - ONCE:
-        assert {"postgres", "redis", "firststart"} <= SERVICES[name]["depends_on"].keys(), name
+        assert {*ENGINES, "firststart"} <= SERVICES[name]["depends_on"].keys(), name
     assert "migrate" in SERVICES["firststart"]["depends_on"]
 
 
@@ -118,9 +119,10 @@ def test_only_the_web_is_reached_from_outside_and_by_loopback() -> None:
 
 
 def test_engines_are_set_up_as_those_that_the_project_starts_itself() -> None:
-    script = SERVICES["redis"]["command"][-1].splitlines()
-    begin, end = script.index("exec redis-server - <<END"), script.index("END")
-    assert script[begin + 1 : end] == ["requirepass $$REDIS_PASSWORD", "dir /data", *RULES]
+    for name, rules in (("redis", redis.RULES), ("redis-of-logs", instance.RULES)):
+        script = SERVICES[name]["command"][-1].splitlines()
+        begin, end = script.index("exec redis-server - <<END"), script.index("END")
+        assert script[begin + 1 : end] == ["requirepass $$REDIS_PASSWORD", "dir /data", *rules]
     assert SERVICES["postgres"]["environment"]["POSTGRES_INITDB_ARGS"].split() == list(INITDB)
     user, name = (SERVICES["postgres"]["environment"][key] for key in ("POSTGRES_USER", "POSTGRES_DB"))
     assert re.fullmatch(

@@ -17,6 +17,7 @@ from tests.waiting import BOUND_S, wait_for
 
 PARTS = {
     "redis": "redis.conf",
+    "redis-of-logs": "redis-of-logs.conf",
     "web": "brokerweb.asgi:application",
     "worker": "waxwing@%h",
     "spark": "spark@%h",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
 from brokerweb.builder import fault_forms
 from overlay.core.curves import constant
@@ -260,6 +261,9 @@ def live(directory, url, *faults):
         ended = ("finished", "failed", "stopped")
         status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends")
         wait_for(lambda: not any(one["pid"] for one in client.status("r1")["brokers"]), "all processes have ended")
+        if url:
+            with Redis.from_url(url) as engine:
+                wait_for(lambda: engine.dbsize() == 0, "its records are erased")
     facts = [fact for path in (directory / "journal").glob("*.journal") for fact in read_journal(path)]
     return status, facts
 

@@ -1,6 +1,7 @@
 """An instance of Valkey for logs: found, configured, started with a lifeline; and erasing a deployment's keys.
 
-Counterpart: ``brokerweb.up.redis`` does the same for the queue of an installation.
+``brokerweb.up.redis`` chooses the instances of an installation with the same functions, one for its queue and one for
+logs.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from overlay.core.errors import WaxwingError
 from overlay.runtime.lifeline import LIFELINE_FD
@@ -37,12 +38,13 @@ RULES = (
 """When its memory is full it refuses records, which then wait where they are, and none is dropped unread."""
 
 
-class NoLog(WaxwingError):
-    """There is no engine for the log; the message says what to do."""
+class NoEngine(WaxwingError):
+    """There is no Valkey or Redis, or none for the log; the message says what to do."""
 
 
-def find_server(path: str | None = None) -> str:
-    """The program: on the path, or the one bundled with the requirements. Raises ``NoLog``."""
+def find_server(path: str | None = None, variable: str = VARIABLE) -> str:
+    """The program: on the path, or the one bundled with the requirements. ``variable`` names another instance. Raises
+    ``NoEngine``."""
     for name in ("valkey-server", "redis-server"):
         if found := shutil.which(name, path=path):
             return found
@@ -51,25 +53,39 @@ def find_server(path: str | None = None) -> str:
 
         return str(get_binary_path())
     except Exception as error:
-        raise NoLog(
-            f"there is no engine for the log: {VARIABLE} is not set, no valkey-server or redis-server is on the path, "
-            f"and the bundled one does not run here ({error}). Set {VARIABLE}=redis://:password@host:port/0"
+        raise NoEngine(
+            f"there is no Redis: {variable} is not set, no valkey-server or redis-server is on the path, "
+            f"and the bundled one does not run here ({error}). Set {variable}=redis://:password@host:port/0"
         ) from error
 
 
-def configure(directory: Path, port: int, password: str) -> Path:
-    """Write the configuration of an instance on loopback; returns its path."""
+class Own(NamedTuple):
+    """An instance of our own that is not started yet."""
+
+    url: str
+    command: tuple[str, str]
+
+
+def prepare(server: str, directory: Path, rules: Sequence[str] = RULES, name: str = "log") -> Own:
+    """Write the configuration ``name.conf`` of an instance on loopback, with a free port and a random password."""
     directory.mkdir(parents=True, exist_ok=True)
-    path = directory / "log.conf"
+    path, port, password = directory / f"{name}.conf", free_port(), secrets.token_urlsafe(24)
     own = ["bind 127.0.0.1", f"port {port}", f"requirepass {password}", f'dir "{directory}"', "daemonize no"]
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write("\n".join([*own, *RULES, ""]))
-    return path
+        file.write("\n".join([*own, *rules, ""]))
+    return Own(f"redis://:{password}@127.0.0.1:{port}/0", (server, str(path)))
+
+
+def free_port() -> int:
+    """A free loopback port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @contextmanager
 def own_instance() -> Iterator[str]:
-    """The URL of a temporary instance, which ends with this process. Raises ``NoLog``."""
+    """The URL of a temporary instance, which ends with this process. Raises ``NoEngine``."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="waxwing-log-", ignore_cleanup_errors=True)))
         instance = Instance(home)
@@ -82,18 +98,13 @@ class Instance:
     """A process in ``directory``, at a free port with a random password. It keeps both when started again."""
 
     def __init__(self, directory: Path) -> None:
-        """Raises ``NoLog``."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        password = secrets.token_urlsafe(24)
-        self.url = f"redis://:{password}@127.0.0.1:{port}/0"
-        self._command = [find_server(), str(configure(directory, port, password))]
+        """Raises ``NoEngine``."""
+        self.url, self._command = prepare(find_server(), directory)
         self._process: subprocess.Popen[bytes] | None = None
         self._lifeline: int | None = None
 
     def start(self) -> None:
-        """Until it answers. Raises ``NoLog``."""
+        """Until it answers. Raises ``NoEngine``."""
         read, self._lifeline = os.pipe()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "overlay.runtime.lifeline", "--", *self._command],
@@ -106,7 +117,7 @@ class Instance:
         deadline = time.monotonic() + START_S
         while not answers(self.url):
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise NoLog("the instance for the log does not start.")
+                raise NoEngine("the instance for the log does not start.")
             time.sleep(0.02)
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""Opens the log of a deployment for one of its nodes."""
+"""Opens the log of a deployment for one of its nodes, and erases it at its end."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from overlay.deployment.deployment import Deployment
-from overlay.log.spec import VALKEY
+from overlay.log.spec import VALKEY, LogSpec
 from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import VARIABLE, NoLog
+from overlay.runtime.logs.instance import VARIABLE, NoEngine, erase
 from overlay.runtime.logs.port import LogPort
 from overlay.runtime.server_process import OpenLog
 
@@ -19,12 +19,12 @@ def opener(deployment: Deployment) -> OpenLog | None:
     if spec is None:
         return None
     if spec.engine != VALKEY:
-        raise NoLog(f"the engine {spec.engine} cannot run live here; choose {VALKEY}.")
+        raise NoEngine(f"the engine {spec.engine} cannot run live here; choose {VALKEY}.")
     if any(fault.is_of_log for fault in deployment.faults):
-        raise NoLog("faults of the log can be simulated only.")
-    url = spec.servers or os.environ.get(VARIABLE, "")
+        raise NoEngine("faults of the log can be simulated only.")
+    url = _url(spec)
     if not url:
-        raise NoLog(f"there is no engine for the log. Set {VARIABLE}=redis://:password@host:port/0 and start again.")
+        raise NoEngine(f"there is no engine for the log. Set {VARIABLE}=redis://:password@host:port/0 and start again.")
     Engine.of(url)
 
     def open_log(name: str, node: Any) -> LogPort:
@@ -33,3 +33,15 @@ def opener(deployment: Deployment) -> OpenLog | None:
         return ValkeyLog(spec, url, deployment.id, name, node)
 
     return open_log
+
+
+def erase_log(deployment: Deployment) -> None:
+    """Delete its records, when none of its nodes runs any more. Raises ``OSError`` or ``WaxwingError`` if the engine is
+    away."""
+    spec = deployment.system.log_of(deployment.setup)
+    if spec is not None and spec.engine == VALKEY and (url := _url(spec)):
+        erase(url, deployment.id)
+
+
+def _url(spec: LogSpec) -> str:
+    return spec.servers or os.environ.get(VARIABLE, "")
