@@ -29,12 +29,12 @@ from benchmarks.channel import HOPS, LOOK_S, DatagramClient, udp
 from benchmarks.figures import Figure, Unavailable, figure
 from benchmarks.servers import START_S, Server, announced, cores, deployed, scratch
 from brokerweb.up.environment import find_mosquitto, find_nats
-from brokerweb.up.redis import free_port
 from overlay.core.addresses import Address, format_address, parse_address
 from overlay.journal.facts import Tick
 from overlay.journal.journal import read_journal
 from overlay.peers.peers import Heard
 from overlay.runtime.lifeline import die_with_parent
+from overlay.runtime.logs.instance import free_port
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages, values

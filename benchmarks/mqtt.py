@@ -26,10 +26,10 @@ from paho.mqtt.enums import CallbackAPIVersion
 from benchmarks.figures import Figure, Unavailable, figure
 from benchmarks.servers import CLIENT_CORE, SERVER_CORE, START_S, Server, brokers, scratch
 from brokerweb.up.environment import find_mosquitto
-from brokerweb.up.redis import free_port
 from overlay.core.addresses import Address, parse_address
 from overlay.programs.context_broker.pool import PoolClient
 from overlay.runtime.lifeline import die_with_parent
+from overlay.runtime.logs.instance import free_port
 
 TITLE = "MQTT bridge: messages into a network and out of it"
 

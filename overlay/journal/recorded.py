@@ -42,6 +42,8 @@ class RecordedServer:
         self._clock = clock
         self.next_timer = server.next_timer
         self.events = server.events
+        if hasattr(server, "set_usage"):
+            self.set_usage = self._set_usage
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._server, name)
@@ -86,6 +88,10 @@ class RecordedServer:
     def fault(self, document: Mapping[str, Any], begins: bool, now: int) -> None:
         self.recorder.write(What.FAULT, now, json.dumps(document), begins)
         self._server.fault(document, begins, now)
+
+    def _set_usage(self, usage: tuple[int, int, int, int], now: int) -> None:
+        self.recorder.write(What.USAGE, now, *usage)
+        self._server.set_usage(usage, now)
 
     def leave(self, now: int) -> int:
         self.recorder.write(What.LEAVING, now)

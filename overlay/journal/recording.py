@@ -69,6 +69,8 @@ class What(IntEnum):
     """``[at, topic, key, value]``."""
     COMMITTED = 16
     """``[at, topic, group, partition, position]``."""
+    USAGE = 17
+    """``[now, processor_us, process_bytes, machine_bytes, machine_free]``: ``overlay.systems.cores.Usage``."""
 
 
 OUTPUTS = frozenset({What.SENT, What.APPENDED, What.COMMITTED})
@@ -291,6 +293,7 @@ _FIELDS: dict[int, tuple[type, ...]] = {
     What.DURABLE: (int, tuple),
     What.APPENDED: (int, str, bytes, bytes),
     What.COMMITTED: (int, str, str, int, int),
+    What.USAGE: (int, int, int, int, int),
 }
 """The types of the fields, by kind."""
 _PARTS: dict[int, tuple[type, ...]] = {

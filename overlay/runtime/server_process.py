@@ -26,9 +26,9 @@ from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.logs.port import LogPort
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
 from overlay.runtime.udp import CannotBind, NodeDriver, bound_address, move_socket, open_group, open_socket
-from overlay.runtime.usage import kernel_drops
+from overlay.runtime.usage import kernel_drops, machine_memory, memory, processor_us
 from overlay.systems.contract import System
-from overlay.systems.cores import Server
+from overlay.systems.cores import Server, Usage
 from overlay.systems.roles import Place
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ class ServerProcess:
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
         self._open_log = open_log if hasattr(self._server, "subscriptions") else None
+        self._set_usage = getattr(self._server, "set_usage", None)
         self._group = self._joined(system.group(config, place))
         shapers = {
             neighbour: make_shaper(neighbour, shape, random.Random(derive_seed(seed, "link", *neighbour)))
@@ -219,6 +220,8 @@ class ServerProcess:
         """Every second: set the clock, and write events and a tick."""
         server, journal, system = self._server, self._journal, self._system
         server.set_wall_clock(wall_offset_ns())
+        if self._set_usage is not None:
+            self._set_usage(Usage(processor_us(), memory()[0], *machine_memory()), now)
         events = server.events()
         if self._traces is not None:
             self._traces.write(system.facts(self._process, server, self._zero_ns))

@@ -6,10 +6,12 @@ import os
 import resource
 import socket
 import struct
+from pathlib import Path
 
 _SO_MEMINFO = 55  # linux/socket.h; Python has no name for it
 _MEMINFO = struct.Struct("=9I")
 _DROPS = 8
+_MEMORY_OF_MACHINE = Path("/proc/meminfo")
 
 
 def memory() -> tuple[int, int, int]:
@@ -29,6 +31,16 @@ def sizes_in(rollup: bytes) -> tuple[int, int, int]:
     kibibytes = {line.split(b":")[0]: int(line.split()[1]) for line in rollup.splitlines()[1:]}
     unique = kibibytes[b"Private_Clean"] + kibibytes[b"Private_Dirty"]
     return 1024 * kibibytes[b"Rss"], 1024 * kibibytes[b"Pss"], 1024 * unique
+
+
+def machine_memory() -> tuple[int, int]:
+    """Memory of this machine, and what of it is available, in bytes; zeros if ``/proc/meminfo`` is missing."""
+    try:
+        lines = _MEMORY_OF_MACHINE.read_bytes().splitlines()
+    except OSError:
+        return 0, 0
+    found = {line.split(b":")[0]: line.split()[1] for line in lines}
+    return 1024 * int(found[b"MemTotal"]), 1024 * int(found[b"MemAvailable"])
 
 
 def processor_us() -> int:

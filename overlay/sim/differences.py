@@ -66,6 +66,7 @@ def input_in_words(record: Record) -> str:
         What.COUNTED: "its statistics were read",
         What.TRACED: "its traces were collected",
         What.LEAVING: "it was ordered to leave",
+        What.USAGE: "it was told what its process uses",
     }[What(what)]
 
 

@@ -23,7 +23,7 @@ from overlay.log.node import Assignment
 from overlay.log.topics import Record as LogRecord
 from overlay.sim.differences import OF_LOG, Difference, Output, input_in_words
 from overlay.systems.contract import System
-from overlay.systems.cores import Server
+from overlay.systems.cores import Server, Usage
 from overlay.systems.recordings import server_code
 from overlay.systems.registry import system_of
 from overlay.systems.roles import Place
@@ -166,6 +166,8 @@ class _Again:
                 server.receive_datagrams(((data, (host, port)),), now)
             elif what == What.FAULT:
                 self._fault(rest[0], rest[1], now)
+            elif what == What.USAGE:
+                self._use(Usage(*rest), now)
             elif what in OF_LOG:
                 self._feed_log(What(what), rest[0], now)
             else:
@@ -177,6 +179,12 @@ class _Again:
         server.events()
         self.inputs += 1
         self._before.append((self._at, (what, *fields)))
+
+    def _use(self, usage: Usage, now: int) -> None:
+        server: Any = self._server
+        if not hasattr(server, "set_usage"):
+            raise BadRecording(f"the recording of {self._begin.name} has a usage, which its server does not take.")
+        server.set_usage(usage, now)
 
     def _feed_log(self, what: What, parts: tuple[Any, ...], now: int) -> None:
         server: Any = self._server

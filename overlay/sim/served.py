@@ -24,13 +24,14 @@ from overlay.core.addresses import Address
 from overlay.core.admission import BACKLOG, Admission
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.curves import Delays
+from overlay.core.node import SECOND
 from overlay.core.processes import role_of
 from overlay.core.service_times import Costs, Deliveries, ServiceModel
 from overlay.sim.actors import ClientActor, NodeActor
 from overlay.sim.processors import Core, Machine, SharedCore
 from overlay.sim.simulator import Actor, Outgoing, Simulator
 from overlay.systems.contract import System
-from overlay.systems.cores import Client, Meter, Server
+from overlay.systems.cores import Client, Meter, Server, Usage
 
 BATCH = 32
 """Maximum datagrams in one batch, as in ``overlay.runtime.datagrams``."""
@@ -167,6 +168,7 @@ class ServedServer(Served, NodeActor):
         self._server = server
         self._admission: Admission | None = None
         """Created with the first backlog, which few servers have."""
+        self._tells_usage_at: int | None = 0 if hasattr(server, "set_usage") else None
 
     @property
     def backlog_dropped(self) -> int:
@@ -186,6 +188,10 @@ class ServedServer(Served, NodeActor):
         return super()._is_behind() or bool(self._admission)
 
     def _serve(self, batch: Sequence[Incoming], now: int) -> Sequence[Outgoing]:
+        if self._tells_usage_at is not None and now >= self._tells_usage_at:
+            server: Any = self._server
+            server.set_usage(Usage(self.busy_us(), 0, 0, 0), now)
+            self._tells_usage_at = now + SECOND
         if batch:
             self._server.receive_datagrams([(data, source) for data, source, _ in batch], now)
         return NodeActor.step(self, now)

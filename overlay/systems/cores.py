@@ -5,7 +5,7 @@ protocols.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from overlay.core.addresses import Address
 from overlay.core.node import Node
@@ -27,12 +27,25 @@ Order = Any
 """One command to one server; the type depends on the system's assembly."""
 
 
+class Usage(NamedTuple):
+    """What the process of a server has used, and what the machine has."""
+
+    processor_us: int
+    """Since its start, user and system, microseconds; in virtual time its service times."""
+    process_bytes: int
+    """Resident memory; 0 in virtual time, as the next two."""
+    machine_bytes: int
+    machine_free: int
+    """Bytes that programs can have without swapping."""
+
+
 class Server(Node, Protocol):
     """A long-lived node, such as a broker, a gateway or a registry; ``Node`` has the rules for its driver.
 
     A recorded server is wrapped in ``overlay.journal.recorded.RecordedServer``. It allows attributes, the methods here
     and ``System.queries``; any other method raises ``TypeError``. A target of its system's own faults also has
-    ``overlay.faults.kinds.Faulted.fault``.
+    ``overlay.faults.kinds.Faulted.fault``; one that tells others of its load has ``set_usage(usage: Usage, now)``,
+    called once a second.
     """
 
     @property

@@ -19,6 +19,7 @@ from overlay.systems.contextnet.records.records import (
 from overlay.systems.contextnet.transport import controls
 from overlay.systems.contextnet.transport.events import Answered, Arrived, Ended, Ending
 from overlay.systems.contextnet.transport.packets import Kind
+from overlay.systems.cores import Usage
 from tests.contextnet.site import GATEWAY, WALL, Site
 
 BREAK_MS = 32_000
@@ -181,12 +182,22 @@ def test_the_load_is_reported_each_period():
     site.phones[0].send()
     site.phones[1].is_on = False
     site.give(site.phones[1])
-    site.gateway.charge(500_000_000)
-    site.run(5_000)
+    site.gateway.set_usage(Usage(1_000_000, 20_000_000, 8_000_000_000, 6_000_000_000), site.now)
+    site.run(4_000)
+    site.gateway.set_usage(Usage(1_400_000, 20_000_000, 8_000_000_000, 6_000_000_000), site.now)
+    site.run(1_000)
     (report,) = site.records("load_report")
     assert (report.seq, report.connections, report.messages_in, report.messages_out) == (0, 2, 1, 1)
     assert (report.pool_size, report.pool_used, report.queue) == (8, 0, 1)
     assert report.cpu == 0.1
+    assert (report.memory.free, report.memory.total) == (6_000_000_000, 8_000_000_000)
+    assert report.process_memory.total - report.process_memory.free == 20_000_000
+
+
+def test_in_virtual_time_a_tenth_of_the_memory_is_used():
+    site = Site(load_report_s=5)
+    site.run(5_000)
+    (report,) = site.records("load_report")
     assert round(1 - report.memory.free / report.memory.total, 6) == 0.1
 
 

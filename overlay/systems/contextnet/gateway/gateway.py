@@ -18,7 +18,7 @@ from overlay.systems.contextnet.gateway.groups import Groups
 from overlay.systems.contextnet.gateway.hello import Hello
 from overlay.systems.contextnet.gateway.inbound import FromNodes
 from overlay.systems.contextnet.gateway.leaving import Leaving
-from overlay.systems.contextnet.gateway.load import Load, Memory
+from overlay.systems.contextnet.gateway.load import Load
 from overlay.systems.contextnet.gateway.outbound import ToNodes
 from overlay.systems.contextnet.gateway.pings import Pings
 from overlay.systems.contextnet.gateway.presence import PresenceOfNodes
@@ -30,6 +30,7 @@ from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.names import gateway_topic
 from overlay.systems.contextnet.records.records import GroupReport, Reason
 from overlay.systems.contextnet.transport import events
+from overlay.systems.cores import Usage
 
 LIST_AGE_S: Final = 600
 """Lists of gateways older than that are not read: the PoA manager repeats them."""
@@ -204,13 +205,8 @@ class Gateway(Station):
         if document["what"] == DRAIN:
             self._hello.drain(begins)
 
-    def time_with(self, clock: Callable[[], int], memory: Callable[[], Memory]) -> None:
-        """Live: processor time of its thread (ns), and what memory is in use."""
-        self.load.clock, self.load.memory = clock, memory
-
-    def charge(self, ns: int) -> None:
-        """Service time, in virtual time."""
-        self.load.charged += ns
+    def set_usage(self, usage: Usage, now: int) -> None:
+        self.load.used(usage, now)
 
     def gauges(self) -> dict[str, int]:
         pool = self.outbound.pool

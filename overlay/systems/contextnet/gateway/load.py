@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import cos, log, pi, sqrt
 
 from overlay.core.node import SECOND
@@ -12,21 +11,17 @@ from overlay.systems.contextnet.gateway.outbound import ToNodes
 from overlay.systems.contextnet.gateway.station import Station
 from overlay.systems.contextnet.records import names
 from overlay.systems.contextnet.records.records import Amount, LoadReport
-
-Memory = tuple[Amount, Amount]
-"""Of the machine, and of the process: bytes."""
+from overlay.systems.cores import Usage
 
 
 class Load:
     def __init__(self, station: Station, inbound: FromNodes, outbound: ToNodes) -> None:
         self._station, self._inbound, self._outbound = station, inbound, outbound
-        self.clock: Callable[[], int] | None = None
-        """Processor time of this thread, ns; ``None`` in virtual time."""
-        self.memory: Callable[[], Memory] | None = None
-        """``None`` in virtual time, where a tenth is used."""
-        self.charged = 0
-        """Service time, in virtual time, ns."""
-        self._busy_before = self._at = 0
+        self._usage: tuple[int, Usage] | None = None
+        """The newest, and when it was measured; its driver tells it once a second. ``None`` in virtual time without
+        service times."""
+        self._before: tuple[int, Usage] | None = None
+        """That of the last report, or the first one."""
         self._seq = 0
         self._lag_us = 0
 
@@ -34,9 +29,13 @@ class Load:
         """A record for nodes was read: the oldest since the last report is the lag of the log."""
         self._lag_us = max(self._lag_us, self._station.wall_us - record.appended_us)
 
+    def used(self, usage: Usage, now: int) -> None:
+        self._usage = now, usage
+        self._before = self._before or self._usage
+
     def begin(self) -> None:
-        self._busy_before, self._at = self._busy(), self._station.now
-        self._station.timers.set("load", self._at + self._station.settings.load_report_s * SECOND)
+        self._before = self._usage
+        self._station.timers.set("load", self._station.now + self._station.settings.load_report_s * SECOND)
 
     def report(self) -> None:
         station, pool = self._station, self._outbound.pool
@@ -66,15 +65,16 @@ class Load:
         config = self._station.config
         if config.capacity:
             return _within(connections / config.capacity + config.load_noise * self._normal())
-        return _within((self._busy() - self._busy_before) / max(1, self._station.now - self._at))
+        if self._usage is None or self._before is None:
+            return 0.0
+        (at, usage), (before, used) = self._usage, self._before
+        return _within((usage.processor_us - used.processor_us) * 1_000 / max(1, at - before))
 
-    def _busy(self) -> int:
-        return self.charged if self.clock is None else self.clock()
-
-    def _memory(self) -> Memory:
-        if self.memory is not None:
-            return self.memory()
+    def _memory(self) -> tuple[Amount, Amount]:
+        """Of the machine, and of the process. In virtual time a tenth is used (measures, workload)."""
         most = self._station.settings.memory_limit_mb * 1_000_000
+        if self._usage is not None and (usage := self._usage[1]).process_bytes:
+            return Amount(usage.machine_bytes, usage.machine_free), Amount(most, max(0, most - usage.process_bytes))
         tenth = Amount(most, most - most // 10)
         return tenth, tenth
 
