@@ -269,9 +269,13 @@ class ContextNet(System):
         return expected(self.read_settings(configuration["settings"]), self.read_workload(configuration["workload"]))
 
     def warnings(self, configurations: Sequence[Mapping[str, Any]], seed: int) -> Sequence[str]:
-        if all(configuration["engine"] == SIMULATED for configuration in configurations):
-            return ()
-        return ("No driver serves the log of a live run yet, so that no message is answered: simulate it.",)
+        from overlay.log.spec import VALKEY
+
+        live = [one["settings"] for one in configurations if one["engine"] != SIMULATED]
+        others = {engine for one in live if (engine := self.read_settings(one).log_engine) != VALKEY}
+        return [
+            f"No driver serves the log engine {engine} live, so that the run will fail." for engine in sorted(others)
+        ]
 
     @property
     def code(self) -> tuple[Path, ...]:
