@@ -28,6 +28,9 @@ from overlay.log.topics import Record, Topic, partition_of
 
 MICROSECOND = 1_000
 
+Place = tuple[Key, int]
+"""A partition that a group reads."""
+
 
 @dataclass(slots=True, eq=False)
 class _Joined:
@@ -40,6 +43,8 @@ class _Joined:
     """Why there are no heartbeats."""
     silences: int = 0
     """So far, to tell them apart."""
+    unread: dict[Place, None] = field(default_factory=dict)
+    """The partitions that have records which were not read, with some that it does not own any more."""
 
 
 @dataclass(slots=True)
@@ -135,14 +140,14 @@ class LogCore:
     def take(self, name: str, now: int, left_at: int = 0) -> None:
         """After a step of its node: take output, which leaves at ``left_at``, if later than ``now``."""
         link = self._members[name]
-        before = set(link.member.subscriptions)
+        before = link.member.subscriptions
         is_changed = link.member.take()
         self._send(link, max(now, left_at))
         if not self._reaches(link):
             return
         self._commit(link)
         if is_changed:
-            self._leave(link, list(before - link.member.subscriptions.keys()), now)
+            self._leave(link, [key for key in before if key not in link.member.subscriptions], now)
             self._join(link, now)
         self._tell(link)
 
@@ -150,8 +155,10 @@ class LogCore:
         """Let its node have all that there is. Returns the records. Step the node then, and ``take``."""
         link = self._members[name]
         if self._reaches(link):
-            for held in link.member.held.values():
+            for place, held in self._unread(link):
                 link.member.arrived(held, self._read(link, held, now))
+                if not self._has_unread(held):
+                    del link.unread[place]
         return link.member.feed(now)
 
     def news(self) -> list[Member]:
@@ -200,7 +207,17 @@ class LogCore:
             group = self._groups[found]
             owner = group.members.get(group.leases[number].owner)
             if owner is not None:
+                owner.unread[found, number] = None
                 self._tell(owner)
+
+    def _unread(self, link: _Joined) -> list[tuple[Place, Held]]:
+        """The partitions to be read, in the order in which they were assigned."""
+        held = link.member.held
+        for place in link.unread.keys() - held.keys():
+            del link.unread[place]
+        if len(link.unread) < 2:
+            return [(place, held[place]) for place in link.unread]
+        return [(place, one) for place, one in held.items() if place in link.unread]
 
     def _read(self, link: _Joined, held: Held, now: int) -> Sequence[Record]:
         subscription = held.subscription
@@ -217,7 +234,7 @@ class LogCore:
         member = link.member
         if link.silent_for & {"dead", "stopped"}:
             return
-        if member.has_news or (self._reaches(link) and any(map(self._has_unread, member.held.values()))):
+        if member.has_news or (self._reaches(link) and not link.unread.keys().isdisjoint(member.held)):
             self._news[member.name] = member
 
     def _has_unread(self, held: Held) -> bool:
@@ -290,6 +307,8 @@ class LogCore:
         new = member.balanced(key, group.leases, self._standing(key, group, now), self._unix_us(now))
         for held in new:
             group.committed.setdefault(held.partition, held.next)
+            if self._has_unread(held):
+                link.unread[key, held.partition] = None
         self._tell(link)
         return before != group.leases
 
@@ -313,7 +332,7 @@ class LogCore:
     # ---- silence
 
     def _reaches(self, link: _Joined) -> bool:
-        return not self._is_down and not link.silent_for - {"dead"}
+        return not self._is_down and (not link.silent_for or link.silent_for == {"dead"})
 
     def _fall_silent(self, link: _Joined, why: str, now: int) -> None:
         if not link.silent_for:
