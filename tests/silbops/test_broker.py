@@ -211,6 +211,19 @@ def test_what_an_old_broker_passes_on_is_tested_with_the_present_context() -> No
     assert (numbers(neighbour), numbers(car)) == ([there, here], [here])
 
 
+def test_brokers_come_to_rest_after_a_client_with_two_equal_subscriptions_has_moved() -> None:
+    network = world(handover_s=5)
+    cam, car = camera(network, "b0"), vehicle(network, "b2")
+    camera(network, "b2")
+    car.request(m.Subscribe, 2, FIRE, SQUARE)
+    network.settle()
+    car.attach("b1")
+    network.settle()
+    assert sum(core.peers.counters["Sub"] for core in network.cores.values()) < 10
+    number = shoot(network, cam)
+    assert numbers(car) == [number]
+
+
 def test_a_client_whose_old_broker_is_gone_starts_anew() -> None:
     network = world()
     cam, car = camera(network), vehicle(network)
