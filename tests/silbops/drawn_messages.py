@@ -30,7 +30,7 @@ MESSAGES = {
     m.Subscribe: st.builds(m.Subscribe, U, U, FILTERS, SCOPES, TTLS),
     m.Unsubscribe: st.builds(m.Unsubscribe, U, U),
     m.Publish: st.builds(m.Publish, U, NOTIFICATIONS, CONTEXTS, SCOPES),
-    m.Notify: st.builds(m.Notify, U, U, NOTIFICATIONS, IDS, st.none() | OWNERS),
+    m.Notify: st.builds(m.Notify, U, U, NOTIFICATIONS, IDS, st.none() | st.builds(m.Passed, OWNERS, CONTEXTS, SCOPES)),
     m.Ok: st.builds(m.Ok, U),
     m.Refused: st.builds(m.Refused, U, st.sampled_from(m.Code), st.text(max_size=MAX_WORDS // 4)),
     m.Peer: st.builds(m.Peer, BROKERS, U, U),

@@ -195,7 +195,7 @@ class App:
 
     def _notified(self, note: m.Notify) -> None:
         assert note.ids == tuple(sorted(note.ids))
-        assert note.owner is None
+        assert note.passed is None
         key = note.publisher, note.number
         if key in self.received:
             self.repeats += 1

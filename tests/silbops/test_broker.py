@@ -195,6 +195,35 @@ def test_a_client_takes_everything_along_to_another_broker() -> None:
     assert numbers(car) == sent
 
 
+def test_what_an_old_broker_passes_on_is_tested_with_the_present_context() -> None:
+    network = world(handover_s=5)
+    cam, car = camera(network), vehicle(network, x=100)
+    neighbour = network.app("b2")
+    network.settle()
+    neighbour.request(m.Subscribe, 1, FIRE, None)
+    network.settle()
+    car.attach("b0")
+    network.settle()
+    car.request(m.SetCtx, {"x": 0})
+    network.settle()
+    there = shoot(network, cam, 100)
+    here = shoot(network, cam, 0)
+    assert (numbers(neighbour), numbers(car)) == ([there, here], [here])
+
+
+def test_brokers_come_to_rest_after_a_client_with_two_equal_subscriptions_has_moved() -> None:
+    network = world(handover_s=5)
+    cam, car = camera(network, "b0"), vehicle(network, "b2")
+    camera(network, "b2")
+    car.request(m.Subscribe, 2, FIRE, SQUARE)
+    network.settle()
+    car.attach("b1")
+    network.settle()
+    assert sum(core.peers.counters["Sub"] for core in network.cores.values()) < 10
+    number = shoot(network, cam)
+    assert numbers(car) == [number]
+
+
 def test_a_client_whose_old_broker_is_gone_starts_anew() -> None:
     network = world()
     cam, car = camera(network), vehicle(network)

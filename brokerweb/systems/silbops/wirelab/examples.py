@@ -40,7 +40,7 @@ EXAMPLES: Mapping[type, Mapping[str, str]] = {
         "number": "7",
         "notification": NOTIFICATION,
         "ids": "[1]",
-        "owner": "",
+        "passed": "",
     },
     m.Ok: {"req": "4"},
     m.Refused: {"req": "4", "code": "6", "text": "attach first"},

@@ -6,7 +6,6 @@ handover_s: what still comes this way is passed on. So both branches stand, and 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from overlay.core.node import SECOND
@@ -79,7 +78,7 @@ class Leaving:
             return False
         if note.publisher != moved.publisher:
             self._station.counters["passed_on"] += 1
-            self._visits.send(moved.to, replace(note, owner=owner))
+            self._visits.send(moved.to, note)
         return True
 
     def returned(self, owner: bytes) -> None:

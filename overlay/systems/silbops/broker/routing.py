@@ -10,7 +10,6 @@ from overlay.systems.silbops.broker.client import Client, publisher_key
 from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.leaving import Leaving
 from overlay.systems.silbops.broker.station import Station
-from overlay.systems.silbops.content.filters import matches
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.publishing import cut, restricted
 from overlay.systems.silbops.scope.compiling import compiled
@@ -57,23 +56,21 @@ class Routing:
         self._route(link, pub, cut(announced.values, offers, pub.notification), announced)
 
     def passed(self, note: m.Notify) -> None:
-        """The old broker of an own client passes it on. What the client has given up meanwhile is left out.
+        """The old broker of an own client passes it on. What the client has given up meanwhile is left out, and what
+        its present context does not hold.
 
         In the siena arm each change of context replaces subscriptions, whose filters say all: what replaced those of
         ``note`` may be satisfied, too.
         """
-        owner = note.owner
-        assert owner is not None
-        client = self._clients.of_owner(owner)
-        if client is None:
-            if not self._leaving.pass_on(owner, note):
+        passed = note.passed
+        client = None if passed is None else self._clients.of_owner(passed.owner)
+        if passed is None or client is None:
+            if passed is None or not self._leaving.pass_on(passed.owner, note):
                 self._station.counters["passed_late"] += 1
             return
-        ids = tuple(number for number in note.ids if self._is_wanted(client, number, note.notification))
+        ids = self._wanted(client, note.ids, note.notification, passed)
         if not ids and self._station.settings.is_siena:
-            ids = tuple(
-                number for number in sorted(client.subscriptions) if self._is_wanted(client, number, note.notification)
-            )
+            ids = self._wanted(client, sorted(client.subscriptions), note.notification, passed)
         if ids:
             self._notify(client, m.Notify(note.publisher, note.number, note.notification, ids))
 
@@ -109,7 +106,8 @@ class Routing:
             if to.kind is Kind.CLIENT:
                 self._notify(self._clients.named(to.name), note)
             else:
-                self._leaving.pass_on(bytes.fromhex(to.name), note)
+                owner = bytes.fromhex(to.name)
+                self._leaving.pass_on(owner, replace(note, passed=m.Passed(owner, context, pub.scope)))
         if brokers:
             station.counters["forwarded"] += len(brokers)
             if announced is not None:
@@ -138,9 +136,15 @@ class Routing:
         if station.tracer is not None:
             station.tracer.note(step, note, client.name, station.now)
 
-    def _is_wanted(self, client: Client, number: int, notification: Values) -> bool:
-        one = self._station.tables.subscription(client.link, client.key(number))
-        return one is not None and matches(one.filter, notification)
+    def _wanted(self, client: Client, ids: Iterable[int], notification: Values, passed: m.Passed) -> tuple[int, ...]:
+        """Which of its subscriptions are satisfied, as its rows are now."""
+        tables, admit = self._station.tables, None if passed.scope is None else compiled(passed.scope)
+        several = ((number, tables.subscription(client.link, client.key(number))) for number in ids)
+        return tuple(
+            number
+            for number, one in several
+            if one is not None and tables.is_satisfied(one, notification, passed.context, admit)
+        )
 
     def check_invariants(self) -> None:
         """Local exactness: the last publication went where a test of every row sends it. Raises ``AssertionError``."""

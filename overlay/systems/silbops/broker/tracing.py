@@ -82,6 +82,9 @@ class Tracer:
 
     def processed(self, message: Any, owner: bytes | None, version: int, now: int) -> None:
         """``owner`` is that of the client that has sent it, ``version`` that of its context."""
+        if isinstance(message, m.Notify):  # an old broker of a client has passed it on
+            self._steps.append(Processed(now, f"{message.publisher:016x}", "publication", message.number))
+            return
         found = _subject(message, owner or b"", version)
         if found is not None:
             of, kind, number = found

@@ -39,8 +39,19 @@ class Forwarded:
     def is_known(self, key: Key) -> bool:
         return key in self._kept or key in self._coverer
 
+    def _known(self, key: Key) -> Subscription | None:
+        """Kept or covered."""
+        coverer = self._coverer.get(key)
+        return self._kept.get(key) if coverer is None else self._covered[coverer][key]
+
     def put(self, one: Subscription) -> Changed:
-        """Add it, or replace the one with its key. Returns the keys for which ``get`` may have changed."""
+        """Add it, or replace the one with its key. Returns the keys for which ``get`` may have changed.
+
+        One that is there already stays as it is: placed again, it would give way to another that covers it as well,
+        and two neighbours that have both would tell each other so without end.
+        """
+        if self._known(one.key) == one:
+            return {one.key: None}
         changed = self.drop(one.key)
         self._place(one, changed)
         return changed

@@ -305,13 +305,16 @@ class Tables:
         for key, rows in self._subscriptions.items():
             for row in rows:
                 to, one = row.port.link, row.subscription
-                if to != link and matches(one.filter, notification) and self._is_met(one, context, admit):
+                if to != link and self.is_satisfied(one, notification, context, admit):
                     found.setdefault(to, []).append(key)
         return [
             Delivery(to, () if to.kind is Kind.BROKER else tuple(sorted(keys))) for to, keys in sorted(found.items())
         ]
 
-    def _is_met(self, one: Subscription, context: Values, admit: Test | None) -> bool:
+    def is_satisfied(self, one: Subscription, notification: Values, context: Values, admit: Test | None) -> bool:
+        """Whether a publication satisfies it, with the context of its owner that is known here."""
+        if not matches(one.filter, notification):
+            return False
         own = self.contexts.get(one.owner)
         values = {} if own is None else own.values
         try:

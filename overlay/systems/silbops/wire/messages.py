@@ -10,7 +10,7 @@ makes the message from them.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
@@ -110,6 +110,16 @@ class Publish:
     """The publisher's function of subscribers' contexts (Fcs)."""
 
 
+class Passed(NamedTuple):
+    """What a client's new broker needs to test what its old one passes on: the old one's context may be older."""
+
+    owner: Owner
+    context: Values
+    """The publisher's, cut to what its advertisements allow."""
+    scope: Tree | None
+    """The publisher's function of subscribers' contexts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Notify:
     publisher: int
@@ -118,8 +128,8 @@ class Notify:
     notification: Values
     ids: tuple[int, ...]
     """Of the client's subscriptions that it satisfies, in order."""
-    owner: Owner | None = None
-    """Whose it is, where a client's old broker passes it on to the new one. None to clients."""
+    passed: Passed | None = None
+    """Where a client's old broker passes it on to the new one. None to clients."""
 
 
 @dataclass(frozen=True, slots=True)

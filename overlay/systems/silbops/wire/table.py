@@ -57,6 +57,10 @@ class _Fields:
             self.notification,
             Field("ids", IDS, "The client's subscriptions that it satisfies."),
         )
+        passed = record("*passed*", m.Passed, (OWNER, CONTEXT, function), ("owner", "context", "scope"))
+        self.passed = Field(
+            "passed", optional(passed), "From the old broker of a client to the new one, which tests it."
+        )
 
 
 def layouts(content: Content) -> tuple[Layout, ...]:
@@ -124,10 +128,7 @@ def _client_layouts(own: _Fields) -> tuple[Layout, ...]:
             m.Notify,
             f"{TO_CLIENT}, {BETWEEN}",
             "Brings a publication to a subscriber.",
-            (
-                *own.notify,
-                Field("owner", optional(OWNER), "Whose it is, from the old broker of a client to the new one."),
-            ),
+            (*own.notify, own.passed),
         ),
         Layout(17, m.Ok, TO_CLIENT, "What was asked is done at this broker.", (REQ,)),
         Layout(

@@ -27,7 +27,7 @@ local V = {
   [11] = { type = "any", is_optional = true },
   [12] = { type = "any" },
   [13] = { type = "array", each = { "id", 5 } },
-  [14] = { type = "any", is_optional = true },
+  [14] = { type = "array", parts = { { "owner", 1 }, { "context", 6 }, { "scope", 11 } }, is_optional = true },
   [15] = { type = "choice", words = 2 },
   [16] = { type = "text" },
   [17] = { type = "text" },
@@ -50,7 +50,7 @@ local M = {
   [13] = { "SUBSCRIBE", { { "req", 5 }, { "id", 5 }, { "filter", 7 }, { "scope", 11 }, { "ttl_ms", 10 } } },
   [14] = { "UNSUBSCRIBE", { { "req", 5 }, { "id", 5 } } },
   [15] = { "PUBLISH", { { "number", 5 }, { "notification", 12 }, { "context", 6 }, { "scope", 11 } } },
-  [16] = { "NOTIFY", { { "publisher", 5 }, { "number", 5 }, { "notification", 12 }, { "ids", 13 }, { "owner", 14 } } },
+  [16] = { "NOTIFY", { { "publisher", 5 }, { "number", 5 }, { "notification", 12 }, { "ids", 13 }, { "passed", 14 } } },
   [17] = { "OK", { { "req", 5 } } },
   [18] = { "REFUSED", { { "req", 5 }, { "code", 15 }, { "text", 16 } } },
   [20] = { "PEER", { { "broker", 17 }, { "epoch", 5 }, { "version", 5 } } },
@@ -89,6 +89,7 @@ f["context"] = ProtoField.string("silbops.context", "context")
 f["publisher"] = ProtoField.uint64("silbops.publisher", "publisher")
 f["ids"] = ProtoField.string("silbops.ids", "ids")
 f["owner"] = ProtoField.string("silbops.owner", "owner")
+f["passed"] = ProtoField.string("silbops.passed", "passed")
 f["code"] = ProtoField.uint32("silbops.code", "code", base.DEC, WORDS[2])
 f["text"] = ProtoField.string("silbops.text", "text")
 f["broker"] = ProtoField.string("silbops.broker", "broker")
