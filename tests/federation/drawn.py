@@ -46,7 +46,8 @@ def is_readable(expression):
 
 
 def _parts(inner):
-    return st.lists(inner, max_size=3).map(tuple)
+    """None alone: as text, an *and* of one part is that part."""
+    return st.lists(inner, max_size=3).filter(lambda parts: len(parts) != 1).map(tuple)
 
 
 expressions = st.recursive(
