@@ -83,6 +83,12 @@ class LiveChart:
         return {view.name: {**more, "lines": [asdict(line) for line in view.lines]} for view in self.views}
 
 
+def gauge_chart(column: str, title: str, colour: str) -> LiveChart:
+    """The sum of a gauge of all servers, which is the column, too."""
+    view = View(column, "", (Line(column, title.lower(), column, "total", colour=colour),))
+    return LiveChart(title, "", (view,), f"{title} over time")
+
+
 @dataclass(frozen=True, slots=True)
 class KeyFigure:
     """A measure at the head of the page of a run."""

@@ -7,11 +7,11 @@ are µs since the zero of the deployment, ``*_ms`` Unix milliseconds; both are 0
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from overlay.journal.facts import Row
+from overlay.journal.own_rows import Rows
 
 if TYPE_CHECKING:
     from overlay.systems.federation.broker.step_events import Stepped
@@ -111,14 +111,7 @@ TABLES: Mapping[str, type] = {
     "notifies": Notified,
     "steps": Step,
 }
-_NAMES = {kind: name for name, kind in TABLES.items()}
-_VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}
-
-
-def row(at_us: int, value: Any, process: str = "") -> Row:
-    """A row of ``TABLES``. ``process`` is filled in for clients."""
-    kind = type(value)
-    return Row(process, at_us, _NAMES[kind], list(_VALUES[kind](value)))
+row: Final = Rows(TABLES).row
 
 
 def steps(process: str, traced: Iterable[Stepped], zero_ns: int) -> list[Row]:

@@ -8,11 +8,11 @@ contexts and filters are JSON as in messages, functions text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from overlay.journal.facts import Row
+from overlay.journal.own_rows import Rows
 
 if TYPE_CHECKING:
     from overlay.systems.silbops.broker.tracing import Processed as Done
@@ -179,14 +179,7 @@ TABLES: Mapping[str, type] = {
     "processed": Processed,
     "steps": Step,
 }
-_NAMES = {kind: name for name, kind in TABLES.items()}
-_VALUES = {kind: attrgetter(*(field.name for field in fields(kind))) for kind in _NAMES}
-
-
-def row(at_us: int, value: Any, process: str = "") -> Row:
-    """A row of ``TABLES``. ``process`` is filled in for clients."""
-    kind = type(value)
-    return Row(process, at_us, _NAMES[kind], list(_VALUES[kind](value)))
+row: Final = Rows(TABLES).row
 
 
 def of_broker(process: str, traced: Iterable[Stepped | Done], zero_ns: int) -> list[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from telemetry.charts.live import MEMORY_AND_CPU, KeyFigure, Line, LiveChart, View
+from telemetry.charts.live import MEMORY_AND_CPU, KeyFigure, Line, LiveChart, View, gauge_chart
 from telemetry.systems.contract import Counters, Wording
 
 COUNTERS = Counters(
@@ -58,14 +58,9 @@ SERIES = (
 )
 
 
-def _gauge(column: str, title: str, colour: str) -> LiveChart:
-    view = View(column, "", (Line(column, title.lower(), column, "total", colour=colour),))
-    return LiveChart(title, "", (view,), f"{title} over time")
-
-
 SERIES_OF_NETWORKS = (
-    _gauge("connections", "Connections", "state-blue"),
-    _gauge("stored", "Stored messages", "state-green"),
+    gauge_chart("connections", "Connections", "state-blue"),
+    gauge_chart("stored", "Stored messages", "state-green"),
 )
 KEY_FIGURES = (
     KeyFigure("te"),

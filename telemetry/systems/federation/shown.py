@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from telemetry.charts.live import MEMORY_AND_CPU, SERIES, KeyFigure, Line, LiveChart, View
+from telemetry.charts.live import MEMORY_AND_CPU, SERIES, KeyFigure, Line, LiveChart, View, gauge_chart
 from telemetry.systems.contract import Counters, Wording
 
 COUNTERS = Counters(
@@ -78,16 +78,11 @@ SERIES_OF_RUNS = (
 )
 
 
-def _gauge(column: str, title: str, colour: str) -> LiveChart:
-    view = View(column, "", (Line(column, title.lower(), column, "total", colour=colour),))
-    return LiveChart(title, "", (view,), f"{title} over time")
-
-
 SERIES_OF_NETWORKS = (
-    _gauge("subscriptions", "Subscriptions in tables", "state-violet"),
-    _gauge("stored_now", "Notifications stored for neighbours", "state-amber"),
-    _gauge("bulk_waiting", "Subscriptions in bulk queues", "state-blue"),
-    _gauge("cached", "Notifications in caches", "state-green"),
+    gauge_chart("subscriptions", "Subscriptions in tables", "state-violet"),
+    gauge_chart("stored_now", "Notifications stored for neighbours", "state-amber"),
+    gauge_chart("bulk_waiting", "Subscriptions in bulk queues", "state-blue"),
+    gauge_chart("cached", "Notifications in caches", "state-green"),
 )
 KEY_FIGURES = (
     KeyFigure("ts_mean"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from telemetry.charts.live import MEMORY_AND_CPU, KeyFigure, Line, LiveChart, View
+from telemetry.charts.live import MEMORY_AND_CPU, KeyFigure, Line, LiveChart, View, gauge_chart
 from telemetry.systems.contract import Counters, Wording
 
 BACK_PRESSURE = ("unacknowledged", "queued", "full_queues", "paused")
@@ -100,15 +100,10 @@ SERIES = (
 )
 
 
-def _gauge(column: str, title: str, colour: str) -> LiveChart:
-    view = View(column, "", (Line(column, title.lower(), column, "total", colour=colour),))
-    return LiveChart(title, "", (view,), f"{title} over time")
-
-
 SERIES_OF_NETWORKS = (
-    _gauge("rows_subscriptions", "Subscription rows", "state-violet"),
-    _gauge("unacknowledged", "Messages not acknowledged", "state-amber"),
-    _gauge("full_queues", "Full queues", "state-red"),
+    gauge_chart("rows_subscriptions", "Subscription rows", "state-violet"),
+    gauge_chart("unacknowledged", "Messages not acknowledged", "state-amber"),
+    gauge_chart("full_queues", "Full queues", "state-red"),
 )
 KEY_FIGURES = (
     KeyFigure("latency_mean"),
