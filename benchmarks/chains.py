@@ -34,7 +34,7 @@ from overlay.journal.facts import Tick
 from overlay.journal.journal import read_journal
 from overlay.peers.peers import Heard
 from overlay.runtime.lifeline import die_with_parent
-from overlay.runtime.logs.instance import free_port
+from overlay.runtime.redis_server import free_port
 from overlay.systems.federation.peers import Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages, values

@@ -31,7 +31,7 @@ from benchmarks.record import ROOT
 from benchmarks.servers import CLIENT_CORE, SERVER_CORE, brokers, cores
 from benchmarks.web_apps import ENTRY
 from overlay.runtime.lifeline import die_with_parent
-from overlay.runtime.logs.instance import free_port
+from overlay.runtime.redis_server import free_port
 
 TITLE = "REST front of a network: asks through HTTP, next to HTTP alone, Redis behind HTTP, and etcd"
 

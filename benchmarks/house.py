@@ -26,7 +26,7 @@ from benchmarks.record import ROOT
 from brokerweb.up import redis
 from brokerweb.up.parts import house as parts_of
 from overlay.runtime.lifeline import die_with_parent
-from overlay.runtime.logs.instance import NoEngine, free_port
+from overlay.runtime.redis_server import NoEngine, free_port
 
 HOST = "bench"
 READY_S = 60.0

@@ -29,7 +29,7 @@ from brokerweb.up.environment import find_mosquitto
 from overlay.core.addresses import Address, parse_address
 from overlay.programs.context_broker.pool import PoolClient
 from overlay.runtime.lifeline import die_with_parent
-from overlay.runtime.logs.instance import free_port
+from overlay.runtime.redis_server import free_port
 
 TITLE = "MQTT bridge: messages into a network and out of it"
 

@@ -6,6 +6,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from overlay.runtime.private_files import write_private
+
 OWNER_ONLY = 0o077
 """The umask: every library creates files for the owner only."""
 TIGHTENED = ("*.sqlite3*", "*.json", "secret_key", "*.sock*", "log", "log/*", "redis", "redis/*", "redis/*/*")
@@ -35,14 +37,6 @@ def _close(path: Path) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & OWNER_ONLY:
         path.chmod(mode & ~OWNER_ONLY)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read at any time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
 
 
 def kept_secret(path: Path) -> str:

@@ -17,8 +17,8 @@ from django.utils import timezone
 from brokerweb.accounts.asking import access_of, shown_networks
 from brokerweb.accounts.models import Scope, Token, all_networks
 from brokerweb.changelog.recording import CREATE, recorded, subject
-from brokerweb.secret import write_private
 from overlay.core.errors import InvalidSetting, shown
+from overlay.runtime.private_files import write_private
 
 MAX_TOKENS = 50
 """Per account. A limit, so that a script that creates a token on every run does not accumulate them."""

@@ -21,7 +21,7 @@ from brokerweb.up.home import Home, end_supervisor, take_down
 from brokerweb.up.manager import AskedToEnd, Manager, PartFailed, say
 from brokerweb.up.parts import ROOT, Part, host_name, house, preparations
 from overlay.core.errors import WaxwingError, describe_os_error
-from overlay.runtime.logs.instance import free_port
+from overlay.runtime.redis_server import free_port
 
 REDIS_S = 30.0
 PREPARATION_S = 180.0

@@ -12,18 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlay.runtime.logs.instance import VARIABLE, find_server, prepare
+from overlay.runtime.logs import instance
+from overlay.runtime.redis_server import find_server, prepare, rules
 
-QUEUE_VARIABLE, LOG_VARIABLE = "REDIS_URL", VARIABLE
+QUEUE_VARIABLE, LOG_VARIABLE = "REDIS_URL", instance.VARIABLE
 """They name the servers of the queue and of logs."""
-RULES = (
-    "appendonly yes",
-    "appendfsync everysec",
-    "aof-load-truncated yes",
-    'save ""',
-    "maxmemory 256mb",
-    "maxmemory-policy noeviction",
-)
+RULES = rules("256mb")
 """Memory limit; writes are refused when full. Nothing is lost: tasks are also recorded in rows."""
 OF_LOGS = "redis-of-logs"
 """The server of logs: its process and its files."""
@@ -43,7 +37,7 @@ def choose(environment: Mapping[str, str], directory: Path) -> Redis:
     """Choose the server of the queue; writes the configuration of our own one to ``directory``. Raises ``NoEngine``."""
     if environment.get(QUEUE_VARIABLE):
         return Redis(environment[QUEUE_VARIABLE])
-    return Redis(*prepare(find_server(environment.get("PATH"), QUEUE_VARIABLE), directory, RULES, "redis"))
+    return Redis(*prepare(find_server(QUEUE_VARIABLE, environment.get("PATH")), directory, RULES, "redis"))
 
 
 def choose_for_logs(environment: Mapping[str, str], directory: Path) -> Redis:
@@ -51,7 +45,7 @@ def choose_for_logs(environment: Mapping[str, str], directory: Path) -> Redis:
     slow, without harm to the queue."""
     if environment.get(LOG_VARIABLE):
         return Redis(environment[LOG_VARIABLE])
-    return Redis(*prepare(find_server(environment.get("PATH")), directory, name=OF_LOGS))
+    return Redis(*prepare(find_server(LOG_VARIABLE, environment.get("PATH")), directory, instance.RULES, OF_LOGS))
 
 
 def answers(url: str) -> bool:

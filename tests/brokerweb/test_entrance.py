@@ -32,7 +32,7 @@ from brokerweb.body_limits import BodyLimit, Limits
 from brokerweb.kit.cache_breaker import CacheBreaker
 from brokerweb.kit.throttles import Windows, host_of
 from brokerweb.up.parts import house
-from overlay.runtime.logs.instance import free_port
+from overlay.runtime.redis_server import free_port
 from tests.thorough import thoroughly
 from tests.waiting import BOUND_S, wait_for
 

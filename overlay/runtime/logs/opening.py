@@ -8,8 +8,9 @@ from typing import Any
 from overlay.deployment.deployment import Deployment
 from overlay.log.spec import VALKEY, LogSpec
 from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import VARIABLE, NoEngine, erase
+from overlay.runtime.logs.instance import VARIABLE, erase
 from overlay.runtime.logs.port import LogPort
+from overlay.runtime.redis_server import NoEngine
 from overlay.runtime.server_process import OpenLog
 
 
