@@ -222,7 +222,7 @@ def test_what_could_not_be_read_is_not_written():
         codec.write(replace(MESSAGE, destination="\ud800"))
 
 
-def test_a_record_that_nobody_can_read_is_told_with_its_first_bytes():
+def test_a_record_that_cannot_be_read_is_told_with_its_first_bytes():
     data = b"\xc1" * 70_000
     with pytest.raises(BadRecord) as error:
         codec.read("inbound", data)

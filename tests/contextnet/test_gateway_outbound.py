@@ -40,7 +40,7 @@ def test_a_record_for_a_node_that_is_not_here_is_settled_when_it_is_durable_in_u
     assert site.settled() == 2
 
 
-def test_a_silent_node_keeps_nobody_waiting_and_its_messages_are_stored_in_order_after_it_lingered():
+def test_a_silent_node_keeps_no_other_waiting_and_its_messages_are_stored_in_order_after_it_lingered():
     site = Site(2, pool_size=4, linger_s=20)
     silent, other = site.phones
     silent.is_on = False

@@ -13,7 +13,7 @@ from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Kind
 from overlay.systems.contextnet.transport.settings import TransportSettings
 
-ONE, OTHER, NOBODY = ("198.51.100.1", 4001), ("198.51.100.2", 4001), ("198.51.100.9", 4001)
+ONE, OTHER, ABSENT = ("198.51.100.1", 4001), ("198.51.100.2", 4001), ("198.51.100.9", 4001)
 NODE, AT = b"n" * 16, ("192.0.2.7", 40_000)
 
 
@@ -79,7 +79,7 @@ def test_a_node_connects_to_its_target_before_it_leaves_and_sends_again_what_was
 
 def test_a_node_stays_where_it_is_if_no_target_answers():
     scene = opened()
-    scene.node.move((NOBODY,), scene.now)
+    scene.node.move((ABSENT,), scene.now)
     scene.run(13_000)
     assert scene.node.is_open and scene.of(ONE, Ended) == []
     assert scene.node.epoch == 2, "the attempt has used an epoch"
@@ -106,7 +106,7 @@ def test_after_an_absence_a_node_makes_a_new_connection_and_what_waits_is_sent(r
     scene.gateways[ONE].send(NODE, Kind.MESSAGE, b"for you", 7, scene.now)
     before = scene.node.next_timer()
     scene.run(5_000)
-    assert before is None and scene.of(ONE, Ended) == [], "nobody has noticed"
+    assert before is None and scene.of(ONE, Ended) == [], "no gateway has noticed"
     scene.node.connect((ONE,), scene.now)
     scene.run(1_000)
     assert [event.data for event in scene.of(ONE, Arrived)] == [b"late"]

@@ -83,7 +83,7 @@ def test_it_takes_no_more_records_than_it_has_room_for() -> None:
     assert server.room(subscription) == 0
 
 
-def test_it_answers_operators_of_its_host_and_nobody_else() -> None:
+def test_it_answers_operators_of_its_host_and_no_others() -> None:
     server = copier()
     server.receive_records([letter(1)], 1)
     server.receive_datagrams([(ping(1), ASKER), (ask_figures(2), ASKER), (ping(3), ("192.0.2.1", 9)), (b"x", ASKER)], 2)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -32,7 +33,7 @@ MOST_REASON: Final = 200
 """Characters."""
 
 
-class LogServer:
+class LogServer(ABC):
     """A ``Server`` and ``LogNode``. A role overrides ``subscriptions``, ``read``, and ``due`` if it sets ``timers``."""
 
     def __init__(self, name: str, address: Address, chances: Chances, wall_offset_ns: int) -> None:
@@ -52,17 +53,16 @@ class LogServer:
 
     # ---- what a role does
 
-    def subscriptions(self) -> tuple[Subscription, ...]:
-        raise NotImplementedError
-
+    @abstractmethod
+    def subscriptions(self) -> tuple[Subscription, ...]: ...
+    @abstractmethod
     def read(self, record: Record) -> None:
         """Take a record in, and ``settle`` it now or later. Raises ``WireError`` for one that it cannot read, before
         anything has changed."""
-        raise NotImplementedError
 
     def due(self, key: Any) -> None:
-        """A deadline of ``timers`` has come."""
-        raise NotImplementedError
+        """A deadline of ``timers`` has come. For roles that set some."""
+        raise AssertionError(f"{self.name} sets no deadlines")
 
     def gauges(self) -> dict[str, int]:
         """Current values, for ``statistics``."""
