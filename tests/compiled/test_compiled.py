@@ -32,13 +32,20 @@ def run(switch, *arguments):
     )
 
 
-def told(switch):
-    return json.loads(run(switch, "-m", "tests.compiled.story").stdout)
+def told(switch, module, *arguments):
+    return json.loads(run(switch, "-m", f"tests.compiled.{module}", *arguments).stdout)
 
 
 @needs_compiled
 def test_both_forms_send_the_same_bytes():
-    python, compiled = told("0"), told("1")
+    python, compiled = told("0", "story"), told("1", "story")
+    assert (python["compiled"], compiled["compiled"]) == (False, True)
+    assert python["digest"] == compiled["digest"]
+
+
+@needs_compiled
+def test_both_forms_simulate_the_same_runs_with_whatever_settings(tmp_path):
+    python, compiled = told("0", "runs", tmp_path / "python"), told("1", "runs", tmp_path / "compiled")
     assert (python["compiled"], compiled["compiled"]) == (False, True)
     assert python["digest"] == compiled["digest"]
 

@@ -72,5 +72,5 @@ _VALUES = Values(
 )
 _WRITTEN = Kind("text", _text)
 
-CONTEXTML = Codec(_VALUES, Values(_WRITTEN, _WRITTEN, _WRITTEN))
+CONTEXTML = Codec(_VALUES, Values(_WRITTEN, _WRITTEN, _WRITTEN, lambda *fields: fields))
 """The codec of such networks."""

@@ -66,7 +66,7 @@ def client_layouts(values: Values) -> tuple[Layout, ...]:
                 REQ,
                 Field(
                     "publications",
-                    listed(c.publication(notification)),
+                    listed(c.publication(notification, values.publication)),
                     "Each with the subscriptions that the provider believes satisfied.",
                 ),
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -102,8 +103,9 @@ def entry(advertisement: Kind) -> Kind:
     )
 
 
-def publication(notification: Kind) -> Kind:
-    return record("[*note*, [*sid*]]", v.Publication, (notification, SIDS), ("notification", "satisfied"))
+def publication(notification: Kind, make: Callable[..., Any] = v.Publication) -> Kind:
+    """``make`` gets what ``notification`` reads, and the subscriptions."""
+    return record("[*note*, [*sid*]]", make, (notification, SIDS), ("notification", "satisfied"))
 
 
 ENTRY = entry(ADVERTISEMENT)

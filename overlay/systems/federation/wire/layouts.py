@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from overlay.messages.kinds import Kind, U, choice
 from overlay.messages.layouts import Field
 from overlay.systems.federation.wire.composites import ADVERTISEMENT, SUBSCRIPTION
 from overlay.systems.federation.wire.messages import Whole
 from overlay.systems.federation.wire.notes import NOTIFICATION
+from overlay.systems.federation.wire.passing import Publication
 
 CLIENT, BROKER, SERVICE = "client", "broker", "registration service"
 
@@ -20,6 +23,8 @@ class Values:
     subscription: Kind = SUBSCRIPTION
     notification: Kind = NOTIFICATION
     advertisement: Kind = ADVERTISEMENT
+    publication: Callable[..., Any] = Publication
+    """Made of what ``notification`` reads: of no ``Publication`` where that is only checked, and stays a text."""
 
 
 REQ = Field("req", U, "Number of the request at its sender; 0 asks for no answer.", is_request=True)
