@@ -18,7 +18,7 @@ from overlay.systems.silbops.workload import Workload
 from telemetry.studies.study import Measured
 from telemetry.systems.silbops.in_process.brokers import Broker, Clients, Message
 from telemetry.systems.silbops.in_process.population import Event, Population
-from telemetry.systems.silbops.in_process.timing import Operation, in_turn
+from telemetry.systems.silbops.in_process.timing import Operation, in_turn, undisturbed
 
 WORK = "work_us"
 """Of configurations with changes and notifications: µs of all of them."""
@@ -40,8 +40,9 @@ def measured(configurations: Sequence[Configuration], seed: int) -> Iterator[Mea
 
 
 def _with_same_subscriptions(configurations: Sequence[Configuration], seed: int, chance: Random) -> Iterator[Measured]:
-    population = Population(Workload(**configurations[0]["workload"]), seed)
-    loaded = {name: _loaded(name, population) for name in dict.fromkeys(map(_contender, configurations))}
+    with undisturbed():
+        population = Population(Workload(**configurations[0]["workload"]), seed)
+        loaded = {name: _loaded(name, population) for name in dict.fromkeys(map(_contender, configurations))}
     for same in _in_any_order(configurations, _operations, chance):
         contenders = {name: loaded[name] for name in map(_contender, same)}
         before = {name: clients.broker.notified for name, clients in contenders.items()}
