@@ -151,8 +151,10 @@ class ClientActor(Actor):
         outgoing = [(data, self._open(lane), to) for lane, data, to in self.client.datagrams_to_send()]
         self.facts += self.client.facts()
         for lane in self.client.lanes_to_close():
-            self._simulator.close((self._host, FIRST_PORT + lane))
-            self.open_ports -= 1
+            address = self._host, FIRST_PORT + lane
+            if self._simulator.is_taken(address):
+                self._simulator.close(address)
+                self.open_ports -= 1
         return outgoing
 
     def next_timer(self) -> int | None:

@@ -44,7 +44,7 @@ def test_both_forms_send_the_same_bytes():
 
 
 @needs_compiled
-def test_both_forms_simulate_the_same_runs_with_whatever_settings(tmp_path):
+def test_both_forms_simulate_the_same_runs_of_each_system_with_whatever_settings(tmp_path):
     python, compiled = told("0", "runs", tmp_path / "python"), told("1", "runs", tmp_path / "compiled")
     assert (python["compiled"], compiled["compiled"]) == (False, True)
     assert python["digest"] == compiled["digest"]

@@ -58,6 +58,11 @@ def test_by_default_nothing_is_lost(tmp_path: Path, disconnect: str) -> None:
     assert found["repeats"] > 0
 
 
+def test_addresses_change_also_while_nodes_are_off(tmp_path: Path) -> None:
+    found = run(tmp_path, {}, COMING | {"direction": "both", "address_change_per_h": 3_600})
+    assert (found["lost"], found["duplicates"]) == (0, 0)
+
+
 def test_a_recorded_run_replays_byte_for_byte_with_its_faults(tmp_path: Path) -> None:
     faults = [
         {"what": "restart", "servers": ["gateway-0"], "at_s": 3},
