@@ -29,9 +29,10 @@ MEASURES = (
     *("sent", "delivered", "late", "expired", "evicted", "refused", "lost", "duplicates"),
     *("te", "te_inbound", "te_outbound", "te_disconnecting", "te_fixed", "nodes_with_all_share"),
     *(f"rtt{whose}_{what}_us" for whose in ("", "_fixed", "_disconnecting") for what in OF_RTT),
-    *("share_within_20ms", "share_within_50ms", "share_over_2s"),
-    *("share_1s_to_2s_disconnecting", "share_over_2s_disconnecting", "stored_delay_mean_s"),
-    *("handovers", "handovers_per_min", "max_load_over_mean", "seconds_to_even"),
+    *("share_within_20ms", "share_within_50ms", "share_over_100ms", "share_over_2s", "rtt_drift_ms", "rtt_trend_p"),
+    *("share_1s_to_2s_disconnecting", "share_over_2s_disconnecting"),
+    *("stored_delay_mean_s", "stored_longest_s", "due_while_off"),
+    *("handovers", "handovers_per_min", "moves_apart_s", "max_load_over_mean", "seconds_to_even", "reopened_s"),
     *("repeats", "breaks", "detect_mean_s", "lost_per_break"),
     *("goodput_per_s", "app_queue_slope", "path_extra_ms", "group_wrong"),
 )

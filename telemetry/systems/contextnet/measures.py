@@ -80,6 +80,7 @@ MEASURES = (
         "Delivered messages of nodes that are off from time to time with an RTT above 1 s and at most 2 s.",
         "lower",
     ),
+    _percent("share_over_100ms", "RTT over 100 ms", "Delivered messages with an RTT of more than 100 ms.", "lower"),
     _percent("share_over_2s", "RTT over 2 s", "Delivered messages with an RTT of more than 2 s.", "lower"),
     _percent(
         "share_over_2s_disconnecting",
@@ -90,12 +91,46 @@ MEASURES = (
     _number(
         "stored_delay_mean", "Mean RTT of stored messages", "s", "Mean RTT of delivered messages that were stored."
     ),
+    _number(
+        "stored_longest",
+        "Longest wait of a stored message",
+        "s",
+        "From the instant at which a message was due until the store sent it, of those that it sent.",
+    ),
+    _count("due_while_off", "Due while off", "Messages that were due while their node was off."),
+    _number(
+        "rtt_drift",
+        "Drift of RTT",
+        "ms",
+        "Least squares of the mean RTT of the first, second, … message of each node, over the whole run.",
+        scale=SIGNED,
+    ),
+    _number(
+        "rtt_trend_p",
+        "Probability of such a trend by chance",
+        "",
+        "Mann-Kendall test of the same means, two-sided.",
+        "",
+    ),
     _count("handovers", "Hand-overs", "Connections of nodes to a gateway that a hand-over named."),
     _number(
         "handovers_per_min",
         "Hand-overs per minute",
         "1/min",
         "Those later than 300 s after the start of measuring and after each fault / the minutes of that part.",
+    ),
+    _number(
+        "moves_apart",
+        "Least time between two moves of a node",
+        "s",
+        "Shortest time between two hand-overs of one node, from start to start.",
+        "higher",
+    ),
+    _number(
+        "reopened",
+        "Time until nodes of a dead gateway are back",
+        "s",
+        "Median over nodes from the death of their gateway until they are connected again.",
     ),
     _number(
         "max_load_over_mean",

@@ -16,8 +16,17 @@ from overlay.systems.contextnet.system import SYSTEM
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contextnet.measures import MEASURES, PART
 from telemetry.systems.contextnet.shown import COUNTERS, KEY_FIGURES, SERIES, SERIES_OF_NETWORKS, WORDINGS
+from telemetry.systems.contextnet.studies.balancing import BALANCING_STUDY
+from telemetry.systems.contextnet.studies.both import BOTH_STUDY
+from telemetry.systems.contextnet.studies.delivery import DELIVERY_STUDY
 from telemetry.systems.contextnet.studies.disconnections import DISCONNECTION_STUDY
+from telemetry.systems.contextnet.studies.expiry import EXPIRY_STUDY
+from telemetry.systems.contextnet.studies.factorial import FACTORIAL_STUDY
+from telemetry.systems.contextnet.studies.groups import GROUP_STUDY
+from telemetry.systems.contextnet.studies.inbound import INBOUND_STUDY
 from telemetry.systems.contextnet.studies.presence import PRESENCE_STUDY
+from telemetry.systems.contextnet.studies.restarts import RESTART_STUDY
+from telemetry.systems.contextnet.studies.roaming import ROAMING_STUDY
 from telemetry.systems.contract import Journalled, Telemetry
 
 DOUBTS = {"duplicates": "messages came twice", "group_wrong": "deliveries to groups were wrong"}
@@ -28,7 +37,19 @@ class ContextNetTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES, KEY_FIGURES, WORDINGS
     network_series, tables = SERIES_OF_NETWORKS, TABLES
-    studies = (DISCONNECTION_STUDY, PRESENCE_STUDY)
+    studies = (
+        INBOUND_STUDY,
+        DISCONNECTION_STUDY,
+        BALANCING_STUDY,
+        BOTH_STUDY,
+        FACTORIAL_STUDY,
+        DELIVERY_STUDY,
+        PRESENCE_STUDY,
+        EXPIRY_STUDY,
+        ROAMING_STUDY,
+        GROUP_STUDY,
+        RESTART_STUDY,
+    )
     first_figure = "te"
     published_in = "Section 4"
     _known: tuple[Journalled, Mapping[str, float | None]] | None = None

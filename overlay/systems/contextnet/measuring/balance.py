@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
+from math import inf
+from statistics import median
 
+from overlay.core.processes import role_of
 from overlay.core.samples import mean
-from overlay.systems.contextnet.measuring.facts import FAULT_ENDS, Facts, last
+from overlay.faults.faults import KILL, RESTART
+from overlay.systems.contextnet.measuring.facts import FAULT_BEGAN, FAULT_ENDS, Facts, last
 from overlay.systems.contextnet.measuring.ledger import Figures
+from overlay.systems.contextnet.names import GATEWAY
 
 SETTLED_US = 300_000_000
 """After the start and after a fault: hand-overs are then no longer their consequence."""
@@ -22,8 +29,10 @@ def figures(facts: Facts) -> Figures:
     return {
         "handovers": len(moves),
         "handovers_per_min": _per_min(facts, moves),
+        "moves_apart_s": _moves_apart_s(facts),
         "max_load_over_mean": mean([ratio for at, ratio in ratios.items() if at >= half_us]),
         "seconds_to_even": next(((at - facts.begin_us) / 1e6 for at, ratio in ratios.items() if ratio <= EVEN), None),
+        "reopened_s": _reopened_s(facts),
     }
 
 
@@ -58,3 +67,32 @@ def _per_min(facts: Facts, moves: list[int]) -> float | None:
     if not LEAST_US <= length < float("inf"):
         return None
     return sum(any(begin <= at <= end for begin, end in parts) for at in moves) / (length / 60e6)
+
+
+def _moves_apart_s(facts: Facts) -> float | None:
+    """The shortest time between two orders to one node that it followed."""
+    begun = defaultdict(list)
+    for one in facts.moves:
+        if one.outcome == "done":
+            begun[one.client].append(one.began_us)
+    apart = [later - earlier for times in begun.values() for earlier, later in pairwise(sorted(times))]
+    return min(apart) / 1e6 if apart else None
+
+
+def _reopened_s(facts: Facts) -> float | None:
+    """Median time after the death of a gateway until its nodes are open somewhere again."""
+    opened = defaultdict(list)
+    for one in sorted(facts.connections, key=lambda one: one.opened_us):
+        if one.opened_us:
+            opened[one.client].append(one)
+    times = []
+    for event in facts.events:
+        if event.name == FAULT_BEGAN and event.detail.get("what") in (KILL, RESTART):
+            dead = {name for name in event.detail.get("servers", ()) if role_of(name) == GATEWAY}
+            for several in opened.values():
+                had = [one for one in several if one.opened_us <= event.at_us < one.ended_us]
+                if had and f"{GATEWAY}-{had[-1].server}" in dead:
+                    again = next((one.opened_us for one in several if one.opened_us > event.at_us), None)
+                    times.append(inf if again is None else (again - event.at_us) / 1e6)
+    found = median(times) if times else inf
+    return found if found < inf else None

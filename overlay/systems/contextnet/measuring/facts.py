@@ -15,7 +15,8 @@ from overlay.systems.contextnet.rows import TABLES, Planned, read_entity
 
 MEASURING, DRAINING = "measuring", "draining"
 """Phases of a run."""
-FAULT_ENDS = ("fault_began", "fault_ended")
+FAULT_BEGAN = "fault_began"
+FAULT_ENDS = (FAULT_BEGAN, "fault_ended")
 
 
 class Due(NamedTuple):

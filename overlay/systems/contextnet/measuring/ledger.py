@@ -81,17 +81,16 @@ class Ledger:
         of_all = self._rtts(lambda one: True)
         of_fixed = self._rtts(lambda one: not self.is_off_at_times(one))
         of_others = self._rtts(self.is_off_at_times)
-        stored = self._rtts(self.was_stored)
         return {
             **rtt_figures("rtt", of_all),
             **rtt_figures("rtt_fixed", of_fixed),
             **rtt_figures("rtt_disconnecting", of_others),
             "share_within_20ms": band(of_all, 0, 20),
             "share_within_50ms": band(of_all, 0, 50),
+            "share_over_100ms": band(of_all, 100, inf),
             "share_over_2s": band(of_all, 2_000, inf),
             "share_1s_to_2s_disconnecting": band(of_others, 1_000, 2_000),
             "share_over_2s_disconnecting": band(of_others, 2_000, inf),
-            "stored_delay_mean_s": None if not stored else sum(stored) / len(stored) / 1e6,
         }
 
     def _rtts(self, is_meant: Callable[[Due], bool]) -> list[int]:

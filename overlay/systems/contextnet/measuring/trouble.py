@@ -10,22 +10,25 @@ from overlay.core.samples import mean
 from overlay.journal.facts import Event, Tick
 from overlay.systems.contextnet.measuring.facts import Facts, last
 from overlay.systems.contextnet.measuring.ledger import Figures, Ledger
+from overlay.systems.contextnet.measuring.trend import slope
 from overlay.systems.contextnet.names import APPLICATION, node_number
 from overlay.systems.contextnet.rows import Absence, Shifted
 
 REPEATED = ("repeated", "transport_repeated")
 """Counters of nodes and of gateways."""
+LEAST_TICKS = 3
+"""For a slope."""
 
 
 def figures(facts: Facts, ledger: Ledger) -> Figures:
-    breaks = list(_breaks(facts))
+    breaks, queues = list(_breaks(facts)), list(_queues(facts))
     return {
         "repeats": sum(facts.grown()[name] for name in REPEATED),
         "breaks": len(breaks),
         "detect_mean_s": mean(_detections(facts, breaks)),
         "lost_per_break": ledger.lost() / len(breaks) if breaks else None,
         "goodput_per_s": _goodput(facts),
-        "app_queue_slope": _slope(list(_queues(facts))),
+        "app_queue_slope": slope(queues) if len(queues) >= LEAST_TICKS else None,
         "path_extra_ms": _path_extra_ms(facts),
     }
 
@@ -82,15 +85,6 @@ def _queues(facts: Facts) -> Iterator[tuple[float, float]]:
 def _counted(ticks: Sequence[Tick], at_us: int, name: str) -> int:
     tick = last(ticks, at_us)
     return 0 if tick is None else tick.counters.get(name, 0)
-
-
-def _slope(points: Sequence[tuple[float, float]]) -> float | None:
-    """Least squares."""
-    if len(points) < 3:
-        return None
-    x0 = sum(x for x, _ in points) / len(points)
-    y0 = sum(y for _, y in points) / len(points)
-    return sum((x - x0) * (y - y0) for x, y in points) / sum((x - x0) ** 2 for x, _ in points)
 
 
 def _path_extra_ms(facts: Facts) -> float | None:

@@ -22,3 +22,8 @@ def only(rows: Rows, **wanted: Any) -> Mapping[str, float]:
     if len(found) != 1:
         raise KeyError(f"{len(found)} runs")
     return found[0].measures
+
+
+def of_workload(row: Row, *names: str) -> tuple[Any, ...]:
+    """Fields of the workload; ``Row.get`` has servers as brokers."""
+    return tuple(row.workload[name] for name in names)
