@@ -11,6 +11,7 @@ from brokerweb.systems.contract import Entry, Part, Web
 from brokerweb.systems.silbops.breakeven.observed import observed
 from brokerweb.systems.silbops.doors.host import HOST
 from brokerweb.systems.silbops.running import arms
+from brokerweb.wirelab import recorded
 
 
 class SilbopsWeb(Web):
@@ -38,7 +39,7 @@ class SilbopsWeb(Web):
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         return (
-            Part("map", "Map", "silbops/map_part.html"),
+            Part("map", "Map", "silbops/map_part.html", {"is_recorded": recorded.is_there(run)}),
             Part("arms", "Both arms", "silbops/arms_part.html", arms.shown(run)),
         )
 

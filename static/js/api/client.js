@@ -1291,7 +1291,7 @@ export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/ap
 export const runsTraceRetrieve = (id, trace, options) => send("GET", `/api/runs/${part(id)}/traces/${part(trace)}/`, options);
 
 /**
- * A notification or subscription in full: steps of each broker, messages between participants, deliveries.
+ * A message in full: steps of each broker, messages between participants, deliveries.
  * @param {string | number} id
  * @param {string | number} way
  * @param {Options} [options]

@@ -732,13 +732,13 @@
  * @typedef {Object} FederationMessage
  * @property {string} id
  * @property {FederationMessageKindEnum} kind
- * @property {string} client Who published or subscribed
+ * @property {string} client Who published, subscribed or asked
  * @property {number} number
  * @property {string} scope
  * @property {string} entity
  * @property {string} provider Of a subscription: of its first notification
- * @property {number} at_us Of a subscription: its intended sending
- * @property {number | null} us T_S, or until the last delivery
+ * @property {number} at_us Of a subscription or QUERY: its intended sending
+ * @property {number | null} us T_S, or until the last delivery or the answer
  * @property {string} outcome
  * @property {number} delivered
  * @property {boolean} cached
@@ -749,13 +749,14 @@
  * @property {string} note Of a subscription: its first notification
  * @property {boolean} traced
  * @property {number} sent_us
+ * @property {string[]} scopes Of a traced QUERY: what its broker asked for, in this order
  * @property {WayStep[]} steps If it was traced
  * @property {WayMessage[]} messages
  * @property {WayDelivery[]} deliveries
  */
 
 /**
- * @typedef {"notification" | "subscription"} FederationMessageKindEnum
+ * @typedef {"notification" | "subscription" | "query"} FederationMessageKindEnum
  */
 
 /**
@@ -2025,6 +2026,7 @@
  * @property {string | null} receiver_address
  * @property {number} code -1 if unreadable
  * @property {string} kind
+ * @property {string} family Of the replay; empty if its system has none
  * @property {number} bytes
  * @property {boolean | null} lost Null if unknown
  * @property {string | null} query
@@ -3047,7 +3049,7 @@
  * @typedef {Object} WayStep
  * @property {number} at_us
  * @property {string} broker
- * @property {string} about n|PROVIDER|NUMBER or s|CONSUMER|NUMBER
+ * @property {string} about n|PROVIDER|NUMBER, s|CONSUMER|NUMBER or q|ASKER|NUMBER
  * @property {string} step
  * @property {string} peer The broker or client at the other end
  * @property {string[]} subscriptions Satisfied there; at most 64

@@ -96,6 +96,9 @@ KEY_FIGURES = (
     KeyFigure("spurious", is_main=False),
     KeyFigure("cache_hit_share", is_main=False),
     KeyFigure("visits_per_query", is_main=False),
+    KeyFigure("queries_answered", of="queries", is_main=False, is_rare=True),
+    KeyFigure("query_mean", is_main=False, is_rare=True),
+    KeyFigure("energy_per_query", is_main=False, is_rare=True),
 )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from telemetry.charts.sequences import Sent
+from telemetry.systems.federation.messages import NOTIFICATION
+from telemetry.systems.federation.query_ways import Asked
 from telemetry.systems.federation.ways import Step, Way
 
 MOST_NAMED = 6
@@ -30,8 +32,16 @@ SENTENCES = {
     "offered": "offered the subscription to provider {peer}",
 }
 """By step; an unknown step is shown by name."""
-BACK = ("FORWARD", "NOTIFY")
-"""Of a subscription's way: the messages that come back."""
+OF_QUERIES = {
+    "asked": "got the QUERY from {peer}",
+    "asks": "asked {peer} for {scope}{given}",
+    "answered": "got the answer of {peer} for {scope}: {code}",
+    "timed out": "waited in vain for the answer of {peer} for {scope}",
+    "replied": "answered {peer}: {code}",
+}
+"""The same for those of a QUERY."""
+BACK = ("FORWARD", "NOTIFY", "ANSWER")
+"""Of the way of a subscription or QUERY: the messages that come back."""
 
 
 def step_row(one: Step, begin_us: int) -> dict[str, Any]:
@@ -43,7 +53,16 @@ def step_row(one: Step, begin_us: int) -> dict[str, Any]:
         count="1 subscription" if number == 1 else f"{number} subscriptions",
         named=f": {shown}{more}" if shown else "",
     )
+    if one.about[0] == "q":
+        words = _of_query(one)
     return {"since_us": one.at_us - begin_us, "broker": one.broker, "words": words, "waited_us": one.waited_us}
+
+
+def _of_query(one: Step) -> str:
+    scope, _, more = Asked.of(one)
+    given = f", with {more} notification{'' if more == '1' else 's'} of what it needs" if more not in ("", "0") else ""
+    code = (one.detail if one.step == "replied" else more).lower().replace("_", " ")
+    return OF_QUERIES.get(one.step, one.step).format(peer=one.peer, scope=scope, given=given, code=code)
 
 
 def walk(way: Way) -> dict[str, Any]:
@@ -75,7 +94,7 @@ def passage_rows(way: Way) -> Sequence[Mapping[str, Any]]:
 
 
 def _passage(one: Sent, way: Way) -> dict[str, Any]:
-    is_back = way.is_of_subscription and one.kind in BACK
+    is_back = way.row["kind"] != NOTIFICATION and one.kind in BACK
     ms = None if one.arrived_us is None else (one.arrived_us - one.sent_us) / 1000
     kind = "refusal" if one.is_lost else "answer" if is_back else "request"
     ends = {"sender": _index(str(one.sender)), "receiver": _index(str(one.receiver))}
