@@ -73,8 +73,12 @@ def _mtd(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: i
 
 def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
     from overlay.systems.contextnet.groups.definer import GroupDefiner
+    from overlay.systems.contextnet.groups.selection import ByField
 
-    return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
+    if config.definers:
+        return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
+    field = config.settings.fields[place.number]
+    return GroupDefiner(place.name, place.address, chances, wall_offset_ns, field, ByField(field))
 
 
 def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:

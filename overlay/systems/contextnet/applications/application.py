@@ -75,6 +75,11 @@ class Application(LogMember):
         self._subscriptions = (*self.directory.subscriptions, *heard)
 
     @property
+    def is_in(self) -> bool:
+        """Whether the log has given it anything to read."""
+        return bool(self._assigned)
+
+    @property
     def hears_all(self) -> bool:
         """Whether partitions of every topic that it listens to are its own. Members of a group that has more of them
         than partitions may wait for that for ever."""

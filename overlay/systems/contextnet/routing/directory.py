@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from overlay.log.node import Assignment, Start, Subscription
@@ -69,6 +69,11 @@ class Directory:
             self.gateways.heard(found, record.appended_us)
         elif is_newer(found, self._nodes.get(found.node)):
             self._nodes[found.node] = found
+
+    @property
+    def nodes(self) -> Mapping[bytes, Presence]:
+        """The newest known of each node that was ever connected."""
+        return self._nodes
 
     def where(self, node: bytes) -> Presence | None:
         """The newest known of a node."""
