@@ -42,12 +42,6 @@ class Sent(NamedTuple):
     """Of a gateway, a group's, or that of messages to be stored: ``unsent``."""
 
 
-def listening(topics: Sequence[str], group: str, *, is_new: bool = False) -> list[Subscription]:
-    """``is_new``: a group that has read nothing begins with the next message, not with the first that is there."""
-    start = Start.NEWEST if is_new else Start.COMMITTED
-    return [Subscription(topic, group, start) for topic in topics]
-
-
 class Application:
     """In the log while an ``async with`` block lasts. It survives restarts of the log."""
 
@@ -58,30 +52,32 @@ class Application:
         *,
         group: str = GROUP,
         topics: Sequence[str] = (INBOUND,),
+        allowed: Sequence[str] = (),
         settings: Terms | None = None,
-        is_new: bool = False,
         on_heard: Callable[[], object] | None = None,
         within_s: float = PATIENCE_S,
     ) -> None:
         """``name``: no other application has it; by default drawn. Applications of one ``group`` share messages of
-        ``topics``, which may be empty. ``settings`` are the network's. ``on_heard`` is called when ``core.waiting``
+        ``topics``, which may be empty: see ``listen``, which may add those that are ``allowed``, a setting of the
+        network, as are ``settings``. ``on_heard`` is called when ``core.waiting``
         has messages, and must not wait. ``within_s``: for the log's first answer, and for each record."""
         self.log = log
-        heard = listening(topics, group, is_new=is_new)
+        heard = [Subscription(topic, group) for topic in topics]
         name = name or f"{APPLICATION}-{secrets.token_hex(4)}"
         self.core = cores.Application(name, settings or Settings(), SystemRandom(), wall_offset_ns(), heard)
-        self._topics, self._on_heard, self._within_s = topics, on_heard, within_s
+        self._allowed, self._group = {*allowed, *topics}, group
+        self._on_heard, self._within_s = on_heard, within_s
         self._has_come = asyncio.Event()
         self._line: LogLine | None = None
 
     async def __aenter__(self) -> Self:
         """Raises ``NoAnswer``."""
-        self._line = LogLine(self.log.open(self.core.name, self.core, self._topics), self._stepped)
+        self._line = LogLine(self.log.open(self.core.name, self.core, self._allowed), self._stepped)
         try:
             if not await self.line.until(lambda: self.core.is_ready, self._within_s):
                 raise NoAnswer(self._why)
         except BaseException:
-            self._line.close()
+            await self._line.leave()
             raise
         return self
 
@@ -89,7 +85,8 @@ class Application:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         """What was settled is committed; what was not, another application of its group hears."""
-        self.line.close()
+        await self.line.leave()
+        await asyncio.to_thread(self.log.forget, self.core.name, self.core.directory.topics)
 
     @property
     def line(self) -> LogLine:
@@ -122,6 +119,12 @@ class Application:
         return Sent(message, topic)
 
     # ---- hearing
+
+    async def listen(self, topics: Sequence[str]) -> bool:
+        """To these topics from now on. Where its group, which no other application is in, has read nothing, it begins
+        with the next message. Returns whether messages will come now: not if the log does not answer."""
+        self.core.listen([Subscription(topic, self._group, Start.NEWEST) for topic in topics])
+        return await self.line.until(lambda: self.core.hears_all, self._within_s)
 
     async def messages(self) -> AsyncIterator[Heard]:
         """Each is settled, which commits it, when the next one is asked for: who stops before hears it again."""

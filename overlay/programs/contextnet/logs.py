@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,10 +15,11 @@ from overlay.programs.questions import NoAnswer
 from overlay.runtime.logs.connection import Engine
 from overlay.runtime.logs.instance import VARIABLE
 from overlay.runtime.logs.port import LogPort
-from overlay.runtime.logs.survey import partitions_read
+from overlay.runtime.logs.survey import forget, newest, newest_of, partitions_read
 from overlay.runtime.logs.valkey import ValkeyLog
 from overlay.systems.contextnet.names import GATEWAY
-from overlay.systems.contextnet.records import names
+from overlay.systems.contextnet.records import codec, names
+from overlay.systems.contextnet.records.records import Presence
 
 _READER: Final = f"{GATEWAY}-0"
 """Reads presence in every network, in as many partitions as the network's topics have."""
@@ -43,11 +45,32 @@ class NetworkLog:
         engine = Engine.of(self.url)
         return f"{engine.host}:{engine.port}"
 
-    def open(self, name: str, core: Any, heard: Iterable[str]) -> LogPort:
-        """For one application, which listens to the topics ``heard``. Raises ``WaxwingError`` for a wrong URL."""
-        allowed = [topic for topic in heard if topic != names.INBOUND and "." not in topic]
+    def open(self, name: str, core: Any, listened: Iterable[str]) -> LogPort:
+        """For one application, which may listen to these topics. Raises ``WaxwingError`` for a wrong URL."""
+        allowed = [topic for topic in listened if topic != names.INBOUND and "." not in topic]
         topics: tuple[Topic, ...] = names.topics((), (), self.partitions, self.partitions, allowed)
         return ValkeyLog(LogSpec(topics, retention_s=_NEVER_S), self.url, self.network, name, core)
+
+    def nodes(self) -> list[Presence]:
+        """Where nodes are that were ever connected, by id. Blocking; raises ``NoAnswer``, as does the next one."""
+        found: dict[bytes, bytes] = self._asked(newest)
+        return [codec.read(names.PRESENCE, found[key]) for key in sorted(found)]
+
+    def node(self, id: bytes) -> Presence | None:
+        """``None``: it was never connected."""
+        found: bytes | None = self._asked(newest_of, id)
+        return None if found is None else codec.read(names.PRESENCE, found)
+
+    def _asked(self, ask: Callable[..., Any], *more: bytes) -> Any:
+        try:
+            return ask(self.url, self.network, names.PRESENCE, self.partitions, *more)
+        except (OSError, WaxwingError) as error:
+            raise NoAnswer(f"The log at {self.where} does not answer: {error}.") from None
+
+    def forget(self, group: str, topics: Iterable[str]) -> None:
+        """A group that will not read these topics again. Blocking; if the log is away, it keeps what it has of it."""
+        with suppress(OSError, WaxwingError):
+            forget(self.url, self.network, group, topics)
 
 
 def find(url: str = "", network: str = "") -> NetworkLog:

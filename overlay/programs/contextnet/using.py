@@ -111,19 +111,14 @@ async def _listen(given: Namespace) -> bool:
 
 def nodes(given: Namespace) -> bool:
     """Whether there is any."""
-
-    async def run() -> bool:
-        async with _application(given) as application:
-            found = sorted(application.nodes.values(), key=lambda one: one.node)
-        for one in found:
-            if given.json:
-                about = {"connected": one.connected, "gateway": one.gateway, "epoch": one.epoch}
-                say(json.dumps({"node": one.node.hex(), **about}))
-            else:
-                say(f"{one.node.hex()}  {'connected' if one.connected else 'away':<9}  {one.gateway}")
-        return bool(found)
-
-    return asyncio.run(run())
+    found = find(given.log, given.network).nodes()
+    for one in found:
+        if given.json:
+            about = {"connected": one.connected, "gateway": one.gateway, "epoch": one.epoch}
+            say(json.dumps({"node": one.node.hex(), **about}))
+        else:
+            say(f"{one.node.hex()}  {'connected' if one.connected else 'away':<9}  {one.gateway}")
+    return bool(found)
 
 
 def _application(given: Namespace, topics: tuple[str, ...] = (), group: str = "") -> Application:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -23,14 +24,14 @@ class LogLine(Stepping):
     def is_open(self) -> bool:
         return self._is_open
 
-    def close(self) -> None:
-        """Leave its groups; waits a second at most for what is on its way."""
+    async def leave(self) -> None:
+        """Leave its groups, after what was appended and settled has been sent; a second at most."""
         if self._is_open:
             self._is_open = False
             self._unwatch()
             now = time.monotonic_ns()
             self._port.take(now)
-            self._port.close(now)
+            await asyncio.to_thread(self._port.close, now)
         self._stepped(None)
 
     def step(self) -> None:

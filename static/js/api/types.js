@@ -1164,6 +1164,20 @@
  */
 
 /**
+ * @typedef {Object} MobileApplication
+ * @property {string} name
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} MobileApplicationPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileApplication[]} results
+ */
+
+/**
  * @typedef {Object} MobileBroker
  * @property {number} index
  * @property {MobileBrokerStateEnum} state
@@ -1179,6 +1193,74 @@
 
 /**
  * @typedef {"connected" | "connecting" | "offline" | "away" | "down"} MobileBrokerStateEnum
+ */
+
+/**
+ * @typedef {Object} MobileMessageBodyRequest
+ * @property {string} [node] To this node.
+ * @property {string} [group] To the nodes of a group: DEFINER/GROUP or GROUP
+ * @property {boolean} [all] To all nodes that are connected
+ * @property {string} [text] What is sent, at most 60,000 bytes
+ * @property {string} [base64] The same of any bytes
+ * @property {number} [ttl_s] How long it is stored for a node that is away.
+ * @property {string} [application] Which sends it; made at its first use
+ */
+
+/**
+ * @typedef {Object} MobileNode
+ * @property {string} node Its id, 32 hexadecimal digits
+ * @property {boolean} connected Also while its gateway waits for its return
+ * @property {string} gateway Where it is, or was last
+ * @property {number} epoch Rises with each connection
+ */
+
+/**
+ * @typedef {Object} MobileNodePage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileNode[]} results
+ */
+
+/**
+ * @typedef {Object} MobileSent
+ * @property {string} id Of the message
+ * @property {string} application
+ * @property {string} topic Of the log, which has it
+ * @property {boolean} is_stored Whether the node is away: it is kept until it returns or expires
+ */
+
+/**
+ * @typedef {Object} MobileSubscription
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
+ * @property {string} id
+ * @property {string} application
+ * @property {string} topic
+ * @property {string} node Empty: of all nodes
+ * @property {string} url
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} MobileSubscriptionBodyRequest
+ * @property {string} [topic] inbound, or one of the network's allowed_topics
+ * @property {string} [node] Only its messages
+ * @property {string} [application] Which listens; made at its first use
+ * @property {string} [url] Is sent messages by POST
+ */
+
+/**
+ * @typedef {Object} MobileSubscriptionPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileSubscription[]} results
  */
 
 /**
@@ -1895,6 +1977,13 @@
 
 /**
  * @typedef {Object} PubsubSubscription
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  * @property {string} id
  * @property {string} client
  * @property {any[][]} where
@@ -1904,13 +1993,6 @@
  * @property {string} reason Why a broker refused it
  * @property {string} created
  * @property {string | null} ended
- * @property {number} notified Notifications received
- * @property {number} delivered Of these, delivered to the URL
- * @property {number} given_up Of these, not delivered after all attempts
- * @property {string | null} last_notified
- * @property {string | null} last_failure
- * @property {string} failure The last failure of a delivery
- * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  */
 
 /**
@@ -2579,6 +2661,13 @@
 
 /**
  * @typedef {Object} Subscription
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  * @property {string} id
  * @property {string} client Its consumer
  * @property {number | null} number Given by its consumer, in ContextML
@@ -2592,13 +2681,6 @@
  * @property {string} reason Why it was refused
  * @property {string} created
  * @property {string | null} ended
- * @property {number} notified Notifications received
- * @property {number} delivered Of these, delivered to the URL
- * @property {number} given_up Of these, not delivered after all attempts
- * @property {string | null} last_notified
- * @property {string | null} last_failure
- * @property {string} failure The last failure of a delivery
- * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  */
 
 /**

@@ -61,6 +61,7 @@ class Application(LogMember):
         self.directory = Directory(terms, name)
         self.waiting: deque[Heard] = deque()
         """Not taken up, the oldest first."""
+        self._heard: tuple[Subscription, ...] | None = None
         self._chance = chance
         self._handled = Recent(terms.dedup_ids, terms.dedup_s)
         self._assigned: set[str] = set()
@@ -70,6 +71,8 @@ class Application(LogMember):
 
     def listen(self, heard: Sequence[Subscription]) -> None:
         """To these topics from now on."""
+        if tuple(heard) == self._heard:
+            return
         self._heard = tuple(heard)
         self._topics = frozenset(one.topic for one in heard)
         self._subscriptions = (*self.directory.subscriptions, *heard)

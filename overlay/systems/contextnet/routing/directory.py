@@ -39,10 +39,10 @@ class Directory:
     def __init__(self, settings: RoutingSettings, reader: str) -> None:
         """``reader``: the name of a group that no other reader is in."""
         self.is_everyone = settings.routing == EVERYONE
-        topics = () if self.is_everyone else (PRESENCE, GATEWAY_LIST)
-        self.subscriptions = tuple(Subscription(topic, reader, Start.WHOLE) for topic in topics)
+        self.topics = () if self.is_everyone else (PRESENCE, GATEWAY_LIST)
+        self.subscriptions = tuple(Subscription(topic, reader, Start.WHOLE) for topic in self.topics)
         self.gateways = ListedGateways()
-        self._ready = Ready(topics)
+        self._ready = Ready(self.topics)
         self._nodes: dict[bytes, Presence] = {}
 
     @property
