@@ -12,12 +12,14 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
 from brokerweb.systems.contextnet.doors.host import HOST
-from overlay.programs.contextnet.node import Inbox, Node
+from overlay.programs.contextnet.node import Inbox, Node, Refused
 from overlay.runtime.logs import instance
+from overlay.runtime.logs.instance import erase
 from overlay.systems.contextnet.nodes.node import Received
 from overlay.systems.contextnet.system import SYSTEM
 from tests.brokerweb.hosted_site import Site, Stranger, deployed, site_of
 from tests.contextnet.standing import QUICK, standing
+from tests.waiting import BOUND_S
 from waxwing import AsyncClient, NotFound
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,7 +36,7 @@ def log() -> Iterator[str]:
 async def site(operator: User, log: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
     monkeypatch.setenv(instance.VARIABLE, log)
     row = await sync_to_async(deployed)(SYSTEM, {**QUICK, "allowed_topics": "alarms"})
-    with standing(log, str(row.pk), allowed_topics="alarms") as network:
+    with standing(log, str(row.pk), bytes.fromhex(row.secret), allowed_topics="alarms") as network:
         async with site_of(operator, row, network) as made:
             yield made
 
@@ -46,10 +48,10 @@ def stranger() -> Iterator[Stranger]:
     made.close()
 
 
-def mobile(site: Site, id: bytes, inbox: Inbox | None = None) -> Node:
+def mobile(site: Site, id: bytes, inbox: Inbox | None = None, **more: Any) -> Node:
     network = site.brokers
     on_event = None if inbox is None else inbox.put
-    return Node(network.gateways, id=id, secret=network.secret(id), on_event=on_event)
+    return Node(network.gateways, id=id, secret=network.secret(id), on_event=on_event, **more)
 
 
 async def received(inbox: Inbox) -> Any:
@@ -116,6 +118,37 @@ async def test_what_a_url_did_not_get_comes_again_to_the_next_process(site: Site
         body = json.loads((await stranger.next())[2])
     assert [one["text"] for one in body["notifications"]] == ["at the station"]
     await site.until(lambda one: one["delivered"] == 1, f"mobile/subscriptions/{made['id']}/")
+
+
+async def test_an_operator_gives_a_node_its_secret_and_revokes_it(site: Site) -> None:
+    path, inbox = f"mobile/nodes/{BUS.hex()}/", Inbox()
+
+    async def given() -> bytes:
+        answer = await site.client.post(f"{path}secret/")
+        assert answer.status_code == 200, answer.text
+        return bytes.fromhex(answer.json()["secret"])
+
+    secret = await given()
+    assert secret == site.brokers.secret(BUS) == await given()
+    async with mobile(site, BUS, inbox) as bus:
+        assert (await site.client.delete(f"{path}secret/")).status_code == 204
+        await bus.line.until(lambda: not bus.core.is_open, BOUND_S)
+    with pytest.raises(Refused, match="revoked"):
+        async with mobile(site, BUS, within_s=BOUND_S):
+            pass
+    assert (await site.client.get(path)).json()["is_revoked"]
+    another = await given()
+    assert another != secret
+    async with Node(site.brokers.gateways, id=BUS, secret=another, within_s=BOUND_S) as bus:
+        await bus.send(b"I am back")
+    changes = (await site.client.get(f"{site.url}/api/changes/?kind=network")).json()["results"]
+    assert [one["action"] for one in changes][:2] == ["give secret of a node", "revoke secret of a node"]
+    assert secret.hex() not in str(changes)
+
+    log = site.brokers.log
+    await sync_to_async(erase)(log.url, log.network)  # as at a start of the network
+    await HOST.look()
+    assert (await sync_to_async(log.credentials)())[BUS].generation == 1
 
 
 async def test_a_message_with_a_key_is_sent_once(site: Site) -> None:

@@ -28,6 +28,8 @@ class Standing:
     names: tuple[str, ...]
     addresses: tuple[Address, ...]
     settings: dict[str, Any]
+    own: bytes
+    """Its secret."""
 
     @property
     def gateways(self) -> tuple[Address, ...]:
@@ -46,14 +48,14 @@ class Standing:
         ]
 
     def secret(self, node: bytes) -> bytes:
-        return node_secret(network_secret(0), node)
+        return node_secret(self.own, node)
 
 
 @contextmanager
-def standing(url: str, network: str = "n1", **settings: Any) -> Iterator[Standing]:
+def standing(url: str, network: str = "n1", secret: bytes = b"", **settings: Any) -> Iterator[Standing]:
     settings = {**QUICK, **settings}
     graph = SYSTEM.default_topology(SYSTEM.read_settings(settings), None)
-    setup = SYSTEM.setup(settings, None, graph)
+    setup = SYSTEM.setup(settings, None, graph, secret=secret)
     config, spec = SYSTEM.config_of(setup), SYSTEM.log_of(setup)
     assert spec is not None
     names = server_names(SYSTEM.roles(setup))
@@ -72,7 +74,9 @@ def standing(url: str, network: str = "n1", **settings: Any) -> Iterator[Standin
     for thread in threads:
         thread.start()
     try:
-        yield Standing(NetworkLog(url, network, setup.settings.partitions), names, addresses, settings)
+        yield Standing(
+            NetworkLog(url, network, setup.settings.partitions), names, addresses, settings, secret or network_secret(0)
+        )
     finally:
         for one in served:
             one.stop()

@@ -1,10 +1,11 @@
-"""Applications of networks that are hosted here, and their subscriptions."""
+"""Applications of networks that are hosted here, and their subscriptions; secrets of nodes that were revoked."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from brokerweb.hosting.models import OwnedClient, OwnedSubscription
+from brokerweb.networks.models import Network
 
 
 class Application(OwnedClient):
@@ -24,3 +25,18 @@ class Subscription(OwnedSubscription):
 
     class Meta:
         ordering = ["created", "id"]
+
+
+class NodeSecret(models.Model):
+    """A node of which an operator has revoked a secret. The secrets themselves follow from that of the network."""
+
+    network = models.ForeignKey(Network, on_delete=models.CASCADE, related_name="+")
+    node = models.CharField(max_length=32)
+    generation = models.PositiveIntegerField(default=0, help_text="How many of its secrets were revoked before")
+    is_revoked = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["network", "node"], name="one_secret_a_node")]
+
+    def __str__(self) -> str:
+        return self.node

@@ -15,11 +15,11 @@ from overlay.programs.questions import NoAnswer
 from overlay.runtime.logs.connection import Engine
 from overlay.runtime.logs.instance import VARIABLE
 from overlay.runtime.logs.port import LogPort
-from overlay.runtime.logs.survey import forget, newest, newest_of, partitions_read
+from overlay.runtime.logs.survey import append, forget, newest, newest_of, partitions_read
 from overlay.runtime.logs.valkey import ValkeyLog
 from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records import codec, names
-from overlay.systems.contextnet.records.records import Presence
+from overlay.systems.contextnet.records.records import Credential, Presence
 
 _READER: Final = f"{GATEWAY}-0"
 """Reads presence in every network, in as many partitions as the network's topics have."""
@@ -52,18 +52,27 @@ class NetworkLog:
         return ValkeyLog(LogSpec(topics, retention_s=_NEVER_S), self.url, self.network, name, core)
 
     def nodes(self) -> list[Presence]:
-        """Where nodes are that were ever connected, by id. Blocking; raises ``NoAnswer``, as does the next one."""
-        found: dict[bytes, bytes] = self._asked(newest)
+        """Where nodes are that were ever connected, by id. Blocking; raises ``NoAnswer``, as do the next ones."""
+        found: dict[bytes, bytes] = self._asked(newest, names.PRESENCE)
         return [codec.read(names.PRESENCE, found[key]) for key in sorted(found)]
 
     def node(self, id: bytes) -> Presence | None:
         """``None``: it was never connected."""
-        found: bytes | None = self._asked(newest_of, id)
+        found: bytes | None = self._asked(newest_of, names.PRESENCE, id)
         return None if found is None else codec.read(names.PRESENCE, found)
 
-    def _asked(self, ask: Callable[..., Any], *more: bytes) -> Any:
+    def credentials(self) -> dict[bytes, Credential]:
+        """What gateways are told of secrets, by node."""
+        found: dict[bytes, bytes] = self._asked(newest, names.CREDENTIALS)
+        return {node: codec.read(names.CREDENTIALS, value) for node, value in found.items()}
+
+    def tell(self, credential: Credential) -> None:
+        """All gateways."""
+        self._asked(append, names.CREDENTIALS, credential.node, codec.write(credential))
+
+    def _asked(self, ask: Callable[..., Any], topic: str, *more: bytes) -> Any:
         try:
-            return ask(self.url, self.network, names.PRESENCE, self.partitions, *more)
+            return ask(self.url, self.network, topic, self.partitions, *more)
         except (OSError, WaxwingError) as error:
             raise NoAnswer(f"The log at {self.where} does not answer: {error}.") from None
 

@@ -1,4 +1,4 @@
-"""What an engine has, without being a member: deployments, and the newest records of topics. Blocking.
+"""What an engine has and gets without a member: deployments, and the newest records of topics. Blocking.
 
 ``scripts`` says under which keys. Functions raise ``OSError`` or ``WaxwingError`` if the engine is away.
 """
@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 
 from overlay.log.topics import partition_of
+from overlay.runtime.logs import scripts
 from overlay.runtime.logs.connection import Engine
 from overlay.runtime.logs.instance import ANSWER_S, asking
 
@@ -44,6 +46,14 @@ def newest_of(url: str, deployment: str, topic: str, partitions: int, key: bytes
     with asking(Engine.of(url), ANSWER_S) as ask:
         found: bytes | None = ask("HGET", f"{deployment} h {topic} {partition_of(key, partitions)}", key)
     return None if found is None else found.split(b" ", 2)[2]
+
+
+def append(url: str, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
+    """A record of a compacted topic."""
+    place = f"{topic} {partition_of(key, partitions)}"
+    keys, wall_us = (f"{deployment} s {place}", f"{deployment} h {place}"), time.time_ns() // 1_000
+    with asking(Engine.of(url), ANSWER_S) as ask:
+        ask("EVAL", scripts.APPEND, 2, *keys, scripts.MOST_NEWEST, key, value, wall_us)
 
 
 def forget(url: str, deployment: str, group: str, topics: Iterable[str]) -> None:

@@ -162,7 +162,7 @@ class ContextNet(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         from overlay.systems.contextnet.keys import network_secret
 
-        secret, workload = network_secret(setup.seed).hex(), setup.workload
+        secret, workload = (setup.secret or network_secret(setup.seed)).hex(), setup.workload
         if workload is None:
             return ServerConfig(setup.settings, secret)
         return ServerConfig(

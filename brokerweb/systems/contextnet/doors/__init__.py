@@ -10,5 +10,6 @@
 - ``views``, ``shapes``  addresses and bodies; ``problems``: errors
 - ``service``  what the views do
 - ``rows``     applications and subscriptions in the database
+- ``credentials``  secrets of nodes, given out and revoked
 - ``host``     ``brokerweb.hosting`` for this system; ``hosted``: one application
 """

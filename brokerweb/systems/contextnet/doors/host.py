@@ -12,11 +12,12 @@ from brokerweb.hosting.host import Due, Host
 from brokerweb.hosting.rows import Tally, add, in_thread
 from brokerweb.hosting.sending import Receiver
 from brokerweb.networks.snapshot import NetworkSnapshot
+from brokerweb.systems.contextnet.doors import credentials
 from brokerweb.systems.contextnet.doors.hosted import HostedApplication, told
 from brokerweb.systems.contextnet.doors.places import Place, place_of
 from brokerweb.systems.contextnet.doors.problems import ERRORS
 from brokerweb.systems.contextnet.doors.rows import ROWS
-from brokerweb.systems.contextnet.models import Subscription
+from brokerweb.systems.contextnet.models import NodeSecret, Subscription
 from overlay.systems.contextnet.applications.application import Heard
 from overlay.systems.contextnet.system import SYSTEM
 
@@ -26,7 +27,7 @@ class ContextNetHost(Host[Place]):
     errors = ERRORS
 
     def is_any(self) -> bool:
-        return ROWS.is_any()
+        return ROWS.is_any() or NodeSecret.objects.exists()
 
     def due(self, now: datetime, used: Sequence[str]) -> Sequence[Due]:
         return ROWS.due(lambda one, subscriptions: bool(subscriptions) or one.pk in used)
@@ -45,6 +46,10 @@ class ContextNetHost(Host[Place]):
 
     def refused(self, id: str, error: Exception) -> None:
         """A log refuses no reader."""
+
+    async def look(self) -> None:
+        await super().look()
+        await in_thread(credentials.tell_all)()
 
     async def prepare(self, hosted: HostedApplication, due: Due, place: Place) -> None:
         if not hosted.is_settled(due, place):

@@ -53,6 +53,12 @@ class MobileNodeSerializer(serializers.Serializer):
     connected = serializers.BooleanField(help_text="Also while its gateway waits for its return")
     gateway = serializers.CharField(help_text="Where it is, or was last")
     epoch = serializers.IntegerField(help_text="Rises with each connection")
+    is_revoked = serializers.BooleanField(help_text="Whether an operator has revoked its secret")
+
+
+class MobileSecretSerializer(serializers.Serializer):
+    node = serializers.CharField(help_text=NODE_HELP)
+    secret = serializers.CharField(help_text="64 hexadecimal digits")
 
 
 class MobileSubscriptionBody(Body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -10,10 +11,12 @@ from rest_framework.response import Response
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.resources import IDEMPOTENCY_KEY, created
-from brokerweb.hosting.views import PAGED, OfNetwork, page
-from brokerweb.systems.contextnet.doors import service, shapes
+from brokerweb.hosting.views import PAGED, Caller, OfNetwork, page
+from brokerweb.networks.models import Network
+from brokerweb.systems.contextnet.doors import credentials, service, shapes
 from brokerweb.systems.contextnet.doors.rows import ROWS
 from overlay.core.errors import InvalidSetting
+from overlay.systems.contextnet.message_json import node_read
 from overlay.systems.contextnet.records.records import Presence
 from overlay.systems.contextnet.system import SYSTEM
 
@@ -38,14 +41,15 @@ class NodeListView(OfContextNet):
     )
     def get(self, request: Request, pk: str) -> Response:
         """Mobile nodes that were ever connected to a network of ContextNet: where, and whether they still are."""
-        found = service.nodes(self.caller(request, pk))
+        caller = self.caller(request, pk)
+        found = service.nodes(caller)
         if connected := request.query_params.get("connected"):
             if connected not in ("true", "false"):
                 raise InvalidSetting("connected", "must be true or false")
             found = [one for one in found if one.connected == (connected == "true")]
         if gateway := request.query_params.get("gateway"):
             found = [one for one in found if one.gateway == gateway]
-        return Response(page(request, map(_shown, found), shapes.MobileNodeSerializer))
+        return Response(page(request, _shown(caller, found), shapes.MobileNodeSerializer))
 
 
 class NodeView(OfContextNet):
@@ -54,8 +58,29 @@ class NodeView(OfContextNet):
     @extend_schema(operation_id="networks_mobile_node_retrieve", responses=shapes.MobileNodeSerializer)
     def get(self, request: Request, pk: str, node: str) -> Response:
         """One mobile node."""
-        found = service.node(self.caller(request, pk), node)
-        return Response(shapes.MobileNodeSerializer(_shown(found)).data)
+        caller = self.caller(request, pk)
+        (found,) = _shown(caller, [service.node(caller, node)])
+        return Response(shapes.MobileNodeSerializer(found).data)
+
+
+class SecretView(OfContextNet):
+    operations = {"post": Operation.CHANGE, "delete": Operation.CHANGE}
+
+    @extend_schema(operation_id="networks_mobile_secret_give", request=None, responses=shapes.MobileSecretSerializer)
+    def post(self, request: Request, pk: str, node: str) -> Response:
+        """The secret of a mobile node, for its device; after it was revoked another one. It is in the change log."""
+        found = credentials.give(self.network(request, pk), node_read(node))
+        return Response({"node": node, "secret": found.hex()})
+
+    @extend_schema(operation_id="networks_mobile_secret_revoke", request=None, responses={204: None})
+    def delete(self, request: Request, pk: str, node: str) -> Response:
+        """Revoke the secret of a mobile node. Gateways close its connection; messages to it are kept until they expire,
+        or it returns with another secret."""
+        credentials.revoke(self.network(request, pk), node_read(node))
+        return Response(status=204)
+
+    def network(self, request: Request, pk: str) -> Network:
+        return Network.objects.get(pk=self.caller(request, pk).network)
 
 
 class SendView(OfContextNet):
@@ -153,5 +178,15 @@ class ApplicationView(OfContextNet):
         return Response(status=204)
 
 
-def _shown(one: Presence) -> dict[str, Any]:
-    return {"node": one.node.hex(), "connected": one.connected, "gateway": one.gateway, "epoch": one.epoch}
+def _shown(caller: Caller, found: Iterable[Presence]) -> list[dict[str, Any]]:
+    revoked = credentials.revoked(caller.network)
+    return [
+        {
+            "node": (node := one.node.hex()),
+            "connected": one.connected,
+            "gateway": one.gateway,
+            "epoch": one.epoch,
+            "is_revoked": node in revoked,
+        }
+        for one in found
+    ]
