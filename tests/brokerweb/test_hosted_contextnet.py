@@ -179,6 +179,8 @@ async def test_the_python_client_sends_watches_and_lists(site: Site) -> None:
         assert (await network.send_to_group("line/red", "two", application="other")).topic == "groupcast"
         assert [one.node for one in await network.nodes(connected=True)] == [BUS.hex()]
         assert (await network.node(BUS.hex())).gateway == "gateway-0"
+        assert await network.secret(TRAM.hex()) == site.brokers.secret(TRAM).hex()
+        await network.revoke(TRAM.hex())
         assert [one.id for one in await network.subscriptions()] == [made.id]
         await network.unsubscribe(made.id)
         await network.unregister("other")

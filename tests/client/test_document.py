@@ -31,6 +31,7 @@ BODY = {
     "runs": [],
     "cancelled": 0,
     "token": "t",
+    "secret": "s",
     "series": {},
     "next": None,
 }

@@ -651,6 +651,24 @@ export const networksMobileNodesList = (id, query, options) => send("GET", `/api
 export const networksMobileNodeRetrieve = (id, node, options) => send("GET", `/api/networks/${part(id)}/mobile/nodes/${part(node)}/`, options);
 
 /**
+ * The secret of a mobile node, for its device; after it was revoked another one.
+ * @param {string | number} id
+ * @param {string | number} node
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileSecret>}
+ */
+export const networksMobileSecretGive = (id, node, options) => send("POST", `/api/networks/${part(id)}/mobile/nodes/${part(node)}/secret/`, options);
+
+/**
+ * Revoke the secret of a mobile node.
+ * @param {string | number} id
+ * @param {string | number} node
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksMobileSecretRevoke = (id, node, options) => send("DELETE", `/api/networks/${part(id)}/mobile/nodes/${part(node)}/secret/`, options);
+
+/**
  * Send a message to a mobile node, a group or all nodes.
  * @param {string | number} id
  * @param {Types.MobileMessageBodyRequest} body

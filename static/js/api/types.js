@@ -1212,6 +1212,7 @@
  * @property {boolean} connected Also while its gateway waits for its return
  * @property {string} gateway Where it is, or was last
  * @property {number} epoch Rises with each connection
+ * @property {boolean} is_revoked Whether an operator has revoked its secret
  */
 
 /**
@@ -1220,6 +1221,12 @@
  * @property {string | null} next
  * @property {string | null} previous
  * @property {MobileNode[]} results
+ */
+
+/**
+ * @typedef {Object} MobileSecret
+ * @property {string} node Its id, 32 hexadecimal digits
+ * @property {string} secret 64 hexadecimal digits
  */
 
 /**

@@ -1,6 +1,6 @@
 """Secrets of nodes: given out, revoked, and told to the gateways by the log. Blocking.
 
-Rows say what is so; the log is told at once, and again when it has begun anew, as after a start of its network.
+Rows say what is so; the log is told at once, and again when it was erased, as after a start of its network.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ class MobileNode(Record):
     """Where it is, or was last."""
     epoch: int = 0
     """Rises with each connection."""
+    is_revoked: bool = False
+    """Whether an operator has revoked its secret."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,15 @@ class AsyncContextNetOf:
         """Raises ``NotFound`` if it was never connected."""
         return MobileNode.of((await self._transport.send(call("GET", path(self.network, "nodes", node)))).data)
 
+    async def secret(self, node: str) -> str:
+        """For the device of a node, in hexadecimal digits; after ``revoke`` another one. Needs the right to change."""
+        answer = await self._transport.send(call("POST", path(self.network, "nodes", node, "secret")))
+        return str(answer.data["secret"])
+
+    async def revoke(self, node: str) -> None:
+        """The secret of a node. Gateways close its connection."""
+        await self._transport.send(call("DELETE", path(self.network, "nodes", node, "secret")))
+
     async def send(
         self, node: str, payload: Payload, *, ttl_s: int | None = None, application: str | None = None, key: str = ""
     ) -> SentMessage:

@@ -34,6 +34,15 @@ class ContextNetOf:
         """Raises ``NotFound`` if it was never connected."""
         return MobileNode.of((self._transport.send(call("GET", path(self.network, "nodes", node)))).data)
 
+    def secret(self, node: str) -> str:
+        """For the device of a node, in hexadecimal digits; after ``revoke`` another one. Needs the right to change."""
+        answer = self._transport.send(call("POST", path(self.network, "nodes", node, "secret")))
+        return str(answer.data["secret"])
+
+    def revoke(self, node: str) -> None:
+        """The secret of a node. Gateways close its connection."""
+        self._transport.send(call("DELETE", path(self.network, "nodes", node, "secret")))
+
     def send(
         self, node: str, payload: Payload, *, ttl_s: int | None = None, application: str | None = None, key: str = ""
     ) -> SentMessage:
