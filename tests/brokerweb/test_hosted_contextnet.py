@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.test import AsyncClient as Browser
 
 from brokerweb.systems.contextnet.doors.host import HOST
 from overlay.programs.contextnet.node import Inbox, Node, Refused
@@ -149,6 +150,21 @@ async def test_an_operator_gives_a_node_its_secret_and_revokes_it(site: Site) ->
     await sync_to_async(erase)(log.url, log.network)  # as at a start of the network
     await HOST.look()
     assert (await sync_to_async(log.credentials)())[BUS].generation == 1
+
+
+async def test_the_page_of_a_network_shows_nodes_and_gives_out_and_revokes_secrets(site: Site, operator: User) -> None:
+    browser, page = Browser(), f"/contextnet/networks/{site.network}/nodes/"
+    await browser.aforce_login(operator)
+    async with mobile(site, BUS):
+        await site.until(lambda found: found["count"] == 1, "mobile/nodes/?connected=true")
+        assert BUS.hex() in (await browser.get(page)).content.decode()
+        shown = await browser.post(f"{page}{BUS.hex()}/secret/new/")
+        assert site.brokers.secret(BUS).hex() in shown.content.decode()
+        assert "no-store" in shown.headers["Cache-Control"]
+        assert (await browser.post(f"{page}{BUS.hex()}/secret/delete/")).status_code == 302
+    await site.until(lambda one: not one["connected"], f"mobile/nodes/{BUS.hex()}/")
+    assert "away, revoked" in (await browser.get(page)).content.decode()
+    assert (await browser.post(f"{page}bus/secret/delete/")).status_code == 404
 
 
 async def test_a_message_with_a_key_is_sent_once(site: Site) -> None:
