@@ -62,7 +62,7 @@ class ContextNet(System):
     shared_settings = frozenset(
         (
             *("routing", "log_engine", "partitions", "member_timeout_s", "retention_s", "durability"),
-            *("mtd_enabled", "auth", "network_gateways"),
+            *("mtd_enabled", "auth", "network_gateways", "group_fields"),
         )
     )
     gauges = GAUGES
@@ -114,7 +114,7 @@ class ContextNet(System):
         return Graph(settings.network_gateways if workload is None else workload.gateways, ())
 
     def roles(self, setup: Setup) -> Sequence[Role]:
-        definers = setup.workload.definers if setup.workload else 0
+        definers = setup.workload.definers if setup.workload else len(setup.settings.fields)
         counts = {GATEWAY: setup.graph.brokers, POA: 1, MTD: int(setup.settings.mtd_enabled), DEFINER: definers}
         return tuple(Role(name, count) for name, count in counts.items() if count)
 
@@ -162,7 +162,7 @@ class ContextNet(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         from overlay.systems.contextnet.keys import network_secret
 
-        secret, workload = network_secret(setup.seed).hex(), setup.workload
+        secret, workload = (setup.secret or network_secret(setup.seed)).hex(), setup.workload
         if workload is None:
             return ServerConfig(setup.settings, secret)
         return ServerConfig(
