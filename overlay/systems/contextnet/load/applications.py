@@ -1,4 +1,5 @@
-"""An application of a workload: it answers messages of nodes, and sends messages to nodes, over the log.
+"""An application of a workload: it answers messages of nodes, and sends messages to nodes, over the log. A client of
+MQTT is answered with its own message.
 
 It handles one message at a time, with service times and pauses as the workload has them. A record of a message is
 settled when its answer is durable.
@@ -26,9 +27,10 @@ from overlay.systems.contextnet.load.shared import Shared
 from overlay.systems.contextnet.names import APPLICATION, answer_id, application_name, node_id
 from overlay.systems.contextnet.nodes.recent import Recent
 from overlay.systems.contextnet.records import codec
-from overlay.systems.contextnet.records.names import GROUPCAST, INBOUND, answers_topic
+from overlay.systems.contextnet.records.names import GROUPCAST, INBOUND, MQTT_DOWN, answers_topic
 from overlay.systems.contextnet.records.records import Groupcast, Message, Outbound, Reason, Unsent
 from overlay.systems.contextnet.routing.directory import Directory
+from overlay.systems.contextnet.routing.replies import mqtt_client
 from overlay.systems.contextnet.rows import Cast, Held, Repeated, row
 from overlay.systems.contextnet.workload import OUTBOUND
 
@@ -48,10 +50,11 @@ class Application:
         self._chance = draws.stream(APPLICATION, plan.number)
         self._directory = Directory(settings, self.name)
         self._answers = answers_topic(self.name)
+        self._asking = (INBOUND, *settings.topics_of_mqtt)
         self._subscriptions = (
             *self._directory.subscriptions,
             Subscription(self._answers, self.name),
-            Subscription(INBOUND, GROUP),
+            *(Subscription(topic, GROUP) for topic in self._asking),
         )
         self._progress, self._appends = Progress(), list[Append]()
         self._seen = Recent(settings.dedup_ids, settings.dedup_s)
@@ -136,7 +139,7 @@ class Application:
         for record in records:
             self._progress.read(record)
             try:
-                if record.topic in (INBOUND, self._answers):
+                if record.topic == self._answers or record.topic in self._asking:
                     self._receive(record, codec.read(record.topic, record.value).message, now)
                 else:
                     self._directory.read(record)
@@ -176,6 +179,10 @@ class Application:
         if message.id in self._received:
             self._report(Repeated(message.id.hex(), self.shared.us(now)), now)
         self._received.add(message.id)
+        if (client := mqtt_client(message.reply_to)) is not None:
+            answer = self._compose(message.reply_to, message.payload, now, id=answer_id(message.id))
+            self._appends.append(Append(MQTT_DOWN, client.encode(), codec.write(Outbound(answer)), record))
+            return
         payload, node = bytes(self.shared.workload.payload_bytes), bytes.fromhex(message.reply_to)
         self._to_node(node, self._compose(message.reply_to, payload, now, id=answer_id(message.id)), record)
 

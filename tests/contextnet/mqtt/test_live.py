@@ -1,0 +1,139 @@
+"""Unchanged clients of MQTT at a proxy of a live run: Mosquitto's programs and paho."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay.runtime.logs import instance
+from overlay.runtime.own_supervisor import own_supervisor
+from overlay.sim.replay import replay_all
+from overlay.systems.contextnet.records import codec
+from tests.contextnet.mqtt import bytes_of as b
+from tests.contextnet.mqtt.site import CONNECTIONS, Site, Teller
+from tests.log.reader import Reader, reads
+from tests.thorough import examples
+from tests.waiting import BOUND_S
+
+ACCEPTED, NOT_AUTHORIZED = b"\x20\x02\x00\x00", b"\x20\x02\x00\x05"
+COUNT = 300
+"""Messages of the client that survives the proxy's death."""
+needs_mosquitto = pytest.mark.skipif(shutil.which("mosquitto_rr") is None, reason="Mosquitto's clients are missing")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("mqtt")
+    with instance.own_instance() as url, own_supervisor(**{instance.VARIABLE: url}) as supervisor:
+        one = Site(supervisor, url, directory)
+        yield one
+        one.end()
+    replays = replay_all(directory / "journal")
+    assert [str(one.difference) for one in replays if one.difference is not None] == []
+    assert "mqtt-0" in {one.begin.process for one in replays}
+
+
+def run(arguments):
+    """The exit code of one of Mosquitto's programs, and what it said."""
+    done = subprocess.run(arguments, timeout=BOUND_S, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("qos", ["0", "1"])
+def test_mosquitto_rr_asks_and_gets_the_answer_of_an_application(site, qos):
+    asks = ["-t", "sensors/hall", "-e", "clients/phone", "-m", "20.5", "-q", qos, "-V", "mqttv311"]
+    assert run(site.mosquitto("mosquitto_rr", "phone", *asks)) == (0, "20.5\n")
+
+
+@needs_mosquitto
+def test_mosquitto_sub_gets_what_an_application_writes_to_it(site):
+    command = site.mosquitto("mosquitto_sub", "hall", "-t", "clients/hall", "-C", "1", "-v", "-d")
+    with subprocess.Popen(["stdbuf", "-oL", *command], stdout=subprocess.PIPE, text=True) as reader, site.log() as log:
+        lines = iter(reader.stdout.readline, "")
+        assert any("SUBACK" in line for line in lines)
+        teller = log.start("teller", Teller())
+        teller.tell("hall", b"open the window")
+        log.until(lambda: teller.durable)
+        assert "clients/hall open the window\n" in list(lines)
+
+
+@needs_mosquitto
+def test_mosquitto_pub_is_told_what_the_proxy_refuses(site):
+    def publish(*arguments, **rest):
+        return run(site.mosquitto("mosquitto_pub", "hall", "-t", "sensors/hall", "-m", "20.5", *arguments, **rest))
+
+    assert publish("-q", "1", "-r") == (0, ""), "taken, but not retained"
+    refused = [publish("--will-topic", "sensors/hall"), publish(password="another")]
+    assert [code for code, _ in refused] == [5, 4]
+
+
+def test_what_mqtt_cannot_refuse_ends_the_connection(site):
+    for packet in (b.publish("sensors/hall", b"x", 2, 1), b.publish("elsewhere", b"x", 1, 1), b"\xf0\x00"):
+        assert site.said_to(site.connect(), packet) == ACCEPTED
+    assert site.said_to(b.connect("raw", user="raw", password=b"x", will="w")) == b"\x20\x02\x00\x04"
+    assert site.said_to(b.connect("raw")) == b"\x20\x02\x00\x04", "a client without a password"
+
+
+@settings(max_examples=examples(80), deadline=None)
+@given(data=st.binary(max_size=60), is_connected=st.booleans())
+def test_any_bytes_leave_the_proxy_as_it_was(site, data, is_connected):
+    end = b.packet(0xF0)  # whatever came before, this is no packet of a client
+    first = [site.connect()] if is_connected else []
+    with socket.create_connection(site.address, BOUND_S) as one:
+        one.sendall(b"".join(first) + data + end)
+        one.shutdown(socket.SHUT_WR)
+        while one.recv(4_096):
+            pass
+    assert site.said_to(site.connect("after"), b.PING, b.DISCONNECT) == ACCEPTED + b"\xd0\x00"
+
+
+def test_connections_beyond_the_limit_are_closed_and_those_before_go_on(site):
+    def open_one(name):
+        one = socket.create_connection(site.address, BOUND_S)
+        one.sendall(site.connect(name))
+        return one, one.recv(4)
+
+    opened = [open_one(f"c{number}") for number in range(CONNECTIONS)]
+    assert {answer for _, answer in opened} == {ACCEPTED}
+    late, answer = open_one("late")
+    assert answer == b""
+    first = opened[0][0]
+    first.sendall(b.PING)
+    assert first.recv(2) == b"\xd0\x00"
+    for one in (late, *(sock for sock, _ in opened)):
+        one.close()
+
+
+def test_nothing_that_was_acknowledged_is_lost_when_the_proxy_dies(site):
+    client, payloads, acknowledged, many = site.paho("steady"), {}, set(), threading.Event()
+
+    def on_publish(client, data, number, *rest):
+        acknowledged.add(number)
+        if len(acknowledged) == COUNT // 3:
+            many.set()
+
+    client.on_publish = on_publish
+    client.connect(*site.address)
+    client.loop_start()
+    for number in range(COUNT):
+        info = client.publish("sensors/hall", payload := b"message %d" % number, qos=1)
+        payloads[info.mid] = payload
+    assert many.wait(BOUND_S)
+    site.kill()
+    with site.log() as log:
+        reader = log.start("reader", Reader(reads("mqtt.sensors", "reader")))
+        log.until(lambda: len(acknowledged) == COUNT)
+        log.until(lambda: set(payloads.values()) <= {payload_of(record) for record in reader.seen})
+    client.disconnect()
+    client.loop_stop()
+
+
+def payload_of(record):
+    return codec.read(record.topic, record.value).message.payload
