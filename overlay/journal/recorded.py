@@ -25,7 +25,7 @@ def recorded(
     server: Any, recorder: Recorder, clock: Callable[[], int], queries: Collection[str] = frozenset()
 ) -> RecordedServer:
     """The wrapper for ``server``, with or without a log and connections."""
-    has_log, has_streams = hasattr(server, "subscriptions"), hasattr(server, "opened")
+    has_log, has_streams = hasattr(server, "subscriptions"), hasattr(server, "bytes_to_send")
     return _KINDS[has_log, has_streams](server, recorder, clock, queries)
 
 

@@ -139,7 +139,7 @@ class ServerProcess:
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
         self._open_log = open_log if hasattr(self._server, "subscriptions") else None
-        self._listener = self._listening() if hasattr(self._server, "opened") else None
+        self._listener = self._listening() if hasattr(self._server, "bytes_to_send") else None
         self._set_usage = getattr(self._server, "set_usage", None)
         self._group = self._joined(system.group(config, place))
         shapers = {

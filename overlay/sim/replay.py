@@ -208,7 +208,7 @@ class _Again:
 
     def _feed_stream(self, what: What, rest: list[Any], now: int) -> None:
         server: Any = self._server
-        if not hasattr(server, "opened"):
+        if not hasattr(server, "bytes_to_send"):
             raise BadRecording(f"the recording of {self._begin.name} has connections, which its server has not.")
         {What.OPENED: server.opened, What.STREAMED: server.received, What.CLOSED: server.closed}[what](*rest, now)
 
@@ -241,7 +241,7 @@ class _Again:
     def _kinds(self) -> Set[What]:
         """The kinds of outputs that its server has."""
         of_log = {What.APPENDED, What.COMMITTED} if self._has_log else set()
-        return {What.SENT} | of_log | (OUT_OF_STREAMS if hasattr(self._server, "opened") else set())
+        return {What.SENT} | of_log | (OUT_OF_STREAMS if hasattr(self._server, "bytes_to_send") else set())
 
     def _fault(self, text: str, begins: bool, now: int) -> None:
         server: Any = self._server

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import socket
 from collections import defaultdict
 from select import select
@@ -11,6 +13,7 @@ import pytest
 
 from overlay.core.node import SECOND
 from overlay.runtime import streams
+from overlay.runtime.polled import FD_SETSIZE, is_readable
 from overlay.runtime.streams import StreamPort, open_listener
 from overlay.runtime.udp import CannotBind
 from tests.waiting import BOUND_S
@@ -184,3 +187,25 @@ def test_without_free_descriptors_nothing_is_accepted_for_a_moment(desk, monkeyp
 def test_an_address_that_is_taken_is_named(desk):
     with pytest.raises(CannotBind, match=r"cannot bind 127\.0\.0\.1:\d+ \(TCP\)"):
         open_listener(desk.address)
+
+
+@pytest.mark.parametrize("least", [0, FD_SETSIZE])
+def test_a_loop_waits_for_descriptors_of_any_number(least):
+    """A process with many connections has more than ``select`` can name."""
+    near, far = socket.socketpair()
+    datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    datagrams.bind(("127.0.0.1", 0))
+    number = fcntl.fcntl(near, fcntl.F_DUPFD, least)
+
+    class Peer:
+        def descriptors(self):
+            return [(number, False)]
+
+    assert not is_readable(datagrams, [Peer()], 0)
+    far.send(b"x")
+    assert not is_readable(datagrams, [Peer()], BOUND_S * SECOND), "the peer has something"
+    datagrams.sendto(b"x", datagrams.getsockname())
+    assert is_readable(datagrams, [Peer()], BOUND_S * SECOND)
+    os.close(number)
+    for one in (near, far, datagrams):
+        one.close()

@@ -14,7 +14,7 @@ MOST_SEED = 2**63 - 1
 def main(arguments: list[str]) -> int:
     parser = OneLineParser(
         prog="overlay contextnet mqtt-password",
-        description="With auth secret, each client of MQTT has a password of its own, which follows from its id and the "
+        description="With auth secret, each client of MQTT has its own password, which follows from its id and the "
         "seed of the network. The name of its user is not looked at.",
     )
     parser.add_argument("client", help="its id, as it connects with")
