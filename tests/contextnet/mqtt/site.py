@@ -41,6 +41,20 @@ class Teller(Reader):
         self._appends.append(Append(MQTT_DOWN, client.encode(), codec.write(Outbound(message)), payload))
 
 
+class Payloads(Reader):
+    """An application that reads messages of clients."""
+
+    def __init__(self, *subscriptions):
+        super().__init__(*subscriptions)
+        self.payloads = []
+
+    def receive_records(self, records, now):
+        for record in records:
+            self.payloads.append(codec.read(record.topic, record.value).message.payload)
+            self.progress.read(record)
+            self.progress.settle(record.topic, record.partition, record.position)
+
+
 class Site:
     """The proxy is the last server of the run."""
 

@@ -14,16 +14,13 @@ from hypothesis import strategies as st
 from overlay.runtime.logs import instance
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.replay import replay_all
-from overlay.systems.contextnet.records import codec
 from tests.contextnet.mqtt import bytes_of as b
-from tests.contextnet.mqtt.site import CONNECTIONS, Site, Teller
-from tests.log.reader import Reader, reads
+from tests.contextnet.mqtt.site import CONNECTIONS, Payloads, Site, Teller
+from tests.log.reader import reads
 from tests.thorough import examples
 from tests.waiting import BOUND_S
 
 ACCEPTED, NOT_AUTHORIZED = b"\x20\x02\x00\x00", b"\x20\x02\x00\x05"
-COUNT = 300
-"""Messages of the client that survives the proxy's death."""
 needs_mosquitto = pytest.mark.skipif(shutil.which("mosquitto_rr") is None, reason="Mosquitto's clients are missing")
 
 
@@ -112,28 +109,51 @@ def test_connections_beyond_the_limit_are_closed_and_those_before_go_on(site):
 
 
 def test_nothing_that_was_acknowledged_is_lost_when_the_proxy_dies(site):
-    client, payloads, acknowledged, many = site.paho("steady"), {}, set(), threading.Event()
-
-    def on_publish(client, data, number, *rest):
-        acknowledged.add(number)
-        if len(acknowledged) == COUNT // 3:
-            many.set()
-
-    client.on_publish = on_publish
-    client.connect(*site.address)
-    client.loop_start()
-    for number in range(COUNT):
-        info = client.publish("sensors/hall", payload := b"message %d" % number, qos=1)
-        payloads[info.mid] = payload
-    assert many.wait(BOUND_S)
+    steady = Steady(site)
+    steady.wait(lambda: len(steady.acknowledged) > 100)
     site.kill()
+    steady.wait(lambda: steady.connections == 2 and not steady.waiting)
     with site.log() as log:
-        reader = log.start("reader", Reader(reads("mqtt.sensors", "reader")))
-        log.until(lambda: len(acknowledged) == COUNT)
-        log.until(lambda: set(payloads.values()) <= {payload_of(record) for record in reader.seen})
-    client.disconnect()
-    client.loop_stop()
+        reader = log.start("reader", Payloads(reads("mqtt.sensors", "reader")))
+        log.until(lambda: steady.acknowledged <= set(reader.payloads))
+    assert len(steady.acknowledged) == steady.published, "it repeats what was not"
+    steady.client.disconnect()
+    steady.client.loop_stop()
 
 
-def payload_of(record):
-    return codec.read(record.topic, record.value).message.payload
+class Steady:
+    """A client that always has messages under way, until it has connected twice and sent some more."""
+
+    def __init__(self, site):
+        self.acknowledged, self.waiting = set(), {}
+        self.published = self.connections = self.more = 0
+        self._changed = threading.Condition()
+        self.client = site.paho("steady")
+        self.client.on_connect = self._connected
+        self.client.on_publish = self._durable
+        self.client.connect(*site.address)
+        with self._changed:
+            for _ in range(10):
+                self._publish()
+        self.client.loop_start()
+
+    def wait(self, holds):
+        with self._changed:
+            assert self._changed.wait_for(holds, BOUND_S)
+
+    def _publish(self):
+        self.published += 1
+        payload = b"message %d" % self.published
+        self.waiting[self.client.publish("sensors/hall", payload, qos=1).mid] = payload
+
+    def _connected(self, *_):
+        with self._changed:
+            self.connections += 1
+
+    def _durable(self, client, data, number, *_):
+        with self._changed:
+            self.acknowledged.add(self.waiting.pop(number))
+            self.more += self.connections == 2
+            if self.more < 100:
+                self._publish()
+            self._changed.notify_all()
