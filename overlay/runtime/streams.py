@@ -88,7 +88,7 @@ class StreamPort:
         self._selector.register(listener, _READ, _LISTENER)
 
     def descriptors(self) -> list[tuple[int, bool]]:
-        return [(self._selector.fileno(), False)]  # type: ignore[attr-defined]  # all but that of select have one
+        return [(self._selector.fileno(), False)]
 
     def next_timer(self) -> int:
         return min((self._connections[number].until for number in self._closing), default=self._listens_at)
