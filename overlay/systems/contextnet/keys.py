@@ -24,10 +24,5 @@ def gateway_secret(network: bytes, gateway: str) -> bytes:
     return _derived(network, b"gateway", gateway.encode())
 
 
-def mqtt_password(network: bytes, client: str) -> str:
-    """Of a client of MQTT, by its id."""
-    return _derived(network, b"mqtt", client.encode()).hex()
-
-
 def _derived(network: bytes, purpose: bytes, name: bytes) -> bytes:
     return blake2b(purpose + b" " + name, key=network, digest_size=32).digest()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from hmac import compare_digest
 from typing import Any
 
 from overlay.core.chance import Chances
 from overlay.journal.facts import Fact
 from overlay.log.topics import Record
 from overlay.systems.contextnet.config import ServerConfig
-from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, mqtt_password, node_secret
+from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
 from overlay.systems.contextnet.names import DEFINER, GATEWAY, MQTT, MTD, POA
 from overlay.systems.contextnet.rows import Stayed, row
 from overlay.systems.roles import Place
@@ -79,16 +78,12 @@ def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
 
 
 def _mqtt(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.mqtt.credentials import any_client, with_secrets
     from overlay.systems.contextnet.mqtt.proxy import MqttProxy
 
-    network = bytes.fromhex(config.secret)
-
-    def is_right(client: str, password: bytes | None) -> bool:
-        return password is not None and compare_digest(password, mqtt_password(network, client).encode())
-
-    is_free = config.settings.auth == "none"
-    may_connect = (lambda client, password: True) if is_free else is_right
-    return MqttProxy(place.name, place.address, config.settings, chances, wall_offset_ns, may_connect)
+    settings, network = config.settings, bytes.fromhex(config.secret)
+    may_connect = any_client if settings.auth == "none" else with_secrets(lambda node: node_secret(network, node))
+    return MqttProxy(place.name, place.address, settings, chances, wall_offset_ns, may_connect)
 
 
 def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:

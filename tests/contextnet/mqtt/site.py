@@ -13,7 +13,7 @@ from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import checked
 from overlay.log.topics import Append
 from overlay.runtime.logs.valkey import ValkeyLog
-from overlay.systems.contextnet.keys import mqtt_password, network_secret
+from overlay.systems.contextnet.keys import network_secret, node_secret
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import MQTT_DOWN
 from overlay.systems.contextnet.records.records import Message, Outbound
@@ -29,8 +29,13 @@ WORKLOAD = {"nodes": 1, "rate_per_min": 0.02, "duration_s": 3_600, "connect_inte
 """One node, which sends once an hour."""
 
 
+def id_of(name):
+    """A client is a node."""
+    return name.encode().ljust(16, b".").hex()
+
+
 def password_of(client):
-    return mqtt_password(network_secret(SEED), client)
+    return node_secret(network_secret(SEED), bytes.fromhex(client)).hex()
 
 
 class Teller(Reader):
@@ -87,8 +92,9 @@ class Site:
         secret = ["-u", client, "-P", password or password_of(client)]
         return [program, "-h", host, "-p", str(port), "-i", client, *secret, *arguments]
 
-    def paho(self, client_id):
+    def paho(self, name):
         """Not yet connected."""
+        client_id = id_of(name)
         client = paho.Client(CallbackAPIVersion.VERSION2, client_id, protocol=paho.MQTTv311)
         client.username_pw_set(client_id, password_of(client_id))
         client.reconnect_delay_set(1, 1)
@@ -103,8 +109,9 @@ class Site:
                 found += data
             return found
 
-    def connect(self, client="raw"):
-        return b.connect(client, user=client, password=password_of(client).encode())
+    def connect(self, name="raw"):
+        client = id_of(name)
+        return b.connect(client, user=name, password=password_of(client).encode())
 
     @contextmanager
     def log(self):

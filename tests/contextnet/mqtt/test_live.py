@@ -15,12 +15,13 @@ from overlay.runtime.logs import instance
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.replay import replay_all
 from tests.contextnet.mqtt import bytes_of as b
-from tests.contextnet.mqtt.site import CONNECTIONS, Payloads, Site, Teller
+from tests.contextnet.mqtt.site import CONNECTIONS, Payloads, Site, Teller, id_of
 from tests.log.reader import reads
 from tests.thorough import examples
 from tests.waiting import BOUND_S
 
-ACCEPTED, NOT_AUTHORIZED = b"\x20\x02\x00\x00", b"\x20\x02\x00\x05"
+ACCEPTED = b"\x20\x02\x00\x00"
+PHONE, HALL = id_of("phone"), id_of("hall")
 needs_mosquitto = pytest.mark.skipif(shutil.which("mosquitto_rr") is None, reason="Mosquitto's clients are missing")
 
 
@@ -45,26 +46,26 @@ def run(arguments):
 @needs_mosquitto
 @pytest.mark.parametrize("qos", ["0", "1"])
 def test_mosquitto_rr_asks_and_gets_the_answer_of_an_application(site, qos):
-    asks = ["-t", "sensors/hall", "-e", "clients/phone", "-m", "20.5", "-q", qos, "-V", "mqttv311"]
-    assert run(site.mosquitto("mosquitto_rr", "phone", *asks)) == (0, "20.5\n")
+    asks = ["-t", "sensors/hall", "-e", f"clients/{PHONE}", "-m", "20.5", "-q", qos, "-V", "mqttv311"]
+    assert run(site.mosquitto("mosquitto_rr", PHONE, *asks)) == (0, "20.5\n")
 
 
 @needs_mosquitto
 def test_mosquitto_sub_gets_what_an_application_writes_to_it(site):
-    command = site.mosquitto("mosquitto_sub", "hall", "-t", "clients/hall", "-C", "1", "-v", "-d")
+    command = site.mosquitto("mosquitto_sub", HALL, "-t", f"clients/{HALL}", "-C", "1", "-v", "-d")
     with subprocess.Popen(["stdbuf", "-oL", *command], stdout=subprocess.PIPE, text=True) as reader, site.log() as log:
         lines = iter(reader.stdout.readline, "")
         assert any("SUBACK" in line for line in lines)
         teller = log.start("teller", Teller())
-        teller.tell("hall", b"open the window")
+        teller.tell(HALL, b"open the window")
         log.until(lambda: teller.durable)
-        assert "clients/hall open the window\n" in list(lines)
+        assert f"clients/{HALL} open the window\n" in list(lines)
 
 
 @needs_mosquitto
 def test_mosquitto_pub_is_told_what_the_proxy_refuses(site):
     def publish(*arguments, **rest):
-        return run(site.mosquitto("mosquitto_pub", "hall", "-t", "sensors/hall", "-m", "20.5", *arguments, **rest))
+        return run(site.mosquitto("mosquitto_pub", HALL, "-t", "sensors/hall", "-m", "20.5", *arguments, **rest))
 
     assert publish("-q", "1", "-r") == (0, ""), "taken, but not retained"
     refused = [publish("--will-topic", "sensors/hall"), publish(password="another")]
@@ -74,8 +75,8 @@ def test_mosquitto_pub_is_told_what_the_proxy_refuses(site):
 def test_what_mqtt_cannot_refuse_ends_the_connection(site):
     for packet in (b.publish("sensors/hall", b"x", 2, 1), b.publish("elsewhere", b"x", 1, 1), b"\xf0\x00"):
         assert site.said_to(site.connect(), packet) == ACCEPTED
-    assert site.said_to(b.connect("raw", user="raw", password=b"x", will="w")) == b"\x20\x02\x00\x04"
-    assert site.said_to(b.connect("raw")) == b"\x20\x02\x00\x04", "a client without a password"
+    wrong = [b.connect(id_of("raw")), b.connect("raw", user="raw", password=b"x")]
+    assert {site.said_to(one) for one in wrong} == {b"\x20\x02\x00\x04"}, "without a password, and no node"
 
 
 @settings(max_examples=examples(80), deadline=None)

@@ -8,7 +8,7 @@ Its connections are those of ``overlay.core.streams``::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from overlay.core.addresses import Address
@@ -19,6 +19,7 @@ from overlay.log.topics import Record
 from overlay.systems.contextnet.log_server import LogServer
 from overlay.systems.contextnet.mqtt import packets as p
 from overlay.systems.contextnet.mqtt.client import Client
+from overlay.systems.contextnet.mqtt.credentials import Credentials, any_client
 from overlay.systems.contextnet.mqtt.mapping import mapped
 from overlay.systems.contextnet.mqtt.settings import CONNECT_WAIT, MOST_CONNECT, MOST_HELD, MOST_SILENCE, MqttSettings
 from overlay.systems.contextnet.records import codec
@@ -29,8 +30,6 @@ from overlay.systems.contextnet.routing.replies import REPLY_TO_MQTT
 
 MOST_NAME: Final = 64
 """Bytes of a client's id."""
-Credentials = Callable[[str, bytes | None], bool]
-"""Whether a client with this id and password may connect. The name of its user is not looked at."""
 
 
 class MqttProxy(LogServer):
@@ -41,7 +40,7 @@ class MqttProxy(LogServer):
         settings: MqttSettings,
         chances: Chances,
         wall_offset_ns: int,
-        credentials: Credentials = lambda client, password: True,
+        credentials: Credentials = any_client,
     ) -> None:
         super().__init__(name, address, chances, wall_offset_ns)
         self._settings, self._pairs = settings, settings.mqtt_pairs
