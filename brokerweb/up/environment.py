@@ -217,7 +217,9 @@ class Program:
 BROWSER = Program("Chromium", ("chromium", "chromium-headless-shell"), find_browser, "browser tests will be skipped")
 POSTGRESQL = Program("PostgreSQL", ("postgresql",), find_postgresql, "tests on PostgreSQL will be skipped")
 NATS = Program("NATS", ("nats-server",), find_nats, "comparisons with NATS will be skipped")
-MOSQUITTO = Program("Mosquitto", ("mosquitto",), find_mosquitto, "tests with an MQTT server will be skipped")
+MOSQUITTO = Program(
+    "Mosquitto", ("mosquitto", "mosquitto-clients"), find_mosquitto, "tests with an MQTT server will be skipped"
+)
 
 
 def install(program: Program) -> None:

@@ -24,9 +24,9 @@ QUERIES = frozenset({"knows", "check_invariants"})
 def recorded(
     server: Any, recorder: Recorder, clock: Callable[[], int], queries: Collection[str] = frozenset()
 ) -> RecordedServer:
-    """The wrapper for ``server``, with a log or without."""
-    kind = RecordedLogServer if hasattr(server, "subscriptions") else RecordedServer
-    return kind(server, recorder, clock, queries)
+    """The wrapper for ``server``, with or without a log and connections."""
+    has_log, has_streams = hasattr(server, "subscriptions"), hasattr(server, "bytes_to_send")
+    return _KINDS[has_log, has_streams](server, recorder, clock, queries)
 
 
 class RecordedServer:
@@ -155,3 +155,51 @@ class RecordedLogServer(RecordedServer):
             for position in positions:
                 self.recorder.write(What.COMMITTED, at, *position)
         return positions
+
+
+class RecordedStreamServer(RecordedServer):
+    """Wraps a server that is an ``overlay.core.streams.StreamUser``."""
+
+    def opened(self, number: int, now: int) -> None:
+        self.recorder.write(What.OPENED, now, number)
+        self._server.opened(number, now)
+
+    def received(self, number: int, data: bytes, now: int) -> None:
+        self.recorder.write(What.STREAMED, now, number, data)
+        self._server.received(number, data, now)
+
+    def closed(self, number: int, now: int) -> None:
+        self.recorder.write(What.CLOSED, now, number)
+        self._server.closed(number, now)
+
+    def reads(self, number: int) -> bool:
+        return bool(self._server.reads(number))
+
+    def bytes_to_send(self) -> Sequence[tuple[int, bytes]]:
+        found: Sequence[tuple[int, bytes]] = self._server.bytes_to_send()
+        if found:
+            at = self._clock()
+            for number, data in found:
+                self.recorder.write(What.WRITTEN, at, number, data)
+        return found
+
+    def connections_to_close(self) -> Sequence[int]:
+        found: Sequence[int] = self._server.connections_to_close()
+        if found:
+            at = self._clock()
+            for number in found:
+                self.recorder.write(What.ENDS, at, number)
+        return found
+
+
+class RecordedStreamLogServer(RecordedStreamServer, RecordedLogServer):
+    """Wraps a server with both."""
+
+
+_KINDS: Mapping[tuple[bool, bool], type[RecordedServer]] = {
+    (False, False): RecordedServer,
+    (True, False): RecordedLogServer,
+    (False, True): RecordedStreamServer,
+    (True, True): RecordedStreamLogServer,
+}
+"""By whether there is a log, and whether there are connections."""

@@ -71,9 +71,19 @@ class What(IntEnum):
     """``[at, topic, group, partition, position]``."""
     USAGE = 17
     """``[now, processor_us, process_bytes, machine_bytes, machine_free]``: ``overlay.systems.cores.Usage``."""
+    OPENED = 18
+    """``[now, number]``: a connection began."""
+    STREAMED = 19
+    """``[now, number, data]``: bytes of a connection came."""
+    CLOSED = 20
+    """``[now, number]``: a connection ended from outside."""
+    WRITTEN = 21
+    """``[at, number, data]``: bytes for a connection."""
+    ENDS = 22
+    """``[at, number]``: the server closes a connection."""
 
 
-OUTPUTS = frozenset({What.SENT, What.APPENDED, What.COMMITTED})
+OUTPUTS = frozenset({What.SENT, What.APPENDED, What.COMMITTED, What.WRITTEN, What.ENDS})
 INPUTS = frozenset(What) - OUTPUTS - {What.BEGIN, What.FULL, What.ENDED}
 """The records that change a broker. Queries without side effects, such as for the next timer, are not recorded."""
 
@@ -294,6 +304,11 @@ _FIELDS: dict[int, tuple[type, ...]] = {
     What.APPENDED: (int, str, bytes, bytes),
     What.COMMITTED: (int, str, str, int, int),
     What.USAGE: (int, int, int, int, int),
+    What.OPENED: (int, int),
+    What.STREAMED: (int, int, bytes),
+    What.CLOSED: (int, int),
+    What.WRITTEN: (int, int, bytes),
+    What.ENDS: (int, int),
 }
 """The types of the fields, by kind."""
 _PARTS: dict[int, tuple[type, ...]] = {

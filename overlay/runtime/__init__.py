@@ -6,6 +6,7 @@
     datagrams        receiving and sending: one by one, or (``batched``, ``_datagrams.c``) many per system call
     ports            many clients, each with sockets       load_generator   a fleet of clients as a process
     ready            waits for readable sockets
+    polled           what a server has next to its datagrams: ``logs``, and ``streams``, its connections over TCP
     calibrated       the service-time model of this machine; ``old_calibration``: files of earlier versions
     usage, clock, reporting, tracelog   memory and processor time, the wall clock, journals, traces of networks
 

@@ -317,6 +317,7 @@ class DeploymentRunner:
             leaving=self.changes.away,
             older=self.changes.older,
             faults=self._operated.active(),
+            accepts=self.deployment.system.stream_roles,
         )
         return {
             "id": self.deployment.id,

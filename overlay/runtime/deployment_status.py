@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.core.addresses import Address, format_address
+from overlay.core.processes import role_of
 from overlay.deployment import fleet
 from overlay.deployment.rollout import REMOVED, RUNNING
 from overlay.runtime.clock import unix_ms
@@ -49,12 +50,15 @@ class Observed:
 
     faults: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """Names of faults that an operator has begun, by server."""
+    accepts: Mapping[str, str] = field(default_factory=dict)
+    """``System.stream_roles``."""
 
     def servers(self, names: Sequence[str], addresses: Sequence[Address]) -> list[dict[str, Any]]:
         """A row for each server, by index, without those that were removed and have ended.
 
         ``wanted`` is its desired state. ``is_old``: a rolling change of settings has not reached it. ``faults``:
-        those that an operator has begun, if there are any.
+        those that an operator has begun, if there are any. ``accepts``: what clients speak that connect by TCP to its
+        address, if it has connections.
         """
         rows = []
         for index, name in enumerate(names):
@@ -63,7 +67,8 @@ class Observed:
                 row = {"index": index, "name": name, "address": format_address(addresses[index])}
                 told = {"wanted": wanted, "is_old": index in self.older}
                 begun = {"faults": list(self.faults[index])} if index in self.faults else {}
-                rows.append({**row, **self._server(index, name), **told, **begun})
+                spoken = {"accepts": self.accepts[role]} if (role := role_of(name)) in self.accepts else {}
+                rows.append({**row, **self._server(index, name), **told, **begun, **spoken})
         return rows
 
     def fleets(self, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -282,9 +282,19 @@ def reserve_addresses(count: int, held: Collection[Address] = (), host: str = "1
             break
         if (host, port) in held:
             continue
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
-            probe.bind((host, port))
+        if _is_free((host, port)):
             addresses.append((host, port))
     if len(addresses) < count:
         raise Refusal("failed", f"only {len(addresses)} of {count} ports for brokers are free on {host}")
     return tuple(addresses)
+
+
+def _is_free(address: Address) -> bool:
+    """For datagrams and, since some servers have both, for connections."""
+    try:
+        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
+            with socket.socket(socket.AF_INET, kind) as probe:
+                probe.bind(address)
+    except OSError:
+        return False
+    return True

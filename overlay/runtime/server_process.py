@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance, Chances, derive_seed
@@ -24,6 +24,7 @@ from overlay.core.node import MILLISECOND, NEVER, SECOND, TimedEvent
 from overlay.journal.facts import Event
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.logs.port import LogPort
+from overlay.runtime.polled import Polled
 from overlay.runtime.reporting import make_start, make_tick, prepare_journal
 from overlay.runtime.udp import CannotBind, NodeDriver, bound_address, move_socket, open_group, open_socket
 from overlay.runtime.usage import kernel_drops, machine_memory, memory, processor_us
@@ -32,6 +33,7 @@ from overlay.systems.cores import Server, Usage
 from overlay.systems.roles import Place
 
 if TYPE_CHECKING:
+    from overlay.core.streams import StreamUser
     from overlay.journal.recording import Recorder
     from overlay.runtime.tracelog import TraceLog
 
@@ -137,6 +139,7 @@ class ServerProcess:
         if wrap is not None:
             self._server = wrap(self._server, lambda: (known_as[0], move_socket(self._sock)[1]))
         self._open_log = open_log if hasattr(self._server, "subscriptions") else None
+        self._listener = self._listening() if hasattr(self._server, "bytes_to_send") else None
         self._set_usage = getattr(self._server, "set_usage", None)
         self._group = self._joined(system.group(config, place))
         shapers = {
@@ -152,11 +155,26 @@ class ServerProcess:
             knows=self._server.knows,
             group=self._group,
         )
-        self.descriptors = tuple(one.fileno() for one in (self._sock, self._group) if one is not None)
+        self.descriptors = tuple(one.fileno() for one in self._sockets)
         """The descriptors that are already open."""
         self.stop = self._driver.stop
         """Let ``run`` leave gracefully and return. Safe to call from a signal handler, and before ``run``."""
         self._is_draining = False
+
+    @property
+    def _sockets(self) -> list[socket.socket]:
+        return [one for one in (self._sock, self._group, self._listener) if one is not None]
+
+    def _listening(self) -> socket.socket:
+        """For connections, at the address of its datagrams. Raises ``CannotBind``."""
+        # Imported here to save memory in other servers.
+        from overlay.runtime.streams import open_listener
+
+        try:
+            return open_listener(bound_address(self._sock))
+        except CannotBind:
+            self._sock.close()
+            raise
 
     def _joined(self, group: Address | None) -> socket.socket | None:
         """Raises ``CannotBind``."""
@@ -176,9 +194,8 @@ class ServerProcess:
 
     def close(self) -> None:
         """For processes in which it does not run."""
-        self._sock.close()
-        if self._group is not None:
-            self._group.close()
+        for one in self._sockets:
+            one.close()
 
     def run(self, on_ready: Callable[[Address], None], until: int = NEVER) -> int:
         """Run the server until stopped, the lifeline closes or, without leaving, ``until`` (ns). Returns the exit code.
@@ -190,8 +207,7 @@ class ServerProcess:
             journal.begin(make_start(self._process, self._zero_ns, server.address))
         if self._traces is not None:
             self._traces.begin(make_start(self._process, self._zero_ns, server.address))
-        if self._open_log is not None:
-            driver.log = self._open_log(self._process, server)
+        driver.polled = self._open_others()
         on_ready(server.address)
         driver.run(until)
         end = time.monotonic_ns()
@@ -201,8 +217,8 @@ class ServerProcess:
                 self._hand_over()
             else:
                 self._leave()
-        if driver.log is not None:
-            driver.log.close(time.monotonic_ns())
+        for one in driver.polled:
+            one.close(time.monotonic_ns())
         if journal is not None:
             self._report(time.monotonic_ns())
             for fact in system.closing_facts(self._process, held, (end - self._zero_ns) // 1000):
@@ -215,6 +231,17 @@ class ServerProcess:
             self._recorder.close()
         self.close()
         return 0
+
+    def _open_others(self) -> Sequence[Polled]:
+        """What the server has next to its datagrams: a log, connections."""
+        found: list[Polled] = []
+        if self._open_log is not None:
+            found.append(self._open_log(self._process, self._server))
+        if self._listener is not None:
+            from overlay.runtime.streams import StreamPort
+
+            found.append(StreamPort(cast("StreamUser", self._server), self._listener))
+        return found
 
     def _report(self, now: int) -> None:
         """Every second: set the clock, and write events and a tick."""
@@ -234,8 +261,8 @@ class ServerProcess:
         for fact in system.facts(self._process, server, self._zero_ns):
             journal.write(fact)
         counters = server.statistics(now) | self._driver.counters | {"kernel_drops": kernel_drops(self._sock)}
-        if self._driver.log is not None:
-            counters |= self._driver.log.counters
+        for one in self._driver.polled:
+            counters |= one.counters
         journal.write(make_tick(self._process, at_us, counters))
         journal.flush()
         if self._recorder is not None:

@@ -33,7 +33,7 @@ from overlay.core.admission import BACKLOG, Admission
 from overlay.core.links import Shaper
 from overlay.core.node import MILLISECOND, NEVER, SECOND, Node
 from overlay.runtime.datagrams import BATCH, Datagram, choose, open_datagrams
-from overlay.runtime.logs.port import LogPort
+from overlay.runtime.polled import Polled, is_readable
 
 RECEIVE_BUFFER_BYTES = 4 << 20
 """Requested from the kernel, which may grant less. Its default of 208 kB has room for only 92 datagrams of 1 kB."""
@@ -139,8 +139,8 @@ class NodeDriver:
         self.counters = {"send_errors": 0, "receive_errors": 0, "held_dropped": 0, "backlog_dropped": 0}
         self.datagrams = datagrams or choose()
         """The implementation of receiving and sending."""
-        self.log: LogPort | None = None
-        """The log of the node. Set it before ``run``."""
+        self.polled: Sequence[Polled] = ()
+        """What else the node has: a log, connections. Set it before ``run``."""
         self._node = node
         self._sock = sock
         self._io = open_datagrams(sock, self.datagrams)
@@ -178,8 +178,8 @@ class NodeDriver:
             try:
                 if full >= ROW:
                     batch = self._take_turns()
-                elif self.log is not None:
-                    batch = self._wait_with_log(self.log, due - now)
+                elif self.polled:
+                    batch = self._wait_for_any(due - now)
                 elif are_clear and due - now >= self._armed_ns:
                     batch = receive(True)
                 else:
@@ -189,8 +189,8 @@ class NodeDriver:
                 batch = ()
             full = full + 1 if len(batch) == BATCH else 0
             now = monotonic_ns()
-            if self.log is not None:
-                due = self._step_with_log(self.log, batch, now, until)
+            if self.polled:
+                due = self._step_with_others(batch, now, until)
                 continue
             if batch:
                 take(batch, now)
@@ -218,27 +218,25 @@ class NodeDriver:
             self._arm(wait_ns // 2)  # half, so that an approaching timer needs few of these calls under load
         return self._io.receive(True)
 
-    def _wait_with_log(self, log: LogPort, wait_ns: int) -> Sequence[Datagram]:
-        """The same, or until the log has something."""
+    def _wait_for_any(self, wait_ns: int) -> Sequence[Datagram]:
+        """The same, or until something else that is polled has something."""
         if self._held:
             wait_ns = min(wait_ns, self._held[0][0] - monotonic_ns())
-        polled = log.descriptors()
-        writes = [descriptor for descriptor, is_written in polled if is_written]
-        reads: list[int | socket.socket] = [self._sock, *(descriptor for descriptor, _ in polled)]
-        readable, _, _ = select(reads, writes, (), max(wait_ns, 0) / SECOND)
-        return self._io.receive(False) if self._sock in readable else ()
+        return self._io.receive(False) if is_readable(self._sock, self.polled, wait_ns) else ()
 
-    def _step_with_log(self, log: LogPort, batch: Sequence[Datagram], now: int, until: int) -> int:
+    def _step_with_others(self, batch: Sequence[Datagram], now: int, until: int) -> int:
         """One step of the node with all that came. Returns the time of the next timer."""
-        log.handle(now)
-        log.feed(now)
+        for one in self.polled:
+            one.handle(now)
+            one.feed(now)
         if batch:
             self._node.receive_datagrams(batch, now)
         due = self._handle_due(now, until)
         self._send_all(now)
-        log.take(now)
+        for one in self.polled:
+            one.take(now)
         timer = self._node.next_timer()
-        return min(due, log.next_timer(), NEVER if timer is None else timer)
+        return min(due, *(one.next_timer() for one in self.polled), NEVER if timer is None else timer)
 
     def _take_turns(self) -> Sequence[Datagram]:
         """Read available datagrams, and return the next ones by round robin; without a backlog, the first ones.

@@ -59,7 +59,7 @@ class Job:
                 links=self._link_shapes(index),
                 make_shaper=self._make_shaper(index),
                 wrap=self._wrap(index),
-                open_log=opener(deployment),
+                open_log=opener(deployment, self.faults),
                 seed=derive_seed(deployment.seed, self.name, incarnation),
                 journal=self.journal if is_journalled else None,
                 traces=None if is_journalled else traces_path(self.journal),
@@ -140,7 +140,7 @@ class Job:
                 on_ready=lambda: on_ready("ready"),
                 lifeline_fd=self.lifeline,
                 faults=self.faults,
-                open_log=opener(deployment),
+                open_log=opener(deployment, self.faults),
             )
 
         return Work(do)

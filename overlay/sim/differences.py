@@ -55,6 +55,10 @@ def input_in_words(record: Record) -> str:
     if what == What.RECEIVED:
         _, host, port, data = fields
         return f"received {_shown(data)} from {format_address((host, port))}"
+    if what == What.STREAMED:
+        return f"received {_shown(fields[2])} on connection {fields[1]}"
+    if what in (What.OPENED, What.CLOSED):
+        return f"connection {fields[1]} {'began' if what == What.OPENED else 'ended'}"
     if what == What.CLOCK:
         return f"its wall clock was set to {fields[0]} ns ahead"
     if what in OF_LOG:
@@ -77,6 +81,10 @@ def _output_in_words(output: Output | None) -> str:
     if what == What.SENT:
         host, port, data = fields
         return f"{_shown(data)} to {format_address((host, port))}"
+    if what == What.WRITTEN:
+        return f"{_shown(fields[1])} to connection {fields[0]}"
+    if what == What.ENDS:
+        return f"connection {fields[0]} closed"
     if what == What.APPENDED:
         topic, key, value = fields
         return f"{_shown(value)} with the key {_shown(key)} appended to {topic}"

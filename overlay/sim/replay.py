@@ -32,6 +32,8 @@ CHANCES: dict[str, Callable[[int, bytes], Chances]] = {
     "random": lambda seed, secret: Chances.of_one(Random(seed), secret),
     "streams": lambda seed, _: Chances.streams(seed),
 }
+OF_STREAMS, OUT_OF_STREAMS = {What.OPENED, What.STREAMED, What.CLOSED}, {What.WRITTEN, What.ENDS}
+"""What connections say to a server, and it to them."""
 BEFORE = 5
 """Number of inputs shown before a difference."""
 
@@ -168,6 +170,8 @@ class _Again:
                 self._fault(rest[0], rest[1], now)
             elif what == What.USAGE:
                 self._use(Usage(*rest), now)
+            elif what in OF_STREAMS:
+                self._feed_stream(What(what), rest, now)
             elif what in OF_LOG:
                 self._feed_log(What(what), rest[0], now)
             else:
@@ -202,6 +206,12 @@ class _Again:
         else:
             (server.assigned if what == What.ASSIGNED else server.revoked)([Assignment(*part) for part in parts], now)
 
+    def _feed_stream(self, what: What, rest: list[Any], now: int) -> None:
+        server: Any = self._server
+        if not hasattr(server, "bytes_to_send"):
+            raise BadRecording(f"the recording of {self._begin.name} has connections, which its server has not.")
+        {What.OPENED: server.opened, What.STREAMED: server.received, What.CLOSED: server.closed}[what](*rest, now)
+
     def _drain(self, kind: What) -> None:
         self._drained.add(kind)
         server: Any = self._server
@@ -210,6 +220,10 @@ class _Again:
             waiting.extend((kind, *to, data) for data, to in server.datagrams_to_send())
         elif kind not in self._kinds:
             return
+        elif kind == What.WRITTEN:
+            waiting.extend((kind, *one) for one in server.bytes_to_send())
+        elif kind == What.ENDS:
+            waiting.extend((kind, number) for number in server.connections_to_close())
         elif kind == What.COMMITTED:
             waiting.extend((kind, *position) for position in server.positions_to_commit())
         else:
@@ -226,7 +240,8 @@ class _Again:
     @property
     def _kinds(self) -> Set[What]:
         """The kinds of outputs that its server has."""
-        return OUTPUTS if self._has_log else {What.SENT}
+        of_log = {What.APPENDED, What.COMMITTED} if self._has_log else set()
+        return {What.SENT} | of_log | (OUT_OF_STREAMS if hasattr(self._server, "bytes_to_send") else set())
 
     def _fault(self, text: str, begins: bool, now: int) -> None:
         server: Any = self._server

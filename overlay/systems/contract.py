@@ -98,6 +98,9 @@ class System(ABC):
     ``roles``."""
     role_titles: ClassVar[Mapping[str, Title]] = {}
     """The titles of roles that are not their names: ``{"registry": Title("Registry", "Registries")}``."""
+    stream_roles: ClassVar[Mapping[str, str]] = {}
+    """The roles of its servers with connections (``overlay.core.streams.StreamUser``), and what their clients speak:
+    *MQTT 3.1.1*. Clients connect by TCP to the address of the server's datagrams."""
     queries: ClassVar[frozenset[str]] = frozenset()
     """The methods of its servers, in addition to those of ``Server``, that only read. A recorded server refuses all
     others, because its replay would miss them."""

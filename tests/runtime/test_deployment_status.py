@@ -46,6 +46,13 @@ def test_who_is_away_or_silent_is_so_only_while_the_deployment_goes_on() -> None
     assert states(*both, silent={"broker-1"}, away={1}) == ["up", "away"]
 
 
+def test_of_a_server_with_connections_it_is_said_what_its_clients_speak() -> None:
+    up = Process(state=fleet.UP, since=0)
+    found = Observed({"broker-0": up, "proxy-0": up}, {}, True, (), (), accepts={"proxy": "MQTT 3.1.1"})
+    rows = found.servers(["broker-0", "proxy-0"], ADDRESSES)
+    assert [row.get("accepts") for row in rows] == [None, "MQTT 3.1.1"]
+
+
 def test_only_fleets_that_were_started_have_a_row() -> None:
     found = Observed({"consumers-0": Process(state=fleet.UP, since=0)}, {}, True, (), ())
     assert [row["name"] for row in found.fleets(["consumers-0", "consumers-1"])] == ["consumers-0"]

@@ -281,5 +281,21 @@ def test_live_servers_and_clients_share_a_log_and_what_a_killed_one_had_is_answe
     assert all(one.difference is None for one in replay_all(tmp_path / "journal"))
 
 
+def test_live_processes_are_cut_off_from_the_log_or_slow_and_go_on_when_that_ends(tmp_path):
+    slow = {**SLOW, "at_s": 2, "until_s": 2.5}
+    restart = {**RESTART, "at_s": 3, "down_s": 0.4}
+    cut = {"what": "log_cut", "servers": ["echo-1"], "at_s": 0.5, "until_s": 3.5}
+    with instance.own_instance() as url:
+        status, facts = live(tmp_path, url, DOWN, slow, restart, cut)
+    assert (status["phase"], status["reason"]) == ("finished", "")
+    for begin_s, end_s in ((0.9, 1.5), (1.9, 2.5), (2.9, 3.4)):
+        assert max(times_ms(facts, begin_s, end_s)) > 200, "half of an outage, or both appends 0.1 s late"
+    lost = [last_counters(facts, process)["log_lost"] for process in ("echo-0", "echo-1")]
+    assert lost == [3, 2], "the last one at its end; for echo-1 the others are one outage"
+    said, heard = sum(outcomes(facts).values()), {fact.publication for fact in facts if isinstance(fact, Delivery)}
+    assert said - len(heard) <= 6, "but for what was under way at the end"
+    assert all(one.difference is None for one in replay_all(tmp_path / "journal"))
+
+
 def test_live_without_an_engine_or_with_one_that_cannot_run_it_says_what_to_do(tmp_path):
     assert "Set WAXWING_LOG_URL=redis://" in live(tmp_path / "none", "")[0]["reason"]

@@ -49,6 +49,9 @@ class BrokerSerializer(serializers.Serializer):
     faults = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Faults that an operator has begun, such as offline"
     )
+    accepts = serializers.CharField(
+        required=False, help_text="What clients speak that connect by TCP to its address: MQTT 3.1.1"
+    )
     reason = serializers.CharField(allow_blank=True)
     restarts = serializers.IntegerField()
     pid = serializers.IntegerField(allow_null=True)

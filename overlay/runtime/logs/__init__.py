@@ -4,7 +4,8 @@ A driver belongs to one node with a log, and runs in the node's own loop: its so
 datagrams, without a thread. ``overlay.log.member`` has what is the same for every engine::
 
     opening     opens the log of a deployment for one of its nodes
-    port        what the loop of a process sees of any driver
+    faulted     the log in faults: out of reach, or slow
+    port        what the loop of a process sees of any driver (``overlay.runtime.polled``)
     valkey      Valkey or Redis: streams, hashes, scripts; ``scripts`` has these
     connection  one non-blocking connection: requests one after the other, answers in their order
     resp        the bytes of Valkey's protocol

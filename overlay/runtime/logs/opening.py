@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from overlay.deployment.deployment import Deployment
+from overlay.faults.faults import Fault
 from overlay.log.spec import VALKEY, LogSpec
+from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.logs.connection import Engine
 from overlay.runtime.logs.instance import VARIABLE, erase
 from overlay.runtime.logs.port import LogPort
@@ -14,15 +17,14 @@ from overlay.runtime.redis_server import NoEngine
 from overlay.runtime.server_process import OpenLog
 
 
-def opener(deployment: Deployment) -> OpenLog | None:
-    """``None`` if its system has no log. Raises ``WaxwingError`` if there is no engine for it."""
+def opener(deployment: Deployment, faults: SharedFaults | None) -> OpenLog | None:
+    """``faults`` are those of the deployment, if it has any. ``None`` if its system has no log. Raises ``WaxwingError``
+    if there is no engine for it."""
     spec = deployment.system.log_of(deployment.setup)
     if spec is None:
         return None
     if spec.engine != VALKEY:
         raise NoEngine(f"the engine {spec.engine} cannot run live here; choose {VALKEY}.")
-    if any(fault.is_of_log for fault in deployment.faults):
-        raise NoEngine("faults of the log can be simulated only.")
     url = _url(spec)
     if not url:
         raise NoEngine(f"there is no engine for the log. Set {VARIABLE}=redis://:password@host:port/0 and start again.")
@@ -31,9 +33,23 @@ def opener(deployment: Deployment) -> OpenLog | None:
     def open_log(name: str, node: Any) -> LogPort:
         from overlay.runtime.logs.valkey import ValkeyLog
 
-        return ValkeyLog(spec, url, deployment.id, name, node)
+        log = ValkeyLog(spec, url, deployment.id, name, node)
+        return log if faults is None else _faulted(log, name, faults, deployment.server_names)
 
     return open_log
+
+
+def _faulted(log: LogPort, name: str, faults: SharedFaults, servers: Sequence[str]) -> LogPort:
+    """With those faults of the log that a server or client of this name sees."""
+    from overlay.runtime.logs.faulted import FaultedLog
+    from overlay.runtime.own_faults import Watcher
+
+    def is_mine(fault: Fault) -> bool:
+        targets = {*(servers[index] for index in fault.servers), *fault.clients}
+        return fault.is_of_log and (not targets or name in targets)
+
+    watcher = Watcher(faults, is_mine)
+    return FaultedLog(log, watcher) if watcher else log
 
 
 def erase_log(deployment: Deployment) -> None:

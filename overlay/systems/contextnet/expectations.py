@@ -26,7 +26,7 @@ def expected(settings: Settings, workload: Workload) -> Expected:
     messages = float(workload.nodes * workload.count * directions)
     pings = workload.nodes * seconds / settings.ping_period_s
     outages = workload.disconnecting * seconds / (workload.on_s + workload.off_s)
-    servers = workload.gateways + 1 + settings.mtd_enabled + workload.definers
+    servers = workload.gateways + 1 + settings.mtd_enabled + workload.definers + settings.mqtt_proxies
     applications = workload.application_count
     size = 2 * (workload.payload_bytes + workload.context_bytes + HEADERS)
     return Expected(

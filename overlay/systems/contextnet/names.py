@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-GATEWAY, POA, MTD, DEFINER = "gateway", "poa", "mtd", "definer"
+GATEWAY, POA, MTD, DEFINER, MQTT = "gateway", "poa", "mtd", "definer", "mqtt"
 """The roles of servers."""
 NODE, APPLICATION = "node", "application"
 """The roles of clients."""

@@ -42,6 +42,7 @@ PRESENTATION = Presentation(
             *("pool_size", "queue_per_connection", "max_connections", "accept_per_s", "memory_limit_mb", "busy_ms"),
             *("evict_per_s", "hello_per_ip", "connections_per_ip"),
         ),
+        "MQTT": ("mqtt_proxies", "mqtt_connections", "mqtt_topics"),
         "Access": ("auth", "allowed_topics", "trusted"),
     },
     run_settings=(),

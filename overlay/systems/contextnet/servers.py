@@ -9,8 +9,8 @@ from overlay.core.chance import Chances
 from overlay.journal.facts import Fact
 from overlay.log.topics import Record
 from overlay.systems.contextnet.config import ServerConfig
-from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret
-from overlay.systems.contextnet.names import DEFINER, GATEWAY, MTD, POA
+from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
+from overlay.systems.contextnet.names import DEFINER, GATEWAY, MQTT, MTD, POA
 from overlay.systems.contextnet.rows import Stayed, row
 from overlay.systems.roles import Place
 
@@ -83,6 +83,15 @@ def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
     return GroupDefiner(place.name, place.address, chances, wall_offset_ns, field, ByField(field))
 
 
+def _mqtt(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.mqtt.credentials import any_client, with_secrets
+    from overlay.systems.contextnet.mqtt.proxy import MqttProxy
+
+    settings, network = config.settings, bytes.fromhex(config.secret)
+    may_connect = any_client if settings.auth == "none" else with_secrets(lambda node: node_secret(network, node))
+    return MqttProxy(place.name, place.address, settings, chances, wall_offset_ns, may_connect)
+
+
 def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:
     """What a server has traced since the last call."""
     if role != MTD:
@@ -121,4 +130,4 @@ def uncommitted_id(record: Record) -> bytes | None:
     return found
 
 
-_MAKERS = {GATEWAY: _gateway, POA: _poa, MTD: _mtd, DEFINER: _definer}
+_MAKERS = {GATEWAY: _gateway, POA: _poa, MTD: _mtd, DEFINER: _definer, MQTT: _mqtt}

@@ -12,6 +12,7 @@ from overlay.core.settings import Use, check, setting
 from overlay.log.spec import VALKEY
 from overlay.systems.contextnet.gateway.settings import MINI_BUFFER, GatewaySettings
 from overlay.systems.contextnet.log_settings import LogSettings
+from overlay.systems.contextnet.mqtt.settings import MqttSettings
 from overlay.systems.contextnet.mtd.settings import MtdSettings
 from overlay.systems.contextnet.nodes.settings import MemorySettings
 from overlay.systems.contextnet.poa.settings import PoaSettings
@@ -50,13 +51,26 @@ class Networks:
             raise InvalidSetting("group_fields", sentence)
 
 
+_CHECKED = (
+    GatewaySettings,
+    PoaSettings,
+    MtdSettings,
+    RoutingSettings,
+    LogSettings,
+    MemorySettings,
+    MqttSettings,
+    Networks,
+)
+
+
 @dataclass(frozen=True)
-class Settings(Networks, MemorySettings, LogSettings, RoutingSettings, MtdSettings, PoaSettings, GatewaySettings):
+class Settings(
+    Networks, MqttSettings, MemorySettings, LogSettings, RoutingSettings, MtdSettings, PoaSettings, GatewaySettings
+):
     """All settings. Fields are in the order of the last base first."""
 
     def __post_init__(self) -> None:
-        bases = (GatewaySettings, PoaSettings, MtdSettings, RoutingSettings, LogSettings, MemorySettings, Networks)
-        for base in bases:
+        for base in _CHECKED:
             base.__post_init__(self)
         if self.ttl_default_s > self.retention_s - TTL_MARGIN_S:
             sentence = f"must be at most retention_s - {TTL_MARGIN_S}, which is {self.retention_s - TTL_MARGIN_S:,} s"
@@ -75,5 +89,6 @@ USES: Mapping[str, Use] = {
         for name in ("ttl_default_s", "ttl_policy", "expiry_from", "per_node", "total_mb", "drain_per_s")
     },
     "presence_events": Use("mtd_enabled"),
+    **{name: Use("mqtt_proxies") for name in ("mqtt_connections", "mqtt_topics")},
 }
 """Settings that depend on another one."""

@@ -18,7 +18,18 @@ from overlay.core.settings import SettingInfo, build, describe
 from overlay.faults.kinds import FaultKind
 from overlay.faults.of_log import log_faults
 from overlay.systems.contextnet.config import ServerConfig
-from overlay.systems.contextnet.names import APPLICATION, DEFINER, DRAIN, GATEWAY, GAUGES, MEASURES, MTD, NODE, POA
+from overlay.systems.contextnet.names import (
+    APPLICATION,
+    DEFINER,
+    DRAIN,
+    GATEWAY,
+    GAUGES,
+    MEASURES,
+    MQTT,
+    MTD,
+    NODE,
+    POA,
+)
 from overlay.systems.contextnet.presentation import PRESENTATION
 from overlay.systems.contextnet.profiles import IMPROVED, PROFILE, PROFILES, resolved
 from overlay.systems.contextnet.settings import USES, Settings
@@ -48,12 +59,14 @@ class ContextNet(System):
         "Gateways connect mobile nodes to applications over a partitioned log. Nodes come, go and move between "
         "gateways; what cannot be delivered is stored until they return."
     )
-    role_names = (GATEWAY, POA, MTD, DEFINER)
+    role_names = (GATEWAY, POA, MTD, DEFINER, MQTT)
     role_titles: ClassVar[Mapping[str, Title]] = {
         POA: Title("PoA manager", "PoA managers"),
         MTD: Title("Message store", "Message stores"),
         DEFINER: Title("Group definer", "Group definers"),
+        MQTT: Title("MQTT proxy", "MQTT proxies"),
     }
+    stream_roles: ClassVar[Mapping[str, str]] = {MQTT: "MQTT 3.1.1"}
     client_roles = {NODE: ClientRole("nodes", REQUESTS), APPLICATION: ClientRole("applications", REQUESTS)}
     client_fields = ("nodes", "brokers")
     profiles = PROFILES
@@ -62,13 +75,13 @@ class ContextNet(System):
     shared_settings = frozenset(
         (
             *("routing", "log_engine", "partitions", "member_timeout_s", "retention_s", "durability"),
-            *("mtd_enabled", "auth", "network_gateways", "group_fields"),
+            *("mtd_enabled", "auth", "network_gateways", "group_fields", "mqtt_proxies"),
         )
     )
     gauges = GAUGES
     queries = frozenset(("stored_ids", "waiting_ids"))
     faults: ClassVar[Mapping[str, FaultKind]] = {
-        **log_faults((GATEWAY, POA, MTD, DEFINER), (APPLICATION,)),
+        **log_faults((GATEWAY, POA, MTD, DEFINER, MQTT), (APPLICATION,)),
         DRAIN: FaultKind("Drained", servers=(GATEWAY,)),
     }
     measure_names = MEASURES
@@ -115,7 +128,14 @@ class ContextNet(System):
 
     def roles(self, setup: Setup) -> Sequence[Role]:
         definers = setup.workload.definers if setup.workload else len(setup.settings.fields)
-        counts = {GATEWAY: setup.graph.brokers, POA: 1, MTD: int(setup.settings.mtd_enabled), DEFINER: definers}
+        settings = setup.settings
+        counts = {
+            GATEWAY: setup.graph.brokers,
+            POA: 1,
+            MTD: int(settings.mtd_enabled),
+            DEFINER: definers,
+            MQTT: settings.mqtt_proxies,
+        }
         return tuple(Role(name, count) for name, count in counts.items() if count)
 
     def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[ClientPlan]]:
@@ -150,7 +170,13 @@ class ContextNet(System):
         settings, config = setup.settings, self.config_of(setup)
         gateways = server_names([Role(GATEWAY, setup.graph.brokers)])
         inbound = setup.workload.brokers if setup.workload else settings.partitions
-        known = topics(gateways, config.application_names, settings.partitions, inbound, settings.topics_allowed)
+        known = topics(
+            gateways,
+            config.application_names,
+            settings.partitions,
+            inbound,
+            (*settings.topics_allowed, *settings.topics_of_mqtt),
+        )
         return LogSpec(known, settings.log_engine, settings.member_timeout_s, settings.retention_s, settings.durability)
 
     def operated_faults(self, setup: Setup, index: int) -> Mapping[str, FaultKind]:

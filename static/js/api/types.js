@@ -256,6 +256,7 @@
  * @property {string} [wanted] running, drained or removed
  * @property {boolean} [is_old] Whether a change of settings has not reached it yet
  * @property {string[]} [faults] Faults that an operator has begun, such as offline
+ * @property {string} [accepts] What clients speak that connect by TCP to its address: MQTT 3.1.1
  * @property {string} reason
  * @property {number} restarts
  * @property {number | null} pid

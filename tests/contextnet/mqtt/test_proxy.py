@@ -13,7 +13,7 @@ from overlay.core.node import SECOND
 from overlay.log.node import Assignment
 from overlay.log.topics import Record
 from overlay.systems.contextnet.mqtt.proxy import MqttProxy
-from overlay.systems.contextnet.mqtt.settings import MOST_IN_FLIGHT, MqttSettings
+from overlay.systems.contextnet.mqtt.settings import MOST_CONNECT, MOST_IN_FLIGHT, MqttSettings
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import MQTT_DOWN
 from overlay.systems.contextnet.records.records import Message, Outbound
@@ -74,8 +74,8 @@ class Lab:
         self.collect()
 
 
-def is_known(user, password):
-    return user is None or password == b"right"
+def is_known(client, password):
+    return password in (None, b"right")
 
 
 def test_a_message_goes_to_its_topic_and_is_acknowledged_when_durable():
@@ -146,6 +146,14 @@ def test_a_connection_without_connect_is_closed():
     assert lab.closed == [2, 1]
 
 
+def test_a_stranger_cannot_say_much_before_it_has_connected():
+    lab = Lab()
+    long = b.connect(user="u", password=bytes(MOST_CONNECT))
+    lab.open(1, long[:-1])
+    lab.open(2, long[: MOST_CONNECT // 2])
+    assert lab.closed == [1]
+
+
 def test_disconnect_ends_a_connection_and_the_same_id_takes_the_place_of_another():
     lab = Lab()
     lab.open(1, b.connect("phone"))
@@ -164,10 +172,11 @@ def test_what_cannot_be_is_refused_by_a_code():
         3: b.connect("", clean=False),
         4: b.connect(user="me", password=b"wrong"),
         5: b.connect(will="last"),
+        8: b.connect("a/+"),
     }
     codes = [lab.open(number, packet)[3] for number, packet in refused.items()]
-    assert codes == [1, 2, 2, 4, 5]
-    assert lab.closed == [1, 2, 3, 4, 5]
+    assert codes == [1, 2, 2, 4, 5, 2]
+    assert lab.closed == [1, 2, 3, 4, 5, 8]
     assert lab.open(6, b.connect(user="me", password=b"right")) == ACCEPTED
     assert lab.open(7, b.connect("")) == ACCEPTED, "a client without an id gets one"
 
@@ -203,7 +212,8 @@ def test_a_full_proxy_closes_new_connections_and_a_leaving_one_closes_all():
     assert lab.closed == [2]
     lab.proxy.leave(lab.now)
     lab.collect()
-    assert lab.closed == [2, 1]
+    lab.open(3, b.connect())
+    assert lab.closed == [2, 1, 3]
 
 
 class Clients(RuleBasedStateMachine):

@@ -21,7 +21,7 @@ from overlay.log.topics import Record
 from overlay.systems.contextnet.log_member import LogMember
 from overlay.systems.contextnet.nodes.recent import Recent
 from overlay.systems.contextnet.records import codec
-from overlay.systems.contextnet.records.names import BROADCAST, GROUPCAST
+from overlay.systems.contextnet.records.names import BROADCAST, GROUPCAST, MQTT_DOWN
 from overlay.systems.contextnet.records.records import ALL, Groupcast, Message, Outbound, Reason, Unsent
 from overlay.systems.contextnet.routing.directory import Directory, Route
 
@@ -123,6 +123,11 @@ class Application(LogMember):
             value = Unsent(message, "", route.epoch, Reason.ABSENT)
         self.append(route.topic, node, codec.write(value), then)
         return route
+
+    def send_to_client(self, client: str, message: Message, then: Callable[[], None] | None = None) -> str:
+        """To a client of MQTT. Returns the topic."""
+        self.append(MQTT_DOWN, client.encode(), codec.write(Outbound(message)), then)
+        return MQTT_DOWN
 
     def cast(self, message: Message, then: Callable[[], None] | None = None) -> str:
         """To the group that is its destination, or to all. Nodes that are away get nothing. Returns the topic."""

@@ -1,4 +1,5 @@
-"""An application of a workload: it answers messages of nodes, and sends messages to nodes, over the log.
+"""An application of a workload: it answers messages of nodes, and sends messages to nodes, over the log. A client of
+MQTT is answered with its own message.
 
 It handles one message at a time, with service times and pauses as the workload has them. A record of a message is
 settled when its answer is durable.
@@ -24,6 +25,7 @@ from overlay.systems.contextnet.load.plans import ClientPlan
 from overlay.systems.contextnet.load.shared import Shared
 from overlay.systems.contextnet.names import APPLICATION, answer_id, application_name, node_id
 from overlay.systems.contextnet.records.names import INBOUND, answers_topic
+from overlay.systems.contextnet.routing.replies import mqtt_client
 from overlay.systems.contextnet.rows import Cast, Repeated, row
 from overlay.systems.contextnet.rows import Held as HeldRow
 from overlay.systems.contextnet.workload import OUTBOUND
@@ -36,7 +38,8 @@ class Application(application.Application):
         self.number, self.shared = plan.number, shared
         workload, draws, name = shared.workload, shared.draws, application_name(plan.number)
         self._answers = answers_topic(name)
-        heard = (Subscription(self._answers, name), Subscription(INBOUND, GROUP))
+        asking = (INBOUND, *shared.settings.topics_of_mqtt)
+        heard = (Subscription(self._answers, name), *(Subscription(topic, GROUP) for topic in asking))
         chance = draws.stream(APPLICATION, plan.number)
         super().__init__(name, shared.settings, chance, shared.wall_offset_ns, heard)
         self._received: set[bytes] = set()
@@ -117,6 +120,10 @@ class Application(application.Application):
         if message.id in self._received:
             self._report(Repeated(message.id.hex(), self.shared.us(now)), now)
         self._received.add(message.id)
+        if (client := mqtt_client(message.reply_to)) is not None:
+            answer = self.compose(message.reply_to, message.payload, now, id=answer_id(message.id))
+            self.send_to_client(client, answer, lambda: self.settle(heard.record))
+            return
         answer = self.compose(message.reply_to, self._payload, now, id=answer_id(message.id))
         self.send(bytes.fromhex(message.reply_to), answer, lambda: self.settle(heard.record))
 

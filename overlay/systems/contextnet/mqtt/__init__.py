@@ -4,6 +4,7 @@ Each module imports only those below it::
 
         proxy       the server: clients, the log
         client      one connection: what follows from its packets
+        credentials who may connect
         mapping     topics of MQTT to topics of the log
         packets     bytes
 

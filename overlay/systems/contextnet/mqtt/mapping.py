@@ -13,8 +13,6 @@ PREFIX: Final = "mqtt."
 """Of topics of the log that the proxy writes."""
 OWN: Final = "clients/"
 """Before the id of a client, its own topic of MQTT."""
-REPLY_TO: Final = "mqtt:"
-"""Before the id of a client, the ``reply_to`` of its messages: an answer goes to ``mqtt_down``."""
 MOST_PAIRS: Final = 256
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

@@ -1,9 +1,6 @@
 """The MQTT proxy: a server of connections and the log.
 
-A driver of streams tells it of connections by a number (``opened``, ``received``, ``closed``), takes
-``bytes_to_send`` and ``connections_to_close`` after each call, and reads a connection only while ``reads`` says so.
-
-::
+Its connections are those of ``overlay.core.streams``::
 
     PUBLISH ─> topic ``mqtt.NAME`` ─ durable ─> PUBACK
     topic ``mqtt_down``, key = client ─> PUBLISH to its own topic ``clients/ID``, if it is here and subscribes to it
@@ -11,7 +8,7 @@ A driver of streams tells it of connections by a number (``opened``, ``received`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from overlay.core.addresses import Address
@@ -22,17 +19,17 @@ from overlay.log.topics import Record
 from overlay.systems.contextnet.log_server import LogServer
 from overlay.systems.contextnet.mqtt import packets as p
 from overlay.systems.contextnet.mqtt.client import Client
-from overlay.systems.contextnet.mqtt.mapping import REPLY_TO, mapped, mapping_of
-from overlay.systems.contextnet.mqtt.settings import CONNECT_WAIT, MOST_HELD, MOST_SILENCE, MqttSettings
+from overlay.systems.contextnet.mqtt.credentials import Credentials, any_client
+from overlay.systems.contextnet.mqtt.mapping import mapped
+from overlay.systems.contextnet.mqtt.settings import CONNECT_WAIT, MOST_CONNECT, MOST_HELD, MOST_SILENCE, MqttSettings
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.codec import BadRecord
 from overlay.systems.contextnet.records.names import MQTT_DOWN
 from overlay.systems.contextnet.records.records import Inbound, Message
+from overlay.systems.contextnet.routing.replies import REPLY_TO_MQTT
 
 MOST_NAME: Final = 64
 """Bytes of a client's id."""
-Credentials = Callable[[str | None, bytes | None], bool]
-"""Whether a user with this password may connect."""
 
 
 class MqttProxy(LogServer):
@@ -43,10 +40,10 @@ class MqttProxy(LogServer):
         settings: MqttSettings,
         chances: Chances,
         wall_offset_ns: int,
-        credentials: Credentials = lambda user, password: True,
+        credentials: Credentials = any_client,
     ) -> None:
         super().__init__(name, address, chances, wall_offset_ns)
-        self._settings, self._pairs = settings, mapping_of(settings.mqtt_topics)
+        self._settings, self._pairs = settings, settings.mqtt_pairs
         self._chance, self._credentials = chances.walks, credentials
         self._clients: dict[int, Client] = {}
         """By the number of their connection."""
@@ -56,13 +53,16 @@ class MqttProxy(LogServer):
         """Bytes of messages that are not durable yet."""
         self._out: list[tuple[int, bytes]] = []
         self._closing: list[int] = []
+        self._is_leaving = False
         self._subscriptions = (Subscription(MQTT_DOWN, name, Start.NEWEST),)
 
-    # ---- streams
+    # ---- a StreamUser
 
     def opened(self, number: int, now: int) -> None:
-        """A connection begins; ``number`` was not used before."""
         self.now = now
+        if self._is_leaving:
+            self._closing.append(number)
+            return
         if len(self._clients) >= self._settings.mqtt_connections:
             self.counters["refused_full"] += 1
             self._closing.append(number)
@@ -71,32 +71,31 @@ class MqttProxy(LogServer):
         self.timers.set(number, now + CONNECT_WAIT)
 
     def received(self, number: int, data: bytes, now: int) -> None:
-        """Also of a connection that this server has closed, which changes nothing."""
         self.now = now
         client = self._clients.get(number)
         if client is not None:
             client.stream.feed(data)
             self._work(client)
+            if not client.name and len(client.stream) > MOST_CONNECT and number in self._clients:
+                self.counters["malformed_mqtt"] += 1
+                self._close(client)
 
     def closed(self, number: int, now: int) -> None:
-        """By the client, or the network."""
         self.now = now
         client = self._clients.get(number)
         if client is not None:
             self._forget(client)
 
     def reads(self, number: int) -> bool:
-        """Whether the connection is to be read: not while too much of it, or of all, is not durable yet."""
+        """Not while too much of it, or of all, is not durable yet."""
         client = self._clients.get(number)
         return client is not None and client.has_room and self._held < MOST_HELD
 
     def bytes_to_send(self) -> Sequence[tuple[int, bytes]]:
-        """Since the last call, in order; before ``connections_to_close``."""
         out, self._out = self._out, []
         return out
 
     def connections_to_close(self) -> Sequence[int]:
-        """When what is to be sent has been sent."""
         closing, self._closing = self._closing, []
         return closing
 
@@ -155,7 +154,9 @@ class MqttProxy(LogServer):
             return p.Code.VERSION
         if len(packet.client.encode()) > MOST_NAME or not (packet.client or packet.is_clean):
             return p.Code.CLIENT_ID
-        if not self._credentials(packet.user, packet.password):
+        if set(packet.client) & {"+", "#"}:  # its own topic could not be published to
+            return p.Code.CLIENT_ID
+        if not self._credentials(packet.client, packet.password):
             return p.Code.CREDENTIALS
         return p.Code.NOT_AUTHORIZED if packet.has_will else p.Code.ACCEPTED
 
@@ -166,7 +167,7 @@ class MqttProxy(LogServer):
             self.counters["refused_topic"] += 1
             self._close(client)
             return
-        reply_to = REPLY_TO + client.name
+        reply_to = REPLY_TO_MQTT + client.name
         message = Message(
             self._draw(), client.name, packet.topic, self.wall_us, payload=packet.payload, reply_to=reply_to
         )
@@ -214,7 +215,7 @@ class MqttProxy(LogServer):
 
     def leave(self, now: int) -> int:
         """Close all connections; they connect elsewhere."""
-        self.now = now
+        self.now, self._is_leaving = now, True
         for client in list(self._clients.values()):
             self._close(client)
         return SECOND
@@ -225,8 +226,9 @@ class MqttProxy(LogServer):
         return self._subscriptions
 
     def appended(self, tokens: Sequence[object], now: int) -> None:
+        was_full = self._held >= MOST_HELD
         super().appended(tokens, now)
-        if self._held < MOST_HELD:  # those that waited for others
+        if was_full and self._held < MOST_HELD:  # those that waited for others
             for client in [one for one in self._clients.values() if len(one.stream)]:
                 self._work(client)
 

@@ -37,15 +37,16 @@ def answers_topic(application: str) -> str:
 
 
 def topics(
-    gateways: Iterable[str], applications: Iterable[str], partitions: int, inbound: int, allowed: Iterable[str] = ()
+    gateways: Iterable[str], applications: Iterable[str], partitions: int, inbound: int, further: Iterable[str] = ()
 ) -> tuple[Topic, ...]:
-    """All topics of a network. ``inbound``: partitions of the topics that nodes may publish to, of which ``allowed``
-    are further ones."""
+    """All topics of a network. ``inbound``: partitions of the topics that applications share, of which ``further`` are
+    those that nodes may publish to, and those that proxies write for clients of MQTT."""
     return (
         *(Topic(name) for name in OF_POA),
         *(Topic(name, partitions, is_compacted=True) for name in COMPACTED),
         *(Topic(name, partitions) for name in OTHERS),
-        *(Topic(name, inbound) for name in (INBOUND, *allowed)),
+        *(Topic(name, inbound) for name in (INBOUND, *further)),
+        Topic(MQTT_DOWN, partitions),
         *(Topic(gateway_topic(gateway)) for gateway in gateways),
         *(Topic(answers_topic(application)) for application in applications),
     )
