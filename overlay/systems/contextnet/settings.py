@@ -15,6 +15,7 @@ from overlay.systems.contextnet.mtd.settings import MtdSettings
 from overlay.systems.contextnet.nodes.settings import MemorySettings
 from overlay.systems.contextnet.poa.settings import PoaSettings
 from overlay.systems.contextnet.routing.settings import RoutingSettings
+from overlay.systems.contextnet.tracing import Tracing
 
 TTL_MARGIN_S: Final = 60
 """A message must expire so long before its record is dropped."""
@@ -32,7 +33,9 @@ class Networks:
 
 
 @dataclass(frozen=True)
-class Settings(Networks, MemorySettings, LogSettings, RoutingSettings, MtdSettings, PoaSettings, GatewaySettings):
+class Settings(
+    Tracing, Networks, MemorySettings, LogSettings, RoutingSettings, MtdSettings, PoaSettings, GatewaySettings
+):
     """All settings. Fields are in the order of the last base first."""
 
     def __post_init__(self) -> None:

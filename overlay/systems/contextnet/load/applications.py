@@ -160,6 +160,7 @@ class Application:
     # ---- what it does
 
     def _receive(self, record: Record, message: Message, now: int) -> None:
+        self._traced("read", message.id, record.key, now, record=record)  # both topics have nodes as their keys
         if record.topic == self._answers:
             self._open.answered(message.id, now)
             self._settle(record)
@@ -177,14 +178,15 @@ class Application:
             self._report(Repeated(message.id.hex(), self.shared.us(now)), now)
         self._received.add(message.id)
         payload, node = bytes(self.shared.workload.payload_bytes), bytes.fromhex(message.reply_to)
-        self._to_node(node, self._compose(message.reply_to, payload, now, id=answer_id(message.id)), record)
+        self._to_node(node, self._compose(message.reply_to, payload, now, id=answer_id(message.id)), record, now)
 
-    def _to_node(self, node: bytes, message: Message, token: Record | None) -> None:
+    def _to_node(self, node: bytes, message: Message, token: Record | None, now: int) -> None:
         route = self._directory.route(node)
         value: Outbound | Unsent = Outbound(message, route.epoch)
         if route.is_absent:
             value = Unsent(message, "", route.epoch, Reason.ABSENT)
         self._appends.append(Append(route.topic, node, codec.write(value), token))
+        self._traced("unsent" if route.is_absent else "sent", message.id, node, now, topic=route.topic)
 
     def _compose(self, destination: str, payload: bytes, now: int, *, reply_to: str = "", id: bytes = b"") -> Message:
         chance = self._chance
@@ -204,7 +206,7 @@ class Application:
             message = self._compose(node.hex(), payload, now, reply_to=self._answers)
             server = self.shared.workload.home_of(number)
             self._open.sent(message.id, Waiting(number, order, intended, now, server))
-            self._to_node(node, message, None)
+            self._to_node(node, message, None, now)
 
     def _cast(self, now: int) -> None:
         _, due = next(self._casts)
@@ -217,6 +219,13 @@ class Application:
 
     def _settle(self, record: Record) -> None:
         self._progress.settle(record.topic, record.partition, record.position)
+
+    def _traced(
+        self, step: str, id: bytes, node: bytes, now: int, *, topic: str = "", record: Record | None = None
+    ) -> None:
+        """A step of a message from or for a node."""
+        offset = self.wall_offset_ns
+        self._facts += self.shared.traced(step, id, node, self.name, now, offset, topic=topic, record=record)
 
     def _report(self, value: Any, now: int) -> None:
         self._facts.append(row(self.shared.us(now), value))

@@ -15,12 +15,13 @@ from overlay.systems.contextnet.load.open import Open, Stream, Waiting
 from overlay.systems.contextnet.load.plans import ClientPlan, starts_at
 from overlay.systems.contextnet.load.shared import Shared
 from overlay.systems.contextnet.names import NODE, answer_id, node_id
-from overlay.systems.contextnet.nodes.node import Connected, MobileNode, Parted, Received
+from overlay.systems.contextnet.nodes.node import Accepted, Connected, MobileNode, Parted, Received
 from overlay.systems.contextnet.records.names import INBOUND as INBOUND_TOPIC
 from overlay.systems.contextnet.records.records import Message
 from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Repeated, Shifted, row
 from overlay.systems.contextnet.transport.events import Ending
 from overlay.systems.contextnet.workload import GRACEFUL, INBOUND, SAME
+from overlay.systems.roles import client_name
 
 
 class Node:
@@ -172,11 +173,14 @@ class Node:
         self._open.sent(message.id, Waiting(self.number, order, intended, now, self._server))
         if not self.core.send(message, now):
             self._open.refused(message.id, now)
+        self._traced("sent", message.id, now)
 
     def _answer(self, message: Message, now: int) -> None:
         """At once."""
         payload = bytes(self.shared.workload.payload_bytes)
-        self.core.send(self.core.compose(message.reply_to, payload, now, id=answer_id(message.id)), now)
+        answer = self.core.compose(message.reply_to, payload, now, id=answer_id(message.id))
+        self.core.send(answer, now)
+        self._traced("sent", answer.id, now)
 
     # ---- what happens to it
 
@@ -188,12 +192,16 @@ class Node:
     def _note(self, event: NodeEvent, now: int) -> None:
         if isinstance(event, Received):
             self._receive(event.message, now)
+        elif isinstance(event, Accepted):
+            self._traced("accepted", event.id, now)
         elif isinstance(event, Connected):
             self._connected(event, now)
         elif isinstance(event, Parted):
             self._end_connection("" if event.reason == Ending.DONE else event.reason, now)
 
     def _receive(self, message: Message, now: int) -> None:
+        if message.reply_to or message.destination == self.core.name:
+            self._traced("received", message.id, now)
         if message.reply_to:
             if message.id in self._received:
                 self.report(Repeated(message.id.hex(), self._us(now)), now)
@@ -230,6 +238,11 @@ class Node:
     def _end_absence(self, now: int) -> None:
         self.report(Absence(self.number, self._us(self._off_since), self._us(now)), now)
         self._off_since = 0
+
+    def _traced(self, step: str, id: bytes, now: int) -> None:
+        """A step of one of its messages."""
+        place, offset = client_name(self.identity), self.core.wall_offset_ns
+        self._facts += self.shared.traced(step, id, self.core.id, place, now, offset)
 
     def report(self, value: Any, now: int) -> None:
         """A row."""
