@@ -1,0 +1,15 @@
+"""URLs of the pages of seed 004."""
+
+from django.urls import path
+
+from brokerweb.systems.contextnet.gateways import views as gateways
+from brokerweb.systems.contextnet.messages import views as messages
+
+_NETWORK = "contextnet/networks/<str:network_id>/"
+urlpatterns = [
+    path("runs/<str:run_id>/contextnet/gateways/", gateways.of_run, name="contextnet-gateways"),
+    path("runs/<str:run_id>/contextnet/messages/", messages.index, name="contextnet-messages"),
+    path("runs/<str:run_id>/contextnet/messages/<str:message>/", messages.detail, name="contextnet-message"),
+    path(f"{_NETWORK}gateways/", gateways.of_network, name="contextnet-network-gateways"),
+    path(f"{_NETWORK}gateways/<str:index>/<str:what>/", gateways.order, name="contextnet-order"),
+]

@@ -1,0 +1,27 @@
+"""What seed 004 adds on the web. Counterpart: ``brokerweb.systems.contract.Web``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from brokerweb.experiments.models import Run
+from brokerweb.networks.models import Network
+from brokerweb.systems.contextnet.messages import of_runs
+from brokerweb.systems.contract import Part, Rows, Web
+
+
+class ContextNetWeb(Web):
+    urls = "brokerweb.systems.contextnet.urls"
+    rest_urls = "brokerweb.systems.contextnet.rest_urls"
+
+    def parts_of_run(self, run: Run) -> Sequence[Part]:
+        return (
+            Part("gateways", "Gateways", "contextnet/gateways_part.html"),
+            Part("messages", "Messages", "contextnet/messages_part.html"),
+        )
+
+    def parts_of_network(self, network: Network) -> Sequence[Part]:
+        return (Part("gateways", "Gateways", "contextnet/network_part.html"),)
+
+    def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
+        return of_runs.listed(run, chosen, offset, limit)
