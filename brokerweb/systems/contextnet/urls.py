@@ -4,6 +4,8 @@ from django.urls import path
 
 from brokerweb.systems.contextnet.gateways import views as gateways
 from brokerweb.systems.contextnet.messages import views as messages
+from brokerweb.systems.contextnet.wirelab.lab import LAB
+from brokerweb.wirelab.urls import pages, recordings
 
 _NETWORK = "contextnet/networks/<str:network_id>/"
 urlpatterns = [
@@ -12,4 +14,6 @@ urlpatterns = [
     path("runs/<str:run_id>/contextnet/messages/<str:message>/", messages.detail, name="contextnet-message"),
     path(f"{_NETWORK}gateways/", gateways.of_network, name="contextnet-network-gateways"),
     path(f"{_NETWORK}gateways/<str:index>/<str:what>/", gateways.order, name="contextnet-order"),
+    *pages(LAB, "contextnet/wire/"),
+    *recordings(LAB, "contextnet/wire/"),
 ]

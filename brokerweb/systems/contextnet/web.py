@@ -7,12 +7,25 @@ from collections.abc import Mapping, Sequence
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
 from brokerweb.systems.contextnet.messages import of_runs
-from brokerweb.systems.contract import Part, Rows, Web
+from brokerweb.systems.contract import Entry, Part, Rows, Web
 
 
 class ContextNetWeb(Web):
     urls = "brokerweb.systems.contextnet.urls"
     rest_urls = "brokerweb.systems.contextnet.rest_urls"
+    lab = "brokerweb.systems.contextnet.wirelab.lab.LAB"
+    entries = (
+        Entry("ContextNet: wire lab", "Decode a datagram", "contextnet-wire", "protocol decode bytes tether transport"),
+        Entry("ContextNet: compose", "Compose and send a datagram", "contextnet-wire-compose", "protocol send"),
+        Entry("ContextNet: conversations", "Example datagrams", "contextnet-wire-conversations", "protocol wire"),
+        Entry(
+            "ContextNet: recorded messages",
+            "Datagrams of recorded runs",
+            "contextnet-wire-messages",
+            "capture wire",
+        ),
+        Entry("ContextNet: Wireshark", "Dissector and installation", "contextnet-wire-wireshark", "lua capture"),
+    )
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         return (
