@@ -24,7 +24,7 @@ STEPS: Final = (
     "appended",  # a gateway learns that the record is durable
     "read",  # from the log, by an application or a gateway
     "acknowledged",  # a gateway learns that the node has it
-    "given up",  # a gateway gives it to nobody: it is not in the mini buffer
+    "given up",  # a gateway gives it up: it is not in the mini buffer
     "unsent",  # a gateway or an application gives it to the store; detail: why
     "stored",  # read by the store
     "sent on",  # by the store, to the topic of a gateway

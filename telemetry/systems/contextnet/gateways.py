@@ -100,7 +100,7 @@ def _measuring(phases: Iterable[tuple[str, int]]) -> tuple[int, int]:
 
 
 def _rounds(rows: Sequence[Mapping[str, Any]]) -> list[Round]:
-    """Chronological. The number of a round begins anew with another manager."""
+    """Chronological. Another manager counts rounds from 1 again."""
     by_round: dict[tuple[int, str, int], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         by_round[row["at_us"], row["process"], row["number"]].append(row)

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from overlay.systems.contextnet.measuring.ledger import COLUMNS
 from overlay.systems.contextnet.tracing import STEPS
-from telemetry.systems.contextnet.messages import INBOUND, OUTBOUND
+from telemetry.systems.contextnet.messages import DIRECTIONS
 
 
 class NodeMessageStepSerializer(serializers.Serializer):
@@ -36,7 +36,7 @@ class NodeMessageSerializer(serializers.Serializer):
     """A message from or to a node; times in microseconds since the launch."""
 
     id = serializers.CharField()
-    direction = serializers.ChoiceField(choices=(INBOUND, OUTBOUND))
+    direction = serializers.ChoiceField(choices=DIRECTIONS)
     node = serializers.IntegerField()
     number = serializers.IntegerField(help_text="Among those of this node and direction, from 0")
     outcome = serializers.ChoiceField(choices=COLUMNS)
