@@ -69,7 +69,7 @@ def test_a_form_has_a_valid_datagram_with_a_right_tag_and_says_all_that_is_wrong
         (1, {}, Judgement.ACCEPTED, "and accepts it then."),
         (1, {"epoch": "0"}, Judgement.REFUSED, "refuses it then: EPOCH"),
         (1, {"key": "11" * 32}, Judgement.ACCEPTED, "depends on the secret"),
-        (1, {"extra": "00"}, Judgement.IGNORED, "a HELLO has 256 bytes, not 257"),
+        (1, {"extra": "00"}, Judgement.IGNORED, "Surplus at byte 256"),
         (2, {}, Judgement.IGNORED, "RETRY is for nodes"),
         (5, {}, Judgement.REFUSED, "answers RESET"),
         (11, {"reason": "9"}, Judgement.IGNORED, "must not be 9"),

@@ -107,6 +107,8 @@ class _Reader:
         proof = next((one for one in self.frame.fields if one.shape is Shape.PROOF), None)
         if proof is not None:
             self._end = max(1, len(self._data) - proof.size)
+            if self.frame.code == Type.HELLO:
+                self._end = min(self._end, layouts.HELLO_BYTES - proof.size)
         for at, field in enumerate(self.frame.fields):
             if field.only_with == ECHO and not self.values.get("flags", 0) & packets.Flags.ECHO:
                 continue
