@@ -13,7 +13,6 @@ from brokerweb.systems.contract import Entry, Part, Rows, Web
 class ContextNetWeb(Web):
     urls = "brokerweb.systems.contextnet.urls"
     rest_urls = "brokerweb.systems.contextnet.rest_urls"
-    enums = {"NodeMessageDirection": "telemetry.systems.contextnet.messages.DIRECTIONS"}
     lab = "brokerweb.systems.contextnet.wirelab.lab.LAB"
     entries = (
         Entry("ContextNet: wire lab", "Decode a datagram", "contextnet-wire", "protocol decode bytes tether transport"),

@@ -21,7 +21,7 @@ from overlay.systems.contextnet.names import answer_id
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import whole_file
 
-INBOUND, OUTBOUND = DIRECTIONS = ("inbound", "outbound")
+INBOUND, OUTBOUND = "inbound", "outbound"
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),

@@ -6,7 +6,6 @@ from rest_framework import serializers
 
 from overlay.systems.contextnet.measuring.ledger import COLUMNS
 from overlay.systems.contextnet.tracing import STEPS
-from telemetry.systems.contextnet.messages import DIRECTIONS
 
 
 class NodeMessageStepSerializer(serializers.Serializer):
@@ -36,7 +35,7 @@ class NodeMessageSerializer(serializers.Serializer):
     """A message from or to a node; times in microseconds since the launch."""
 
     id = serializers.CharField()
-    direction = serializers.ChoiceField(choices=DIRECTIONS)
+    direction = serializers.CharField(help_text="inbound: from the node; outbound: to it")
     node = serializers.IntegerField()
     number = serializers.IntegerField(help_text="Among those of this node and direction, from 0")
     outcome = serializers.ChoiceField(choices=COLUMNS)
