@@ -66,6 +66,7 @@ COUNTERPARTS = {
     "queue-pause": "queue_pause",
     "queue-resume": "queue_resume",
     "contextnet-gateways": "runs_gateways_retrieve",
+    "contextnet-map": "runs_region_map_retrieve",
     "contextnet-message": "runs_node_message_retrieve",
     "contextnet-messages": "runs_traces_retrieve",
     "contextnet-network-gateways": "networks_gateways_list",

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from brokerweb.systems.contextnet.gateways import views as gateways
+from brokerweb.systems.contextnet.map import views as maps
 from brokerweb.systems.contextnet.messages import views as messages
 from brokerweb.systems.contextnet.wirelab.lab import LAB
 from brokerweb.wirelab.urls import pages, recordings
@@ -10,6 +11,7 @@ from brokerweb.wirelab.urls import pages, recordings
 _NETWORK = "contextnet/networks/<str:network_id>/"
 urlpatterns = [
     path("runs/<str:run_id>/contextnet/gateways/", gateways.of_run, name="contextnet-gateways"),
+    path("runs/<str:run_id>/contextnet/map/", maps.index, name="contextnet-map"),
     path("runs/<str:run_id>/contextnet/messages/", messages.index, name="contextnet-messages"),
     path("runs/<str:run_id>/contextnet/messages/<str:message>/", messages.detail, name="contextnet-message"),
     path(f"{_NETWORK}gateways/", gateways.of_network, name="contextnet-network-gateways"),

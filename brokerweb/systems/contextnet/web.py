@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from brokerweb.experiments.models import Run
 from brokerweb.networks.models import Network
+from brokerweb.systems.contextnet.map.of_runs import drives
 from brokerweb.systems.contextnet.messages import of_runs
 from brokerweb.systems.contract import Entry, Part, Rows, Web
 
@@ -28,10 +29,10 @@ class ContextNetWeb(Web):
     )
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
-        return (
-            Part("gateways", "Gateways", "contextnet/gateways_part.html"),
-            Part("messages", "Messages", "contextnet/messages_part.html"),
-        )
+        gateways = Part("gateways", "Gateways", "contextnet/gateways_part.html")
+        messages = Part("messages", "Messages", "contextnet/messages_part.html")
+        regions = Part("map", "Map", "contextnet/map_part.html")
+        return (gateways, messages, regions) if drives(run) else (gateways, messages)
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         return (Part("gateways", "Gateways", "contextnet/network_part.html"),)

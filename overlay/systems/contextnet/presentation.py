@@ -18,7 +18,7 @@ PRESENTATION = Presentation(
         "Links of nodes": ("link_delay_ms", "link_jitter_ms", "link_loss"),
         "Applications": ("applications", "app_service_ms", "app_pause_s", "app_pause_every_s"),
         "Load of gateways": ("gateway_capacity", "load_noise"),
-        "Groups": ("definers", "groups", "context_change_per_min", "groupcast_per_min"),
+        "Groups": ("definers", "groups", "context_change_per_min", "groupcast_per_min", "square_km", "speed_kmh"),
     },
     main_settings=("delivery", "mtd_enabled", "balancing", "resume"),
     setting_sections={

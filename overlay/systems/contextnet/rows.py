@@ -62,6 +62,16 @@ class ContextSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a node that drives was when it set its context, km."""
+
+    node: int
+    x: float
+    y: float
+    set_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cast:
     """A message to a group, when it was due."""
 
@@ -137,6 +147,7 @@ TABLES: Final[Mapping[str, type]] = {
     "repeated": Repeated,
     "shifted": Shifted,
     "contexts": ContextSet,
+    "places": Placed,
     "casts": Cast,
     "stays": Stayed,
     "held": Held,

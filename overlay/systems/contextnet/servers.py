@@ -83,8 +83,10 @@ def _mtd(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: i
 
 def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
     from overlay.systems.contextnet.groups.definer import GroupDefiner
+    from overlay.systems.contextnet.groups.selection import ByRegion
 
-    return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
+    selection = ByRegion(config.region_km) if config.region_km and not place.number else None
+    return GroupDefiner(place.name, place.address, chances, wall_offset_ns, selection=selection)
 
 
 def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:

@@ -172,6 +172,7 @@ class ContextNet(System):
             workload.definers,
             workload.capacities,
             workload.load_noise,
+            workload.region_km,
         )
 
     def config_document(self, config: ServerConfig) -> dict[str, Any]:

@@ -25,7 +25,7 @@ DOUBTS = {"duplicates": "messages came twice", "group_wrong": "deliveries to gro
 _SAMPLE = ("role", "phase", "outcome", "intended_us", "ended_us", "entity")
 
 
-NO_MEASURES = ("rounds", "steps")
+NO_MEASURES = ("places", "rounds", "steps")
 """Tables that no measure is made of."""
 
 

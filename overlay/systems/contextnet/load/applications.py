@@ -19,7 +19,7 @@ from overlay.journal.facts import ClientFact
 from overlay.log.node import Assignment, Subscription
 from overlay.log.progress import Progress
 from overlay.log.topics import Append, Position, Record
-from overlay.systems.contextnet.load.draws import exponential
+from overlay.systems.contextnet.load.draws import exponential, region_name
 from overlay.systems.contextnet.load.open import US, Open, Stream, Waiting
 from overlay.systems.contextnet.load.plans import ClientPlan
 from overlay.systems.contextnet.load.shared import Shared
@@ -212,7 +212,8 @@ class Application:
         _, due = next(self._casts)
         workload = self.shared.workload
         definer, group = self._chance.randrange(workload.definers), self._chance.randrange(workload.groups)
-        name = f"definer-{definer}/{group}"
+        is_region = workload.square_km and not definer
+        name = f"definer-{definer}/{region_name(group, workload.regions_across) if is_region else group}"
         message = self._compose(name, bytes(workload.payload_bytes), now)
         self._report(Cast(message.id.hex(), definer, group, self.shared.us(due)), now)
         self._appends.append(Append(GROUPCAST, name.encode(), codec.write(Groupcast(message, name))))

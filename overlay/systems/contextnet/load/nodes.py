@@ -18,7 +18,7 @@ from overlay.systems.contextnet.names import NODE, answer_id, node_id
 from overlay.systems.contextnet.nodes.node import Accepted, Connected, MobileNode, Parted, Received
 from overlay.systems.contextnet.records.names import INBOUND as INBOUND_TOPIC
 from overlay.systems.contextnet.records.records import Message
-from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Repeated, Shifted, row
+from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Placed, Repeated, Shifted, row
 from overlay.systems.contextnet.transport.events import Ending
 from overlay.systems.contextnet.workload import GRACEFUL, INBOUND, SAME
 from overlay.systems.roles import client_name
@@ -52,7 +52,7 @@ class Node:
         """By turns, when it goes off and when it returns."""
         self._moves = Stream(draws.moves(plan.number), windows.measuring)
         self._changes = Stream(draws.changes(plan.number), windows.measuring)
-        self._values = draws.values(plan.number)
+        self._values, self._places = draws.values(plan.number), draws.places(plan.number)
         self._off_since = 0
         self._received: set[bytes] = set()
         """Ids of all messages that were handed over."""
@@ -163,9 +163,13 @@ class Node:
 
     def _next_context(self, now: int) -> bytes:
         values, workload = next(self._values), self.shared.workload
+        place = next(self._places, None)
+        if place is not None:
+            values[0] = self.shared.draws.region(place)
+            self.report(Placed(self.number, *place, self._us(now)), now)
         if values:
             self.report(ContextSet(self.number, values, self._us(now)), now)
-        return context(values, workload.context_bytes)
+        return context(values, workload.context_bytes, place)
 
     def _send(self, order: int, intended: int, now: int) -> None:
         payload = bytes(self.shared.workload.payload_bytes)
