@@ -44,6 +44,13 @@ def make_run(owner: User, **more: Any) -> Run:
     return run_it(run)
 
 
+def make_driven(owner: User) -> Run:
+    """One whose nodes drive over four regions, to which an application sends."""
+    groups = {"definers": 1, "groups": 4, "context_change_per_min": 30, "groupcast_per_min": 60}
+    drive = {"square_km": 5, "speed_kmh": 120, "disconnecting_share": 0, "start": "spread", "gateway_capacity": "none"}
+    return make_run(owner, name="Driven over four regions", workload=WORKLOAD | COMING | groups | drive)
+
+
 def rows_of(run: Run, **chosen: str) -> list[dict[str, Any]]:
     return listed(RunFiles(Path(settings.RUNS) / run.pk), chosen, 0, 1_000)[1]
 
@@ -58,4 +65,5 @@ def followed(owner: User) -> dict[str, str]:
         "contextnet-gateways": f"{address}gateways/",
         "contextnet-messages": f"{address}messages/",
         "contextnet-message": f"{address}messages/{stored['id']}/",
+        "contextnet-map": f"/runs/{make_driven(owner).pk}/contextnet/map/",
     }

@@ -13,7 +13,7 @@ from django.test import Client
 from brokerweb.experiments.models import Run
 from brokerweb.networks import live_data, services
 from brokerweb.networks.models import Network
-from tests.pages.handed_over import make_run, rows_of
+from tests.pages.handed_over import make_driven, make_run, rows_of
 
 
 def page_of(browser: Client, address: str, **headers: str) -> str:
@@ -47,6 +47,8 @@ def test_a_run_of_nodes_that_come_and_go(olga: Client, operator: User) -> None:
     the_messages(olga, run)
     the_way_of_a_stored_message(olga, run)
     the_gateways(olga, run)
+    assert "do not drive" in page_of(olga, f"/runs/{run.pk}/contextnet/map/")
+    assert olga.get(f"/api/runs/{run.pk}/region-map/").status_code == 404
 
 
 def the_messages(olga: Client, run: Run) -> None:
@@ -93,6 +95,23 @@ def the_gateways(olga: Client, run: Run) -> None:
     moved = [one for one in found["rounds"] if one["moves"]]
     assert len(rows_in(page)) == 2 + 2 * len(moved)
     assert len(rows_in(page_of(olga, f"{address}?show=all"))) == 2 + 2 * len(found["rounds"])
+
+
+def test_nodes_that_drive_are_drawn_with_their_regions(olga: Client, operator: User) -> None:
+    run = make_driven(operator)
+    measures = olga.get(f"/api/runs/{run.pk}/").json()["summary"]["measures"]
+    assert measures["group_wrong"] == 0, "groups are the regions of the grid"
+    address = f"/runs/{run.pk}/contextnet/map/"
+    assert f'href="{address}"' in page_of(olga, f"/runs/{run.pk}/")
+    page = page_of(olga, address)
+    found = olga.get(f"/api/runs/{run.pk}/region-map/").json()
+    assert data_in(page, "map-data")["casts"] == found["casts"]
+    assert (found["side_km"], found["across"], len(found["nodes"])) == (5, 2, 8)
+    assert all(0 <= place[axis] < 5 for one in found["nodes"] for place in one["places"] for axis in "xy")
+    assert len({(place["x"], place["y"]) for place in found["nodes"][0]["places"]}) > 5
+    assert sum(len(one["received"]) for one in found["casts"]) > 0
+    assert {one["name"] for one in found["casts"]} == {"0:0", "1:0", "0:1", "1:1"}
+    assert olga.get(f"/api/runs/{run.pk}/region-map/?from_s=-1").json()["field"] == "from_s"
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from overlay.systems.contextnet.names import DRAIN
 from overlay.systems.contextnet.system import SYSTEM
 from telemetry.charts.figures import by_id
 
-LISTED = 100
+LISTED = 40
 """Rounds in the table."""
 ORDERS = {
     "drain": (True, "{who} is being drained: its nodes are told to move, within the budget of moves."),
@@ -47,6 +47,7 @@ def of_run(request: HttpRequest, run_id: str) -> HttpResponse:
         "found": found,
         "rows": of_runs.rows(found) if found else (),
         "only_moves": only_moves,
+        "is_part": is_part,
     }
     if found is not None and not is_part:
         role = "simulated" if run.engine == SIMULATED else "measured"

@@ -45,13 +45,19 @@ def title(place: str) -> str:
     return f"{TITLES.get(role, role)} {place.rpartition('-')[2]}"
 
 
-def step_row(one: Step, way: Way) -> dict[str, Any]:
+def step_rows(way: Way) -> list[dict[str, Any]]:
+    before = [way.row["at_us"], *(one.at_us for one in way.steps)]
+    return [_step_row(one, way, at_us) for one, at_us in zip(way.steps, before, strict=False)]
+
+
+def _step_row(one: Step, way: Way, before_us: int) -> dict[str, Any]:
     record = f"{one.shelf} at {one.position}"
     words = SENTENCES.get(one.step, one.step).format(record=record, why=REASONS.get(one.detail, one.detail))
     if one.topic and one.step in ("sent", "received", "sent on"):
         words += f", to topic {one.topic}"
     return {
         "since_us": one.at_us - way.row["at_us"],
+        "after_us": one.at_us - before_us,
         "place": title(one.place),
         "what": "answer" if way.is_answer(one) else "message",
         "words": words,

@@ -84,7 +84,7 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         "is_inbound": way.is_inbound,
         "was_stored": way.was_stored,
         "one_in": int(SYSTEM.whole(run.configuration["settings"])["trace_one_in"]),
-        "steps": [shown.step_row(one, way) for one in way.steps],
+        "steps": shown.step_rows(way),
         "passages": shown.passage_rows(way),
         "walk": walk,
         "graph": graph,

@@ -14,8 +14,8 @@ SHOWN = {
 }
 OF_PACKETS = ("number", "ack", "flags", "sequence", "kind", "value", "data", "reason")
 IN_WORDS = ("kind", "code", "reason", "flags")
-MOST_TEXT = 16
-"""Characters of a value."""
+KEPT = 6
+"""Characters of a long value, at its beginning and at its end."""
 
 
 def summary(data: bytes) -> str:
@@ -30,4 +30,5 @@ def summary(data: bytes) -> str:
 
 
 def _short(text: str) -> str:
-    return f"{text[:MOST_TEXT]}…" if len(text) > MOST_TEXT else text
+    """Ids of workloads differ at their end, cookies at their beginning, too."""
+    return f"{text[:KEPT]}…{text[-KEPT:]}" if len(text) > 2 * KEPT + 4 else text
