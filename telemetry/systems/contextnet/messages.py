@@ -104,7 +104,7 @@ def listed(files: RunFiles, chosen: Mapping[str, str], offset: int, limit: int) 
     Raises ``InvalidSetting``, as ``check``.
     """
     check(chosen)
-    show, node = chosen.get("show"), chosen.get("node")
+    show, node = chosen.get("show", ""), chosen.get("node")
     if not files.traces_path.is_file():
         return 0, []
     rows = pq.read_table(files.traces_path, partitioning=None)

@@ -74,8 +74,8 @@ class Movements:
 
 
 def movements(lake: Lake, run: str, from_s: float = 0.0) -> Movements | None:
-    """``from_s``: where the window begins, after the start of measuring. ``None`` before the run is collected, and if
-    its nodes do not drive."""
+    """``from_s``: where the window begins, after the start of measuring. ``None`` before the run is collected, and
+    without its places."""
     places_path = lake.part(own_table(SYSTEM.name, "places"), run)
     if not lake.holds(run) or not places_path.is_file():
         return None

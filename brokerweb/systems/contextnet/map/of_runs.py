@@ -24,7 +24,8 @@ def drives(run: Run) -> bool:
 
 
 def found(run: Run, from_s: float) -> Movements | None:
-    return movements(Lake(settings.LAKE), run.pk, from_s)
+    """``None`` before the run is collected, and if its nodes do not drive."""
+    return None if not drives(run) else movements(Lake(settings.LAKE), run.pk, from_s)
 
 
 def body(run: Run, one: Movements) -> dict[str, Any]:

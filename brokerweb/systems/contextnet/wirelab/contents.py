@@ -18,7 +18,7 @@ from overlay.systems.contextnet.transport.packets import Kind
 def text_of(kind: int, data: bytes) -> str:
     """JSON of a message that has one part; its bytes as hexadecimal digits. Empty if it cannot be read."""
     try:
-        found = _READERS[kind](data)
+        found = _READERS[Kind(kind)](data)
     except (WireError, ValueError, TypeError, KeyError, RecursionError, msgpack.UnpackException):
         return ""
     return json.dumps(_plain(found), indent=2, ensure_ascii=False)

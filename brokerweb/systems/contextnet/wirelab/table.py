@@ -88,13 +88,7 @@ class Frame:
 
 FLAGS: Final = {1: "BUSY", 2: "ACK_NOW", 4: "PROBE", 8: "ECHO"}
 WANTS: Final = {1: "resume", 2: "tags of 16 bytes", 4: "reserved"}
-REFUSALS: Final = {
-    Refusal.SECRET: "secret",
-    Refusal.FULL: "full",
-    Refusal.BUSY: "busy",
-    Refusal.VERSION: "version",
-    Refusal.EPOCH: "epoch",
-}
+REFUSALS: Final = {one.value: one.name.lower() for one in Refusal}
 CLOSES: Final = {one.value: one.name.lower().replace("_", " ") for one in Close}
 KINDS: Final = {one.value: one.name.lower().replace("_", " ") for one in Kind}
 _BOTH = "node ↔ gateway"

@@ -9,13 +9,13 @@ const up = (y) => side - y;
 
 const svg = drawSquare(side, (unit) => {
   vehicles.forEach(({ dot }) => dot.setAttribute("r", 4 * unit));
-  names.forEach((one) => { one.setAttribute("font-size", 12 * unit); one.setAttribute("dx", 5 * unit); one.setAttribute("dy", 15 * unit); });
+  names.forEach((one) => { one.setAttribute("font-size", 12 * unit); one.setAttribute("dx", -5 * unit); one.setAttribute("dy", 15 * unit); });
 });
 const regions = [], names = [], ground = node("g", {}), drivers = node("g", {});
 for (let region = 0; region < across * across; region += 1) {
   const [column, row] = [region % across, Math.floor(region / across)];
   const box = node("rect", { class: "region", x: column * cell, y: up((row + 1) * cell), width: cell, height: cell });
-  const name = node("text", { x: column * cell, y: up((row + 1) * cell) }, `${column}:${row}`);
+  const name = node("text", { x: (column + 1) * cell, y: up((row + 1) * cell), "text-anchor": "end" }, `${column}:${row}`); // the scale is at the left
   regions.push(box);
   names.push(name);
   ground.append(box, name);
