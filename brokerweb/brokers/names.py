@@ -105,6 +105,11 @@ class ServerNames:
         role, _, number = self.process(index).rpartition("-")
         return f"{self._system.title_of(role).in_text.one} {number}"
 
+    @property
+    def has_links(self) -> bool:
+        """Whether they are linked by a topology that someone chose."""
+        return not self._system.has_fixed_topology
+
     def short(self, index: int) -> str:
         """In a column headed by ``title``: ``3``; the full name if there are several roles."""
         return self.full(index) if self.has_roles else str(index)

@@ -34,14 +34,15 @@ export class Walk extends Graph {
     const [accent, onAccent, refused, ink] = ["accent", "on-accent", "state-red", "ink"].map(colour);
     const size = 11 / Math.min(1, this.cy.zoom()); // same size on narrow screens, where the graph is scaled down
     const narrow = this.element.clientWidth < NARROW;
+    const below = this.element.dataset.labels === "below"; // names that are longer than a node is wide
     const brief = (edge) => narrow || edge.data("length") < SHORT;
     return [
       { selector: "node", style: { width: 26, height: 26, "background-color": colour("surface"), "border-color": colour("edge-strong"), "border-width": 1.5,
-        "font-size": size, "text-valign": "center", "text-margin-y": 0, "text-background-opacity": 0 } },
+        "font-size": size, "text-valign": below ? "bottom" : "center", "text-margin-y": below ? 4 : 0, "text-background-opacity": 0 } },
       { selector: "node.on-the-way", style: { "background-color": colour("accent-soft"), "border-color": accent, label: "data(label)" } },
       { selector: "node.asked", style: { "border-width": 5, width: 32, height: 32 } },
-      { selector: "node.found", style: { shape: "diamond", width: 38, height: 38, "background-color": accent, color: onAccent } },
-      { selector: "node.replica", style: { shape: "star", width: 44, height: 44, "background-color": accent, color: onAccent } },
+      { selector: "node.found", style: { shape: "diamond", width: 38, height: 38, "background-color": accent, color: below ? ink : onAccent } },
+      { selector: "node.replica", style: { shape: "star", width: 44, height: 44, "background-color": accent, color: below ? ink : onAccent } },
       { selector: "edge.passage", style: { "curve-style": "bezier", "control-point-step-size": 34, width: 2.5, opacity: 1, "line-color": accent, "target-arrow-color": accent, "target-arrow-shape": "triangle",
         "font-size": size, "font-weight": 600, color: onAccent, "text-background-color": accent, "text-background-opacity": 1, "text-background-padding": 2, "text-background-shape": "roundrectangle" } },
       { selector: "edge.request", style: {

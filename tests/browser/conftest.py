@@ -51,7 +51,7 @@ from django.test import Client
 from brokerweb.experiments.models import Experiment
 from brokerweb.notices import services as notices
 from tests.browser.addresses import follow
-from tests.pages import moving, routed
+from tests.pages import handed_over, moving, routed
 from tests.pages.furniture import furnish
 from tests.pages.pushed import followed
 from tests.pages.recorded import furnish_recorded
@@ -74,6 +74,7 @@ first = {{
     **followed(olga),
     **routed.followed(olga),
     **moving.followed(olga),
+    **handed_over.followed(olga),
     "query": house.queries[0],
     "queries": "/runs/" + house.queries[0].split("/")[2] + "/queries/",
     "experiment": f"/experiments/{{house.experiment.id}}/",

@@ -67,6 +67,8 @@ PICTURES: dict[str, Picture] = {
     "calibration": Picture("calibration"),
     "changes": Picture("changes"),
     "columns": Picture("runs:columns"),
+    "contextnet-gateways": Picture("contextnet-gateways", height=1320, until="[data-report-chart] svg"),
+    "contextnet-way": Picture("contextnet-message", height=1330, until="#walk canvas"),
     "experiment": Picture("experiment", until="[data-experiment-chart] svg"),
     "experiment-new": Picture("experiments:new", "?preset=rare-data"),
     "experiments": Picture("experiments:list"),

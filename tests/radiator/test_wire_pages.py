@@ -32,7 +32,7 @@ from tests.waiting import BOUND_S
 END = b"end"
 BODY = b'{"a":{},"n":1,"p":["Alice"],"t":[0,0]}'
 URL = "/radiator/wire/"
-WITH_A_LAB = "context-broker, federation, radiator, silbops"
+WITH_A_LAB = "context-broker, contextnet, federation, radiator, silbops"
 REST = "/api/systems/radiator/wire/"
 
 

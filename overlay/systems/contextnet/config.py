@@ -23,6 +23,8 @@ class ServerConfig:
     capacities: tuple[int, ...] = ()
     """Connections that load each gateway fully; empty: they are measured."""
     load_noise: float = 0.0
+    region_km: float = 0.0
+    """Side of the regions of which the first definer makes groups; 0: it makes them of a field."""
 
     @property
     def can_revoke(self) -> bool:

@@ -16,7 +16,7 @@ DRAIN = "drain"
 
 GAUGES = frozenset(
     (
-        *("connections", "pool_used", "parked", "is_busy"),
+        *("connections", "pool_used", "parked", "is_busy", "log_lag_ms"),
         *("unsettled", "stored", "stored_bytes", "nodes_with_messages", "queue", "active_gateways", "nodes"),
         *("is_draining", "nodes_ordered", "ping_window_ms", "is_acting", "nodes_grouped", "is_ready"),
         *("mqtt_connections", "held_bytes"),
@@ -26,7 +26,7 @@ GAUGES = frozenset(
 
 OF_RTT = ("mean", "sd", "p50", "p99")
 MEASURES = (
-    *("sent", "delivered", "late", "expired", "evicted", "refused", "lost", "duplicates"),
+    *("sent", "delivered", "late", "expired", "evicted", "refused", "lost", "stored", "duplicates"),
     *("te", "te_inbound", "te_outbound", "te_disconnecting", "te_fixed", "nodes_with_all_share"),
     *(f"rtt{whose}_{what}_us" for whose in ("", "_fixed", "_disconnecting") for what in OF_RTT),
     *("share_within_20ms", "share_within_50ms", "share_over_100ms", "share_over_2s", "rtt_drift_ms", "rtt_trend_p"),

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from overlay.journal.own_rows import Rows
+
+if TYPE_CHECKING:
+    from overlay.systems.contextnet.tracing import Stepped
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,16 @@ class ContextSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a node that drives was when it set its context, km."""
+
+    node: int
+    x: float
+    y: float
+    set_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cast:
     """A message to a group, when it was due."""
 
@@ -87,17 +100,76 @@ class Held:
     id: str
 
 
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One gateway in a round of the PoA manager that acts."""
+
+    number: int
+    gateway: int
+    """Its index."""
+    nodes: int
+    """Those that were told to move count at their target."""
+    wanted: int | None
+    """In(X); ``None`` if no move was considered."""
+    score: float
+    """W(X), smoothed."""
+    given: int
+    """Nodes that it was told to give away; ``taken``: that were told to move to it."""
+    taken: int
+    budget: int
+    """Moves of all gateways in this round at most."""
+    is_draining: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What happened to a message of a traced node (``tracing``)."""
+
+    id: str
+    node: int
+    place: str
+    """Where: ``node-3``, or the name of a gateway, an application or a store."""
+    step: str
+    """One of ``tracing.STEPS``."""
+    topic: str
+    """To which it is written, or in which it was read; empty on a connection."""
+    partition: int
+    """Where it was read; -1 otherwise, as ``position``."""
+    position: int
+    appended_us: int
+    """When the record that was read became durable; 0 otherwise."""
+    detail: str
+
+
 TABLES: Final[Mapping[str, type]] = {
     "planned": Planned,
     "absences": Absence,
     "repeated": Repeated,
     "shifted": Shifted,
     "contexts": ContextSet,
+    "places": Placed,
     "casts": Cast,
     "stays": Stayed,
     "held": Held,
+    "rounds": Round,
+    "steps": Step,
 }
 row: Final = Rows(TABLES).row
+
+
+def step(one: Stepped, place: str, wall_us: int) -> Step:
+    """``wall_us``: Unix µs at the zero of the deployment."""
+    return Step(
+        one.id.hex(),
+        int.from_bytes(one.node, "big"),
+        place,
+        one.step,
+        one.topic,
+        one.partition,
+        one.position,
+        one.appended_us - wall_us if one.appended_us else 0,
+        one.detail,
+    )
 
 
 def entity(id: bytes, node: int, order: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from overlay.core.chance import Chances
@@ -11,7 +11,7 @@ from overlay.log.topics import Record
 from overlay.systems.contextnet.config import ServerConfig
 from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
 from overlay.systems.contextnet.names import DEFINER, GATEWAY, MQTT, MTD, POA
-from overlay.systems.contextnet.rows import Stayed, row
+from overlay.systems.contextnet.rows import Round, Stayed, row, step
 from overlay.systems.roles import Place
 
 US = 1_000
@@ -43,6 +43,7 @@ def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
         expires_at=_expiry(config),
         capacity=config.capacities[place.number] if config.capacities else 0,
         load_noise=config.load_noise,
+        trace_one_in=settings.trace_one_in,
     )
     return Gateway(place.name, place.address, found, chances, wall_offset_ns)
 
@@ -70,17 +71,27 @@ def _mtd(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: i
     from overlay.systems.contextnet.mtd.mtd import Mtd
 
     settings = config.settings
-    return Mtd(place.name, place.address, settings, settings, settings.retention_s, chances, wall_offset_ns)
+    return Mtd(
+        place.name,
+        place.address,
+        settings,
+        settings,
+        settings.retention_s,
+        chances,
+        wall_offset_ns,
+        settings.trace_one_in,
+    )
 
 
 def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
     from overlay.systems.contextnet.groups.definer import GroupDefiner
-    from overlay.systems.contextnet.groups.selection import ByField
+    from overlay.systems.contextnet.groups.selection import ByField, ByRegion
 
-    if config.definers:
-        return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
-    field = config.settings.fields[place.number]
-    return GroupDefiner(place.name, place.address, chances, wall_offset_ns, field, ByField(field))
+    if not config.definers:
+        field = config.settings.fields[place.number]
+        return GroupDefiner(place.name, place.address, chances, wall_offset_ns, field, ByField(field))
+    selection = ByRegion(config.region_km) if config.region_km and not place.number else None
+    return GroupDefiner(place.name, place.address, chances, wall_offset_ns, selection=selection)
 
 
 def _mqtt(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
@@ -94,17 +105,42 @@ def _mqtt(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: 
 
 def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:
     """What a server has traced since the last call."""
-    if role != MTD:
-        return []
+    found = _FACTS.get(role)
+    return [] if found is None else list(found(process, server, zero_ns))
+
+
+def _steps(process: str, server: Any, zero_ns: int) -> Iterator[Fact]:
+    """Of messages of traced nodes."""
+    wall_us = (zero_ns + server.wall_offset_ns) // US
+    for one in server.tracer.take():
+        yield row((one.at - zero_ns) // US, step(one, process, wall_us), process)
+
+
+def _stays(process: str, server: Any, zero_ns: int) -> Iterator[Fact]:
     offset_us = (zero_ns + server.wall_offset_ns) // US
-    return [
-        row(
-            (end := stay.until_us - offset_us),
-            Stayed(stay.id.hex(), int.from_bytes(stay.node, "big"), stay.stored_us - offset_us, end, stay.ending),
-            process,
-        )
-        for stay in server.traces()
-    ]
+    for stay in server.traces():
+        end = stay.until_us - offset_us
+        node = int.from_bytes(stay.node, "big")
+        yield row(end, Stayed(stay.id.hex(), node, stay.stored_us - offset_us, end, stay.ending), process)
+    yield from _steps(process, server, zero_ns)
+
+
+def _rounds(process: str, server: Any, zero_ns: int) -> Iterator[Fact]:
+    """A row for each gateway."""
+    for one in server.traces():
+        for gateway, nodes in one.counts.items():
+            found = Round(
+                one.number,
+                int(gateway.rpartition("-")[2]),
+                nodes,
+                one.wanted.get(gateway),
+                one.scores.get(gateway, 0.0),
+                one.given[gateway],
+                one.taken[gateway],
+                one.budget,
+                gateway in one.draining,
+            )
+            yield row((one.at - zero_ns) // US, found, process)
 
 
 def held(role: str, server: Any) -> list[bytes]:
@@ -130,4 +166,5 @@ def uncommitted_id(record: Record) -> bytes | None:
     return found
 
 
+_FACTS: Mapping[str, Callable[[str, Any, int], Iterator[Fact]]] = {GATEWAY: _steps, MTD: _stays, POA: _rounds}
 _MAKERS = {GATEWAY: _gateway, POA: _poa, MTD: _mtd, DEFINER: _definer, MQTT: _mqtt}

@@ -17,6 +17,7 @@ from overlay.systems.contextnet.mtd.settings import MtdSettings
 from overlay.systems.contextnet.nodes.settings import MemorySettings
 from overlay.systems.contextnet.poa.settings import PoaSettings
 from overlay.systems.contextnet.routing.settings import RoutingSettings
+from overlay.systems.contextnet.tracing import Tracing
 
 TTL_MARGIN_S: Final = 60
 """A message must expire so long before its record is dropped."""
@@ -65,7 +66,15 @@ _CHECKED = (
 
 @dataclass(frozen=True)
 class Settings(
-    Networks, MqttSettings, MemorySettings, LogSettings, RoutingSettings, MtdSettings, PoaSettings, GatewaySettings
+    Tracing,
+    Networks,
+    MqttSettings,
+    MemorySettings,
+    LogSettings,
+    RoutingSettings,
+    MtdSettings,
+    PoaSettings,
+    GatewaySettings,
 ):
     """All settings. Fields are in the order of the last base first."""
 

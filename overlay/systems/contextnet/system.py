@@ -6,7 +6,7 @@ Processes of every system import this module, so imports that few of them need a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -190,7 +190,7 @@ class ContextNet(System):
 
         secret, workload = (setup.secret or network_secret(setup.seed)).hex(), setup.workload
         if workload is None:
-            return ServerConfig(setup.settings, secret)
+            return ServerConfig(replace(setup.settings, trace_one_in=0), secret)  # no run reads it
         return ServerConfig(
             setup.settings,
             secret,
@@ -198,6 +198,7 @@ class ContextNet(System):
             workload.definers,
             workload.capacities,
             workload.load_noise,
+            workload.region_km,
         )
 
     def config_document(self, config: ServerConfig) -> dict[str, Any]:

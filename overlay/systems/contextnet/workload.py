@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Final
 
 from overlay.core.errors import InvalidSetting
@@ -180,6 +181,16 @@ class Grouping:
     groupcast_per_min: float = setting(
         0.0, unit="1/min", low=0, high=6_000, zero="never", help="Messages to groups, in all."
     )
+    square_km: float = setting(
+        0.0,
+        unit="km",
+        low=0,
+        high=10_000,
+        zero="nodes do not drive",
+        help="Side of a square in which nodes drive, and tell where they are at each change of their context. The "
+        "first definer then makes groups of its regions, a grid of as many as there are groups.",
+    )
+    speed_kmh: float = setting(50.0, unit="km/h", low=0, high=1_000, help="How fast they drive. Needs square_km.")
 
 
 @dataclass(frozen=True)
@@ -199,9 +210,11 @@ class Workload(Grouping, Mobility, Hosts, Traffic, Population):
             raise InvalidSetting("messages", sentence)
         if self.gateways > self.nodes:
             raise InvalidSetting("gateways", f"{self.gateways} are more than the {self.nodes} nodes")
-        for name in ("context_change_per_min", "groupcast_per_min"):
+        for name in ("context_change_per_min", "groupcast_per_min", "square_km"):
             if getattr(self, name) and not self.definers:
                 raise InvalidSetting(name, "needs definers, of which there are none")
+        if self.square_km and self.regions_across**2 != self.groups:
+            raise InvalidSetting("groups", f"must be a square number for a grid of regions, not {self.groups}")
 
     def _check_hosts(self) -> None:
         if bool(self.app_pause_s) != bool(self.app_pause_every_s):
@@ -248,6 +261,16 @@ class Workload(Grouping, Mobility, Hosts, Traffic, Population):
     def disconnecting(self) -> int:
         """How many nodes are off from time to time."""
         return round(self.disconnecting_share * self.nodes)
+
+    @property
+    def regions_across(self) -> int:
+        """Of the grid over the square in which nodes drive."""
+        return isqrt(self.groups)
+
+    @property
+    def region_km(self) -> float:
+        """The side of a region; 0: nodes do not drive."""
+        return self.square_km / self.regions_across
 
     @property
     def link(self) -> LinkShape:

@@ -172,7 +172,7 @@ export const experimentsClaims = (id, options) => send("GET", `/api/experiments/
 /**
  * Results by configuration: varied parameters, n, figures with 95 % intervals, run counts, failures and thresholds.
  * @param {string | number} id
- * @param {{ format?: "csv" | "json" | "parquet", sort?: "-bytes_per_pair" | "-lag_mean" | "-lag_p95" | "-latency_mean" | "-latency_p95" | "-messages_per_change" | "-n" | "-p50" | "-p95" | "-rtt_mean" | "-rtt_p99" | "-te" | "-ts_mean" | "-ts_p95" | "-ts_sd" | "bytes_per_pair" | "configuration" | "lag_mean" | "lag_p95" | "latency_mean" | "latency_p95" | "messages_per_change" | "n" | "p50" | "p95" | "rtt_mean" | "rtt_p99" | "te" | "ts_mean" | "ts_p95" | "ts_sd" }} [query]
+ * @param {{ format?: "csv" | "json" | "parquet", sort?: "-bytes_per_pair" | "-lag_mean" | "-lag_p95" | "-latency_mean" | "-latency_p95" | "-messages_per_change" | "-n" | "-p50" | "-p95" | "-rtt_p50" | "-rtt_p99" | "-te" | "-ts_mean" | "-ts_p95" | "-ts_sd" | "bytes_per_pair" | "configuration" | "lag_mean" | "lag_p95" | "latency_mean" | "latency_p95" | "messages_per_change" | "n" | "p50" | "p95" | "rtt_p50" | "rtt_p99" | "te" | "ts_mean" | "ts_p95" | "ts_sd" }} [query]
  * @param {Options} [options]
  * @returns {Promise<(Record<string, any>)[]>}
  */
@@ -578,6 +578,14 @@ export const networksContextmlSubscribe = (id, body, options) => send("POST", `/
  * @returns {Promise<Types.NetworkEvent[]>}
  */
 export const networksEventsList = (id, options) => send("GET", `/api/networks/${part(id)}/events/`, options);
+
+/**
+ * The gateways of a network of ContextNet: their nodes, and which are drained.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.NetworkGateway[]>}
+ */
+export const networksGatewaysList = (id, options) => send("GET", `/api/networks/${part(id)}/gateways/`, options);
 
 /**
  * Add a link between two brokers.
@@ -1293,6 +1301,14 @@ export const runsDifferenceRetrieve = (id, options) => send("GET", `/api/runs/${
 export const runsEventsList = (id, query, options) => send("GET", `/api/runs/${part(id)}/events/`, { query, ...options });
 
 /**
+ * The gateways of a run of ContextNet over time, and the rounds of its PoA manager.
+ * @param {string | number} id
+ * @param {Options} [options]
+ * @returns {Promise<Types.RunGateways>}
+ */
+export const runsGatewaysRetrieve = (id, options) => send("GET", `/api/runs/${part(id)}/gateways/`, options);
+
+/**
  * Query count and number of holding brokers by entity, most queried first.
  * @param {string | number} id
  * @param {{ page?: number, page_size?: number }} [query]
@@ -1318,6 +1334,15 @@ export const runsMapRetrieve = (id, query, options) => send("GET", `/api/runs/${
  * @returns {Promise<Types.MessageList>}
  */
 export const runsMessagesRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/messages/`, { query, ...options });
+
+/**
+ * Where nodes of a run of ContextNet drove, and messages to their regions, as they recorded them.
+ * @param {string | number} id
+ * @param {{ from_s?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.RegionMap>}
+ */
+export const runsRegionMapRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/region-map/`, { query, ...options });
 
 /**
  * Run the same configuration with the same seed again, as a new run.
@@ -1379,6 +1404,15 @@ export const runsTracesRetrieve = (id, query, options) => send("GET", `/api/runs
  * @returns {Promise<Types.MessageWay>}
  */
 export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
+
+/**
+ * A message from or to a node in full: what each process did with it, and its passages between them.
+ * @param {string | number} id
+ * @param {string | number} node_message
+ * @param {Options} [options]
+ * @returns {Promise<Types.NodeMessage>}
+ */
+export const runsNodeMessageRetrieve = (id, node_message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(node_message)}/`, options);
 
 /**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.

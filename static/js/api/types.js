@@ -1273,6 +1273,17 @@
  */
 
 /**
+ * @typedef {Object} Moment
+ * @property {number} at_us
+ * @property {number} connections Nodes
+ * @property {number} pool_used Records on their way to nodes
+ * @property {number} parked Records parked at silent nodes
+ * @property {number} log_lag_ms Age of the oldest record read lately
+ * @property {number} is_busy
+ * @property {number} is_draining
+ */
+
+/**
  * @typedef {"found_local" | "found_remote" | "not_found_proved" | "not_found_ttl" | "dead_end" | "lost" | "broker_gone" | "expired" | "timed_out" | "refused" | "unknown"} NameEnum
  */
 
@@ -1363,6 +1374,20 @@
  */
 
 /**
+ * @typedef {Object} NetworkGateway
+ * @property {number} index
+ * @property {NetworkGatewayStateEnum} state
+ * @property {number | null} nodes Its connections; null if it does not answer
+ * @property {number | null} under_way Records on their way to its nodes
+ * @property {number | null} log_lag_ms
+ * @property {boolean | null} ordered What has not reached it yet: to be drained (true), to take nodes again (false)
+ */
+
+/**
+ * @typedef {"takes nodes" | "draining" | "drained" | "down"} NetworkGatewayStateEnum
+ */
+
+/**
  * @typedef {Object} NetworkQueue
  * @property {string} queue What its messages wait for, in the words of the system
  * @property {number} recipients
@@ -1418,6 +1443,74 @@
  * @property {string} [name]
  * @property {number | null} [x]
  * @property {number | null} [y]
+ */
+
+/**
+ * @typedef {Object} NodeMessage
+ * @property {string} id
+ * @property {string} direction inbound: from the node; outbound: to it
+ * @property {number} node
+ * @property {number} number Among those of this node and direction, from 0
+ * @property {NodeMessageOutcomeEnum} outcome
+ * @property {number} at_us When it was due
+ * @property {number | null} us RTT: until its answer
+ * @property {boolean} stored Whether it, or its answer, was stored
+ * @property {boolean} disconnecting Whether its node is off from time to time
+ * @property {boolean} traced
+ * @property {NodeMessageStep[]} steps If it was traced
+ * @property {NodeMessagePassage[]} passages
+ */
+
+/**
+ * @typedef {"delivered" | "late" | "expired" | "evicted" | "refused" | "lost"} NodeMessageOutcomeEnum
+ */
+
+/**
+ * @typedef {Object} NodeMessagePassage
+ * @property {string} kind DATA, or topic and partition of a record
+ * @property {string} sender
+ * @property {string} receiver
+ * @property {number} sent_us
+ * @property {number | null} arrived_us Null if only its sending is known
+ * @property {boolean} is_lost Whether its arrival should be known and is not
+ * @property {number} number In the order of sending, from 1
+ */
+
+/**
+ * @typedef {Object} NodeMessageStep
+ * @property {number} at_us
+ * @property {string} id Of the message, or of its answer
+ * @property {boolean} is_answer
+ * @property {string} place Node, gateway, application or store
+ * @property {NodeMessageStepStepEnum} step
+ * @property {string} topic To which it was written, or in which it was read
+ * @property {number} partition Where it was read; otherwise -1
+ * @property {number} position Where it was read; otherwise -1
+ * @property {number} appended_us When the record that was read became durable; otherwise 0
+ * @property {string} detail Why it was given to the store
+ */
+
+/**
+ * @typedef {"sent" | "accepted" | "received" | "appended" | "read" | "acknowledged" | "given up" | "unsent" | "stored" | "sent on" | "expired" | "evicted"} NodeMessageStepStepEnum
+ */
+
+/**
+ * @typedef {Object} NodePlace
+ * @property {number} at_us When it set this context
+ * @property {number} x km
+ * @property {number} y km
+ */
+
+/**
+ * @typedef {Object} NodeReceipt
+ * @property {number} node
+ * @property {number} received_us
+ */
+
+/**
+ * @typedef {Object} NodeTrack
+ * @property {number} node
+ * @property {NodePlace[]} places The first is from before the window
  */
 
 /**
@@ -2124,6 +2217,28 @@
  */
 
 /**
+ * @typedef {Object} RegionCast
+ * @property {string} id
+ * @property {number} region Row by row from the origin, from 0
+ * @property {string} name The group: column:row
+ * @property {number} due_us
+ * @property {NodeReceipt[]} received
+ */
+
+/**
+ * @typedef {Object} RegionMap
+ * @property {number} side_km Of the map
+ * @property {number} across Regions from one edge to the other
+ * @property {number} begin_us Of measuring
+ * @property {number} end_us Of measuring
+ * @property {number} from_us Begin of the window
+ * @property {number} until_us End of the window
+ * @property {NodeTrack[]} nodes The first 100
+ * @property {RegionCast[]} casts Messages to regions
+ * @property {number} left_out Places beyond 10,000 and messages beyond 1,000
+ */
+
+/**
  * @typedef {Object} RemovalPlan
  * @property {number} runs
  * @property {number} simulated
@@ -2222,6 +2337,16 @@
  */
 
 /**
+ * @typedef {Object} Round
+ * @property {number} number
+ * @property {number} at_us
+ * @property {string} manager
+ * @property {number} budget Moves at most
+ * @property {number} moves
+ * @property {Seat[]} seats
+ */
+
+/**
  * @typedef {Object} Run
  * @property {string} id
  * @property {string} experiment
@@ -2311,6 +2436,28 @@
  * @property {string} name
  * @property {string} detail Reason; may be empty
  * @property {Record<string, any>} data Further data reported by the process
+ */
+
+/**
+ * @typedef {Object} RunGateway
+ * @property {number} gateway Its index
+ * @property {number | null} nodes At the end of measuring
+ * @property {number | null} most_nodes
+ * @property {number | null} wanted In(X) of the last round
+ * @property {number | null} score W(X) of the last round, smoothed
+ * @property {number} given Nodes that it was told to give away
+ * @property {number} taken Nodes that were told to move to it
+ * @property {number | null} most_lag_ms
+ * @property {number | null} busy Share of measuring, from 0 to 1
+ * @property {Moment[]} moments At most 600
+ */
+
+/**
+ * @typedef {Object} RunGateways
+ * @property {number} begin_us Of measuring
+ * @property {number} end_us Of measuring
+ * @property {RunGateway[]} gateways
+ * @property {Round[]} rounds
  */
 
 /**
@@ -2434,6 +2581,17 @@
  */
 
 /**
+ * @typedef {Object} Seat
+ * @property {number} gateway
+ * @property {number} nodes Those that were told to move count at their target
+ * @property {number | null} wanted In(X); null if no move was considered
+ * @property {number} score W(X), smoothed
+ * @property {number} given
+ * @property {number} taken
+ * @property {boolean} is_draining
+ */
+
+/**
  * @typedef {Object} Section
  * @property {string} name
  * @property {string} url
@@ -2524,14 +2682,14 @@
 
 /**
  * @typedef {Object} Step
- * @property {StepEnum} step
+ * @property {StepStepEnum} step
  * @property {number[]} brokers One, or the ends of a link
  * @property {boolean} splits Whether some brokers cannot reach each other afterwards
  * @property {string} words
  */
 
 /**
- * @typedef {"start" | "join" | "cut" | "drain" | "replace"} StepEnum
+ * @typedef {"start" | "join" | "cut" | "drain" | "replace"} StepStepEnum
  */
 
 /**

@@ -56,6 +56,7 @@ MEASURES = (
     _count("evicted", "Evicted", "Not delivered, and dropped because the store was full.", "lower"),
     _count("refused", "Refused", "Refused to their sender, whose queue was full.", "lower"),
     _count("lost", "Lost", "The rest of the messages.", "lower"),
+    _count("stored", "Stored", "Messages that were stored, or whose answer was, at any time.", ""),
     _count("duplicates", "Duplicates", "Messages that a receiver's application got again.", "lower"),
     _percent("te", "Transmission efficiency", "Delivered messages / messages."),
     _percent("te_inbound", "Transmission efficiency, inbound", "The same of messages from nodes."),

@@ -5,16 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from telemetry.charts.live import MEMORY_AND_CPU, KeyFigure, Line, LiveChart, View, gauge_chart
+from telemetry.charts.live import SERIES as COMMON_SERIES
 from telemetry.systems.contract import Counters, Wording
 
+RESPONSE_TIME = COMMON_SERIES[0]
 COUNTERS = Counters(
     load=("in_outbound", "out_inbound", "in_unsent"),
     load_help="messages from and to nodes, and messages for the store",
     rates=("out_inbound", "out_unsent", "out_presence"),
-    gauges=("connections", "pool_used", "parked", "unsettled", "stored"),
+    gauges=("connections", "pool_used", "parked", "unsettled", "log_lag_ms", "stored"),
     totals={"connections": "Connections", "stored": "Stored messages"},
 )
+_NODES = View(
+    "connections",
+    "nodes",
+    (Line("connections", "connected nodes", "connections", "total", colour="state-blue"),),
+)
+_RECORDS = View(
+    "pool",
+    "records",
+    (
+        Line("pool_used", "on their way to nodes", "pool_used", "total", colour="state-violet"),
+        Line("parked", "parked at silent nodes", "parked", "total", colour="state-amber", dash="dashed"),
+        Line("stored", "stored", "stored", "total", colour="state-green", dash="dotted"),
+    ),
+)
+_BUSY = View(
+    "busy",
+    "busy gateways",
+    (
+        Line("is_busy", "busy gateways", "is_busy", "total", colour="state-red"),
+        Line("is_draining", "drained gateways", "is_draining", "total", colour="state-amber", dash="dashed"),
+    ),
+)
 SERIES = (
+    LiveChart(
+        "RTT, from the instant at which a message is due to its answer",
+        "us",
+        RESPONSE_TIME.views,
+        "Round-trip time of messages over time: median, p95, p99 and mean",
+        is_log=True,
+        size="wide",
+    ),
     LiveChart(
         "Records per second",
         "per_s",
@@ -30,28 +62,12 @@ SERIES = (
             ),
         ),
         "Records of messages from nodes, of messages to the store, and of presence, per second",
-        size="wide",
     ),
     LiveChart(
-        "Connections and records under way",
+        "Nodes, records under way, busy gateways",
         "",
-        (
-            View(
-                "connections",
-                "connections",
-                (Line("connections", "connections", "connections", "total", colour="state-blue"),),
-            ),
-            View(
-                "pool",
-                "records",
-                (
-                    Line("pool_used", "on their way to nodes", "pool_used", "total", colour="state-violet"),
-                    Line("parked", "parked at silent nodes", "parked", "total", colour="state-amber", dash="dashed"),
-                    Line("stored", "stored", "stored", "total", colour="state-green", dash="dotted"),
-                ),
-            ),
-        ),
-        "Connections of nodes, records on their way to nodes, and stored messages over time",
+        (_NODES, _RECORDS, _BUSY),
+        "Connected nodes, records on their way to nodes, stored messages, and busy gateways over time",
         views_label="What",
     ),
     *MEMORY_AND_CPU,
@@ -64,18 +80,24 @@ SERIES_OF_NETWORKS = (
 )
 KEY_FIGURES = (
     KeyFigure("te"),
-    KeyFigure("rtt_mean"),
-    KeyFigure("rtt_p99"),
-    KeyFigure("lost"),
-    KeyFigure("sent"),
-    KeyFigure("delivered", is_main=False),
+    KeyFigure("rtt_p50", "latency.p50"),
+    KeyFigure("rtt_p99", "latency.p99"),
+    KeyFigure("stored", of="sent"),
+    KeyFigure("handovers"),
+    KeyFigure("rtt_mean", is_main=False),
+    KeyFigure("delivered", of="sent", is_main=False),
     KeyFigure("late", is_main=False),
     KeyFigure("expired", is_main=False),
-    KeyFigure("duplicates", is_main=False),
+    KeyFigure("evicted", is_main=False),
+    KeyFigure("lost", is_main=False),
+    KeyFigure("stored_delay_mean", is_main=False),
     KeyFigure("te_disconnecting", is_main=False),
+    KeyFigure("handovers_per_min", is_main=False),
+    KeyFigure("max_load_over_mean", is_main=False),
+    KeyFigure("seconds_to_even", is_main=False),
     KeyFigure("breaks", is_main=False),
     KeyFigure("repeats", is_main=False),
-    KeyFigure("handovers", is_main=False),
+    KeyFigure("duplicates", is_main=False),
 )
 
 
@@ -91,6 +113,9 @@ WORDINGS: Mapping[str, Wording] = {
     "Acting": Wording("{who} decides from now on", "", "", "process"),
     "StandingBy": Wording("{who} stands by", "", "", "process"),
     "GatewayActive": Wording("{who}: a gateway is active", "{who}: gateways are active", "", "process"),
-    "GatewayLapsed": Wording("{who} misses the reports of a gateway", "", "", "process"),
+    "GatewayLapsed": Wording("{who} misses the reports of a gateway", "", "no reports", "process"),
+    "MovesOrdered": Wording("{who} tells nodes to move", "", "hand-overs", "neighbour"),
+    "TakingOver": Wording("{who} stores what a gateway left", "", "store takes over", "process"),
+    "GivenBack": Wording("{who}: a gateway is back", "", "", "process"),
 }
-"""Counterparts: the ``events`` of ``overlay.systems.contextnet.gateway`` and ``poa``."""
+"""Counterparts: the ``events`` of ``overlay.systems.contextnet.gateway``, ``poa`` and ``mtd``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ from overlay.systems.contextnet.names import APPLICATION, NODE
 from overlay.systems.contextnet.rows import TABLES
 from overlay.systems.contextnet.system import SYSTEM
 from telemetry.lake.runs import RunFiles
+from telemetry.systems.contextnet import messages
 from telemetry.systems.contextnet.measures import MEASURES, PART
 from telemetry.systems.contextnet.shown import COUNTERS, KEY_FIGURES, SERIES, SERIES_OF_NETWORKS, WORDINGS
 from telemetry.systems.contextnet.studies.balancing import BALANCING_STUDY
@@ -31,6 +32,16 @@ from telemetry.systems.contract import Journalled, Telemetry
 
 DOUBTS = {"duplicates": "messages came twice", "group_wrong": "deliveries to groups were wrong"}
 _SAMPLE = ("role", "phase", "outcome", "intended_us", "ended_us", "entity")
+
+
+NO_MEASURES = ("places", "rounds", "steps")
+"""Tables that no measure is made of."""
+
+
+class Known(NamedTuple):
+    of: Journalled
+    facts: Facts
+    figures: Mapping[str, float | None]
 
 
 class ContextNetTelemetry(Telemetry):
@@ -52,13 +63,16 @@ class ContextNetTelemetry(Telemetry):
     )
     first_figure = "te"
     published_in = "Section 4"
-    _known: tuple[Journalled, Mapping[str, float | None]] | None = None
+    _known: Known | None = None
 
     def finish(
         self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The figures of the run, as ``contextnet``."""
-        return {PART: dict(self._figures(journalled))}
+        """The figures of the run, as ``contextnet``, and its messages."""
+        known = self._known_of(journalled)
+        traced = set(journalled.own["steps"]["id"].to_pylist()) if "steps" in journalled.own else set()
+        messages.write(messages.table(known.facts, traced), files)
+        return {PART: dict(known.figures)}
 
     def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
         """Every message of the workload."""
@@ -71,14 +85,15 @@ class ContextNetTelemetry(Telemetry):
         return {NODE: each * workload.is_inbound, APPLICATION: each * workload.is_outbound}
 
     def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
-        found = self._figures(journalled)
+        found = self._known_of(journalled).figures
         return [f"{found[name]:,.0f} {said}." for name, said in DOUBTS.items() if found[name]]
 
-    def _figures(self, journalled: Journalled) -> Mapping[str, float | None]:
-        """Of the run being collected; computed once."""
-        if self._known is None or self._known[0] is not journalled:
-            self._known = journalled, figures(facts_of(journalled))
-        return self._known[1]
+    def _known_of(self, journalled: Journalled) -> Known:
+        """The run being collected; computed once."""
+        if self._known is None or self._known.of is not journalled:
+            facts = facts_of(journalled)
+            self._known = Known(journalled, facts, figures(facts))
+        return self._known
 
 
 def facts_of(journalled: Journalled) -> Facts:
@@ -88,6 +103,8 @@ def facts_of(journalled: Journalled) -> Facts:
     for fact in known:
         facts.add(fact)
     for name, rows in journalled.own.items():
+        if name in NO_MEASURES:
+            continue
         for row in rows.to_pylist():
             del row["process"], row["at_us"]
             facts.add_row(TABLES[name](**row))

@@ -36,6 +36,8 @@ class GatewayConfig:
     """Connections at which it reports to be busy all the time; 0: it reports what it measures."""
     load_noise: float = 0.0
     """Standard deviation of what it reports with ``capacity``."""
+    trace_one_in: int = 0
+    """As ``tracing.Tracing``."""
 
     @property
     def publishable(self) -> frozenset[str]:

@@ -224,6 +224,7 @@ class Gateway(Station):
             "parked": pool.parked,
             "is_draining": int(self._hello.is_draining),
             "is_busy": int(self.end.is_busy),
+            "log_lag_ms": self.load.lag_ms,
         }
 
     def statistics(self, now: int) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 from overlay.core.node import MILLISECOND
@@ -74,7 +75,16 @@ class FromNodes:
         if message.context:
             self._report(node, epoch, message.context, None)
         topic, key, record = found
-        self._append(topic, key, codec.write(record), event)
+        self._append(topic, key, codec.write(record), event, self._traced(message.id, node, topic))
+
+    def _traced(self, id: bytes, node: bytes, topic: str) -> Callable[[], None] | None:
+        """What to note when the record of a message is durable; ``None`` if its node is not traced."""
+        station = self._station
+        tracer = station.tracer
+        if not tracer.follows(node):
+            return None
+        tracer.note("received", id, node, station.now, topic)
+        return lambda: tracer.note("appended", id, node, station.now, topic)
 
     def _where(self, message: Message, node: bytes, epoch: int) -> tuple[str, bytes, Inbound | Groupcast] | None:
         """Topic, key and record; ``None``: nodes may not write there."""
@@ -100,13 +110,17 @@ class FromNodes:
         else:
             self._append(names.CONTEXT_REPORT, node, value, event)
 
-    def _append(self, topic: str, key: bytes, value: bytes, event: Arrived) -> None:
+    def _append(
+        self, topic: str, key: bytes, value: bytes, event: Arrived, then: Callable[[], None] | None = None
+    ) -> None:
         item, receipt = _Input(self._station.now, len(value)), event.receipt
         self._inputs.append(item)
         self.bytes += item.size
-        self._station.append(topic, key, value, lambda: self._durable(item, receipt))
+        self._station.append(topic, key, value, lambda: self._durable(item, receipt, then))
 
-    def _durable(self, item: _Input, receipt: Receipt | None) -> None:
+    def _durable(self, item: _Input, receipt: Receipt | None, then: Callable[[], None] | None) -> None:
+        if then is not None:
+            then()
         item.is_done = True
         self.bytes -= item.size
         while self._inputs and self._inputs[0].is_done:

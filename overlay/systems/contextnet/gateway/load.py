@@ -24,6 +24,13 @@ class Load:
         """That of the last report, or the first one."""
         self._seq = 0
         self._lag_us = 0
+        self._told_lag_us = 0
+        """Of the last report."""
+
+    @property
+    def lag_ms(self) -> int:
+        """The age of the oldest record that was read since the report before the last one."""
+        return max(self._lag_us, self._told_lag_us) // 1_000
 
     def saw(self, record: Record) -> None:
         """A record for nodes was read: the oldest since the last report is the lag of the log."""
@@ -58,7 +65,7 @@ class Load:
         )
         station.tell(names.LOAD_REPORT, station.name.encode(), found)
         self._seq += 1
-        self._lag_us = 0
+        self._told_lag_us, self._lag_us = self._lag_us, 0
         self.begin()
 
     def _cpu(self, connections: int) -> float:

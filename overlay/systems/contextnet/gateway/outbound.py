@@ -42,8 +42,11 @@ class ToNodes:
         parcel = Parcel(record, found.message, codec.write(found.message), found.epoch, found.attempts)
         if record.topic == names.OUTBOUND and node not in self._end.members and not self._is_ours(node):
             self._station.settle(record)
-        else:
-            self._begin(parcel, (node,))
+            return
+        if self._station.tracer.follows(node):
+            parcel.is_traced = True
+            self._note("read", parcel, node)
+        self._begin(parcel, (node,))
 
     def cast(self, record: Record) -> None:
         """Raises ``WireError``."""
@@ -69,6 +72,7 @@ class ToNodes:
         expires_at = station.config.expires_at
         if expires_at is not None and expires_at(parcel.message) <= station.wall_us:
             station.counters["expired"] += 1
+            self._note("expired", parcel, node)
             station.tell(names.DISCARDED, node, Discarded(parcel.message.id, node, "expired"))
             self._done(parcel)
         elif member is None:
@@ -83,6 +87,7 @@ class ToNodes:
         pool.add(errand, is_parked=is_slow or not self._is_exact)
         if pool.bytes <= self._most_bytes and end.send(node, Kind.MESSAGE, parcel.data, errand, self._station.now):
             self.messages += 1
+            self._note("sent", parcel, node)
             if not self._is_exact:
                 self._done(parcel)
         else:
@@ -92,6 +97,7 @@ class ToNodes:
     def _store(self, parcel: Parcel, node: bytes, epoch: int, reason: Reason) -> None:
         station = self._station
         station.counters[f"unsent_{reason}"] += 1
+        self._note("unsent", parcel, node, reason)
         self._storing += 1
         unsent = Unsent(parcel.message, station.name, epoch, reason, parcel.attempts)
         station.append(names.UNSENT, node, codec.write(unsent), lambda: self._stored(parcel))
@@ -107,12 +113,21 @@ class ToNodes:
         if not parcel.left:
             self._station.settle(parcel.record)
 
+    def _note(self, step: str, parcel: Parcel, node: bytes, detail: str = "") -> None:
+        """A step of ``tracing.STEPS``."""
+        if parcel.is_traced:
+            station, is_read = self._station, step == "read"
+            topic = names.UNSENT if step == "unsent" else ""
+            record = parcel.record if is_read else None
+            station.tracer.note(step, parcel.message.id, node, station.now, topic, record=record, detail=detail)
+
     # ---- what the transport tells
 
     def acknowledged(self, event: Acknowledged) -> None:
         errand = event.token
         if isinstance(errand, Errand):
             self.pool.end(errand)
+            self._note("acknowledged", errand.parcel, event.node)
             if self._is_exact:
                 self._done(errand.parcel)
 
@@ -133,6 +148,8 @@ class ToNodes:
                 self._store(errand.parcel, event.node, event.epoch, reason)
             return len(errands)
         lost = max(0, len(errands) - self._kept)
+        for errand in errands[:lost]:
+            self._note("given up", errand.parcel, event.node)
         for errand in errands[lost:]:
             errand.parcel.left += 1
             self.left += 1

@@ -13,7 +13,7 @@ from overlay.systems.contextnet.records.records import Message
 class Parcel:
     """A record under way. ``data``: the bytes of its message, common to all nodes that it is for."""
 
-    __slots__ = ("attempts", "data", "epoch", "errands", "fresh", "left", "message", "record")
+    __slots__ = ("attempts", "data", "epoch", "errands", "fresh", "is_traced", "left", "message", "record")
 
     def __init__(self, record: Record, message: Message, data: bytes, epoch: int = 0, attempts: int = 0) -> None:
         self.record, self.message, self.data = record, message, data
@@ -24,6 +24,8 @@ class Parcel:
         """Of these, those in the pool."""
         self.left = 0
         """Nodes that have neither acknowledged it nor had it stored."""
+        self.is_traced = False
+        """Whether it is for one node, which is."""
 
 
 class Errand:

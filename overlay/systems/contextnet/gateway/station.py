@@ -8,6 +8,7 @@ from overlay.systems.contextnet.gateway.config import GatewayConfig
 from overlay.systems.contextnet.gateway.settings import NONE, SECRET
 from overlay.systems.contextnet.log_server import LogServer
 from overlay.systems.contextnet.records import codec
+from overlay.systems.contextnet.tracing import Tracer
 from overlay.systems.contextnet.transport.admission import Admission
 from overlay.systems.contextnet.transport.gateway import GatewayEnd
 from overlay.systems.contextnet.transport.greeting import Secret
@@ -22,6 +23,7 @@ class Station(LogServer):
         self.config = config
         self.settings = settings = config.settings
         self.chance: Chance = chances.upkeep
+        self.tracer = Tracer(config.trace_one_in)
         self.end = GatewayEnd(
             int(name.rpartition("-")[2]),
             config.secret,

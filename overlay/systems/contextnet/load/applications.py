@@ -8,7 +8,7 @@ settled when its answer is durable.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Any
 
@@ -17,14 +17,17 @@ from overlay.core.node import MILLISECOND
 from overlay.core.timers import earliest
 from overlay.journal.facts import ClientFact
 from overlay.log.node import Subscription
+from overlay.log.topics import Record
 from overlay.systems.contextnet.applications import application
 from overlay.systems.contextnet.applications.application import GROUP, Heard
-from overlay.systems.contextnet.load.draws import exponential
+from overlay.systems.contextnet.load.draws import exponential, region_name
 from overlay.systems.contextnet.load.open import Open, Stream, Waiting
 from overlay.systems.contextnet.load.plans import ClientPlan
 from overlay.systems.contextnet.load.shared import Shared
 from overlay.systems.contextnet.names import APPLICATION, answer_id, application_name, node_id
 from overlay.systems.contextnet.records.names import INBOUND, answers_topic
+from overlay.systems.contextnet.records.records import Message
+from overlay.systems.contextnet.routing.directory import Route
 from overlay.systems.contextnet.routing.replies import mqtt_client
 from overlay.systems.contextnet.rows import Cast, Repeated, row
 from overlay.systems.contextnet.rows import Held as HeldRow
@@ -100,6 +103,8 @@ class Application(application.Application):
     # ---- what it does
 
     def hear(self, heard: Heard) -> None:
+        if heard.topic in (self._answers, INBOUND):  # both have nodes as their keys
+            self._traced("read", heard.message.id, heard.record.key, record=heard.record)
         if heard.topic == self._answers:
             self._open.answered(heard.message.id, self.now)
             self.settle(heard.record)
@@ -131,6 +136,11 @@ class Application(application.Application):
     def _payload(self) -> bytes:
         return bytes(self.shared.workload.payload_bytes)
 
+    def send(self, node: bytes, message: Message, then: Callable[[], None] | None = None) -> Route:
+        route = super().send(node, message, then)
+        self._traced("unsent" if route.is_absent else "sent", message.id, node, topic=route.topic)
+        return route
+
     @property
     def _next_send(self) -> int | None:
         return None if self._rounds is None else self._rounds.next_due
@@ -149,9 +159,16 @@ class Application(application.Application):
         _, due = next(self._casts)
         workload = self.shared.workload
         definer, group = self._chance.randrange(workload.definers), self._chance.randrange(workload.groups)
-        message = self.compose(f"definer-{definer}/{group}", self._payload, now)
+        is_region = workload.square_km and not definer
+        name = f"definer-{definer}/{region_name(group, workload.regions_across) if is_region else group}"
+        message = self.compose(name, self._payload, now)
         self._report(Cast(message.id.hex(), definer, group, self.shared.us(due)), now)
         self.cast(message)
+
+    def _traced(self, step: str, id: bytes, node: bytes, *, topic: str = "", record: Record | None = None) -> None:
+        """A step of a message from or for a node, now."""
+        offset = self.wall_offset_ns
+        self._facts += self.shared.traced(step, id, node, self.name, self.now, offset, topic=topic, record=record)
 
     def _report(self, value: Any, now: int) -> None:
         self._facts.append(row(self.shared.us(now), value))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from math import log
+from math import cos, log, sin, tau
+from typing import NamedTuple
 
 import msgpack
 
@@ -17,6 +18,13 @@ from overlay.systems.contextnet.workload import EXPONENTIAL, FIXED, WEIBULL_SHAP
 
 _GAMMA_OF_MEAN = 1.2658235060572833
 """Γ(1 + 1/0.7): the mean of a Weibull distribution with scale 1."""
+
+
+class Place(NamedTuple):
+    """km."""
+
+    x: float
+    y: float
 
 
 class Draws:
@@ -79,6 +87,30 @@ class Draws:
             if values:
                 values[chance.randrange(len(values))] = chance.randrange(workload.groups)
 
+    def places(self, node: int) -> Iterator[Place]:
+        """Where a node is when it tells its context, without end if nodes drive: at first, and at each change.
+
+        It drives straight on from one to the next, turns by at most an eighth then, and is reflected at the edges.
+        """
+        side, speed = self._workload.square_km, self._workload.speed_kmh / 3_600
+        if not side:
+            return
+        chance, before = self.stream("places", node), 0
+        x, y, heading = side * chance.random(), side * chance.random(), tau * chance.random()
+        yield Place(x, y)
+        for at in self.changes(node):
+            way = speed * (at - before) / SECOND
+            x, y = _reflected(x + way * cos(heading), side), _reflected(y + way * sin(heading), side)
+            heading += (chance.random() - 0.5) * tau / 4
+            before = at
+            yield Place(x, y)
+
+    def region(self, place: Place) -> int:
+        """The number of the region of a place, as a group of the first definer."""
+        cell, across = self._workload.region_km, self._workload.regions_across
+        column, row = (min(int(value / cell), across - 1) for value in place)
+        return row * across + column
+
     def _poisson(self, purpose: str, node: int, per_s: float) -> Iterator[int]:
         if not per_s:
             return
@@ -93,6 +125,17 @@ def draws(workload: Workload, seed: int) -> Draws:
     return Draws(workload, seed)
 
 
+def region_name(region: int, across: int) -> str:
+    """As ``groups.selection.ByRegion`` names it: ``2:0``."""
+    return f"{region % across}:{region // across}"
+
+
+def _reflected(value: float, side: float) -> float:
+    """Within 0 and ``side``, without the latter."""
+    value %= 2 * side
+    return min(value if value < side else 2 * side - value, side * (1 - 1e-12))
+
+
 @lru_cache(maxsize=256)
 def _context(values: tuple[int, ...], size: int) -> bytes:
     found = {field_name(definer): value for definer, value in enumerate(values)}
@@ -101,9 +144,14 @@ def _context(values: tuple[int, ...], size: int) -> bytes:
     return data
 
 
-def context(values: list[int], size: int) -> bytes:
-    """A map with a field for each definer, of about ``size`` bytes."""
-    return _context(tuple(values), size)
+def context(values: list[int], size: int, place: Place | None = None) -> bytes:
+    """A map with a field for each definer, of about ``size`` bytes. The first one's are x and y if there is a place."""
+    if place is None:
+        return _context(tuple(values), size)
+    found = {**place._asdict(), **{field_name(definer): value for definer, value in enumerate(values) if definer}}
+    bare = len(msgpack.packb({**found, "pad": b""}))
+    data: bytes = msgpack.packb({**found, "pad": bytes(max(0, size - bare))})
+    return data
 
 
 def field_name(definer: int) -> str:

@@ -16,6 +16,7 @@ from overlay.systems.contextnet.load.shared import Shared
 from overlay.systems.contextnet.names import NODE
 from overlay.systems.contextnet.rows import Planned
 from overlay.systems.contextnet.settings import Settings
+from overlay.systems.contextnet.tracing import Tracer
 from overlay.systems.contextnet.transport.budget import Budget
 from overlay.systems.contextnet.workload import Workload
 
@@ -51,6 +52,7 @@ class Fleet:
             counters,
             draws(workload, seed),
             budget,
+            Tracer(settings.trace_one_in),
         )
         self.clients: list[Any] = [_client(plan, self._shared) for plan in plans]
         numbers = sorted(self._shared.draws.disconnecting.intersection(plan.number for plan in plans))

@@ -15,12 +15,13 @@ from overlay.systems.contextnet.load.open import Open, Stream, Waiting
 from overlay.systems.contextnet.load.plans import ClientPlan, starts_at
 from overlay.systems.contextnet.load.shared import Shared
 from overlay.systems.contextnet.names import NODE, answer_id, node_id
-from overlay.systems.contextnet.nodes.node import Connected, MobileNode, Parted, Received
+from overlay.systems.contextnet.nodes.node import Accepted, Connected, MobileNode, Parted, Received
 from overlay.systems.contextnet.records.names import INBOUND as INBOUND_TOPIC
 from overlay.systems.contextnet.records.records import Message
-from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Repeated, Shifted, row
+from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Placed, Repeated, Shifted, row
 from overlay.systems.contextnet.transport.events import Ending
 from overlay.systems.contextnet.workload import GRACEFUL, INBOUND, SAME
+from overlay.systems.roles import client_name
 
 
 class Node:
@@ -51,7 +52,7 @@ class Node:
         """By turns, when it goes off and when it returns."""
         self._moves = Stream(draws.moves(plan.number), windows.measuring)
         self._changes = Stream(draws.changes(plan.number), windows.measuring)
-        self._values = draws.values(plan.number)
+        self._values, self._places = draws.values(plan.number), draws.places(plan.number)
         self._off_since = 0
         self._received: set[bytes] = set()
         """Ids of all messages that were handed over."""
@@ -162,9 +163,13 @@ class Node:
 
     def _next_context(self, now: int) -> bytes:
         values, workload = next(self._values), self.shared.workload
+        place = next(self._places, None)
+        if place is not None:
+            values[0] = self.shared.draws.region(place)
+            self.report(Placed(self.number, *place, self._us(now)), now)
         if values:
             self.report(ContextSet(self.number, values, self._us(now)), now)
-        return context(values, workload.context_bytes)
+        return context(values, workload.context_bytes, place)
 
     def _send(self, order: int, intended: int, now: int) -> None:
         payload = bytes(self.shared.workload.payload_bytes)
@@ -172,11 +177,14 @@ class Node:
         self._open.sent(message.id, Waiting(self.number, order, intended, now, self._server))
         if not self.core.send(message, now):
             self._open.refused(message.id, now)
+        self._traced("sent", message.id, now)
 
     def _answer(self, message: Message, now: int) -> None:
         """At once."""
         payload = bytes(self.shared.workload.payload_bytes)
-        self.core.send(self.core.compose(message.reply_to, payload, now, id=answer_id(message.id)), now)
+        answer = self.core.compose(message.reply_to, payload, now, id=answer_id(message.id))
+        self.core.send(answer, now)
+        self._traced("sent", answer.id, now)
 
     # ---- what happens to it
 
@@ -188,12 +196,16 @@ class Node:
     def _note(self, event: NodeEvent, now: int) -> None:
         if isinstance(event, Received):
             self._receive(event.message, now)
+        elif isinstance(event, Accepted):
+            self._traced("accepted", event.id, now)
         elif isinstance(event, Connected):
             self._connected(event, now)
         elif isinstance(event, Parted):
             self._end_connection("" if event.reason == Ending.DONE else event.reason, now)
 
     def _receive(self, message: Message, now: int) -> None:
+        if message.reply_to or message.destination == self.core.name:
+            self._traced("received", message.id, now)
         if message.reply_to:
             if message.id in self._received:
                 self.report(Repeated(message.id.hex(), self._us(now)), now)
@@ -230,6 +242,11 @@ class Node:
     def _end_absence(self, now: int) -> None:
         self.report(Absence(self.number, self._us(self._off_since), self._us(now)), now)
         self._off_since = 0
+
+    def _traced(self, step: str, id: bytes, now: int) -> None:
+        """A step of one of its messages."""
+        place, offset = client_name(self.identity), self.core.wall_offset_ns
+        self._facts += self.shared.traced(step, id, self.core.id, place, now, offset)
 
     def report(self, value: Any, now: int) -> None:
         """A row."""

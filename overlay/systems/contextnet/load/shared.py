@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from overlay.core.addresses import Address
+from overlay.journal.facts import Row
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
+from overlay.log.topics import Record
 from overlay.systems.contextnet.load.draws import Draws
+from overlay.systems.contextnet.rows import row, step
 from overlay.systems.contextnet.settings import Settings
+from overlay.systems.contextnet.tracing import Tracer
 from overlay.systems.contextnet.transport.budget import Budget
 from overlay.systems.contextnet.workload import Workload
 
@@ -33,6 +37,7 @@ class Shared:
     """Those of the tally."""
     draws: Draws
     budget: Budget
+    tracer: Tracer
     index_of: dict[Address, int] = field(init=False)
     """Of gateways, by address."""
 
@@ -42,6 +47,25 @@ class Shared:
     def us(self, now: int) -> int:
         """Microseconds since the zero of the deployment."""
         return (now - self.windows.zero) // US
+
+    def traced(
+        self,
+        step_name: str,
+        id: bytes,
+        node: bytes,
+        place: str,
+        now: int,
+        wall_offset_ns: int,
+        *,
+        topic: str = "",
+        record: Record | None = None,
+    ) -> list[Row]:
+        """A step of ``tracing.STEPS`` at a client, as a row if its node is traced."""
+        if not self.tracer.follows(node):
+            return []
+        self.tracer.note(step_name, id, node, now, topic, record=record)
+        wall_us = (self.windows.zero + wall_offset_ns) // US
+        return [row(self.us(one.at), step(one, place, wall_us)) for one in self.tracer.take()]
 
     def phase(self, at: int) -> str:
         return "measuring" if at >= self.windows.measuring else "warming"

@@ -51,6 +51,7 @@ class Ledger:
         return {
             "sent": len(self.due),
             **{name: counted[name] for name in COLUMNS},
+            "stored": sum(map(self.was_stored, self.due)),
             "duplicates": sum(one.id in known for one in self._repeated),
             **self._shares(),
             **self._times(),

@@ -38,6 +38,7 @@ from overlay.systems.contextnet.records.names import (
 from overlay.systems.contextnet.records.records import ConnectionReport, Discarded, Outbound, Reason, Unsent
 from overlay.systems.contextnet.routing.listed import ListedGateways
 from overlay.systems.contextnet.routing.settings import EVERYONE, RoutingSettings
+from overlay.systems.contextnet.tracing import Tracer
 
 GROUP: Final = "mtd"
 """Its members share the partitions of ``unsent``."""
@@ -60,8 +61,9 @@ class Mtd(LogServer):
         retention_s: float,
         chances: Chances,
         wall_offset_ns: int,
+        trace_one_in: int = 0,
     ) -> None:
-        """``retention_s``: for how long the log keeps records."""
+        """``retention_s``: for how long the log keeps records. ``trace_one_in``: as ``tracing.Tracing``."""
         super().__init__(name, address, chances, wall_offset_ns)
         self._is_everyone = routing.routing == EVERYONE
         self._lifetimes = Lifetimes(settings, retention_s)
@@ -79,6 +81,7 @@ class Mtd(LogServer):
         self._waiting: OrderedDict[bytes, None] = OrderedDict()
         """Nodes that wait until fewer appends are under way."""
         self._stays: deque[Stay] = deque(maxlen=MOST_TRACES)
+        self.tracer = Tracer(trace_one_in)
         self._subscriptions = self._subscribed()
 
     # ---- a LogNode
@@ -214,6 +217,8 @@ class Mtd(LogServer):
         expires = self._lifetimes.expires_us(found.message, record.appended_us)
         entry = Entry(node, record.partition, record.position, found.epoch, record.appended_us, expires, record.value)
         self.counters["stored_in_all"] += 1
+        if self.tracer.follows(node):
+            self.tracer.note("stored", found.message.id, node, self.now, record=record, detail=found.reason)
         for evicted in self.store.put(entry):
             self._discard(evicted, EVICTED)
         self._send_next(node)
@@ -270,6 +275,8 @@ class Mtd(LogServer):
     def _end(self, entry: Entry, ending: str, id: bytes, topic: str, record: Any) -> None:
         self.counters[f"stored_{ending}"] += 1
         self._stays.append(Stay(id, entry.node, entry.stored_us, self.wall_us, ending))
+        if self.tracer.follows(entry.node):
+            self.tracer.note("sent on" if ending == SENT else ending, id, entry.node, self.now, topic)
         self._under_way += 1
         self._ending[entry] = None
         self.append(topic, entry.node, codec.write(record), lambda: self._ended(entry))

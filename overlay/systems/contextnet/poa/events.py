@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -31,6 +32,13 @@ class GatewayLapsed(NodeEvent):
     gateway: str
 
 
+@dataclass(frozen=True, slots=True)
+class MovesOrdered(NodeEvent):
+    """Nodes were told to move, in one round."""
+
+    nodes: int
+
+
 class Round(NamedTuple):
     """A round of the manager that acts, for ``traces``."""
 
@@ -42,5 +50,13 @@ class Round(NamedTuple):
     wanted: Mapping[str, int]
     """In(X); empty if no move was considered."""
     scores: Mapping[str, float]
-    moves: int
+    given: Counter[str]
+    """Nodes that each gateway was told to give away; ``taken``: that were told to move to it."""
+    taken: Counter[str]
     budget: int
+    draining: frozenset[str]
+    """Gateways that are to be empty."""
+
+    @property
+    def moves(self) -> int:
+        return sum(self.given.values())

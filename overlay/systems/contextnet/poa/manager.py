@@ -7,7 +7,7 @@ owns the partition of ``handover`` in the common group acts; it reads there who 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
@@ -19,7 +19,7 @@ from overlay.log.node import Assignment, Start, Subscription
 from overlay.log.topics import Record
 from overlay.systems.contextnet.log_server import LogServer
 from overlay.systems.contextnet.poa.balancer import Balancer, Plan
-from overlay.systems.contextnet.poa.events import Acting, GatewayActive, GatewayLapsed, Round, StandingBy
+from overlay.systems.contextnet.poa.events import Acting, GatewayActive, GatewayLapsed, MovesOrdered, Round, StandingBy
 from overlay.systems.contextnet.poa.gateways import MOST_REPORTS, Gateway, Gateways
 from overlay.systems.contextnet.poa.lists import Lists
 from overlay.systems.contextnet.poa.pings import Pings
@@ -231,9 +231,16 @@ class PoaManager(LogServer):
         counts = self._counts()
         plan = self._plan(counts)
         is_new = self._rounds_acting <= self.settings.persistence
-        moves = 0 if plan is None or is_new else self._move(plan, counts)
+        moves = [] if plan is None or is_new else self._move(plan, counts)
         wanted, budget = ({}, 0) if plan is None else (plan.wanted, plan.budget)
-        self._rounds.append(Round(self.now, self._round, counts, wanted, self._balancer.scores, moves, budget))
+        if moves:
+            self.noted.append(MovesOrdered(len(moves)))
+        given, taken = (Counter(move[end] for move in moves) for end in (0, 1))
+        draining, scores = frozenset(self._draining()), dict(self._balancer.scores)
+        self._rounds.append(Round(self.now, self._round, counts, wanted, scores, given, taken, budget, draining))
+
+    def _draining(self) -> set[str]:
+        return {name for name, found in self._active.items() if not found.capacity}
 
     def _ranked(self) -> Mapping[str, float]:
         """A score for each active gateway. If the rank fails, they keep theirs; one without has that of an average."""
@@ -256,7 +263,7 @@ class PoaManager(LogServer):
 
     def _plan(self, counts: Mapping[str, int]) -> Plan | None:
         """``None``: it does not know yet where nodes are, or balances nothing."""
-        draining = {name for name, found in self._active.items() if not found.capacity}
+        draining = self._draining()
         giving = set(self._active) if self.settings.balancing else draining
         is_known = all(self.seats.has_reported(name) or not found.connections for name, found in self._active.items())
         if not giving or not is_known:
@@ -264,10 +271,11 @@ class PoaManager(LogServer):
         movable = {name: sum(1 for _ in self.seats.movable(name, self.now)) if name in giving else 0 for name in counts}
         return self._balancer.plan(counts, movable, draining)
 
-    def _move(self, plan: Plan, counts: Mapping[str, int]) -> int:
+    def _move(self, plan: Plan, counts: Mapping[str, int]) -> list[tuple[str, str]]:
+        """Returns the source and the target of each node that was told to move."""
         lack = {name: wanted - counts[name] for name, wanted in plan.wanted.items() if wanted > counts[name]}
         order = sorted(lack, key=lambda name: (-lack[name], name))
-        moved = 0
+        moved: list[tuple[str, str]] = []
         for source, targets in plan.moves.items():
             reason = "load" if self._active[source].capacity else "drain"
             for node, target in zip(self.seats.worst(source, len(targets), self.now), targets, strict=True):
@@ -277,7 +285,7 @@ class PoaManager(LogServer):
                 self.append(HANDOVER, source.encode(), codec.write(hand_over))
                 assert not self.seats.is_held(node, self.now), "a node is moved once in hold_s"
                 self.seats.order(node, target, self.now)
-                moved += 1
+                moved.append((source, target))
         return moved
 
     # ---- what is seen of it

@@ -1,0 +1,1 @@
+"""The messages of a run: the list, and one message's way."""
