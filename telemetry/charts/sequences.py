@@ -6,9 +6,10 @@ visible.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from collections.abc import Sequence as Several
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 MOST = 300
@@ -64,6 +65,18 @@ class Sequence:
     """Number of equal steps."""
     left_out: int
     """Messages beyond ``MOST``, and those of participants without a lifeline."""
+
+
+def numbered(sent: Iterable[Sent], is_server: Callable[[Any], bool]) -> list[Sent]:
+    """In the order of sending. Those between servers have a number, from 1, and a position on the overlay."""
+    found = sorted(sent, key=lambda one: one.sent_us)
+    positions = count()
+    return [
+        replace(one, number=(at := next(positions)) + 1, passage=at)
+        if is_server(one.sender) and is_server(one.receiver)
+        else one
+        for one in found
+    ]
 
 
 def participants(sent: Several[Sent]) -> list[Any]:
