@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.hosting.streams import Streams
 from brokerweb.networks.models import Network
-from brokerweb.systems.contract import Entry, Part, Web
+from brokerweb.systems.contract import Entry, Part, Rows, Web
 from brokerweb.systems.silbops.breakeven.observed import observed
 from brokerweb.systems.silbops.doors.host import HOST
+from brokerweb.systems.silbops.messages import of_runs
 from brokerweb.systems.silbops.running import arms
 
 
@@ -38,9 +39,13 @@ class SilbopsWeb(Web):
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         return (
+            Part("publications", "Publications", "silbops/messages_part.html"),
             Part("map", "Map", "silbops/map_part.html"),
             Part("arms", "Both arms", "silbops/arms_part.html", arms.shown(run)),
         )
+
+    def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
+        return of_runs.listed(run, chosen, offset, limit)
 
     def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
         found = observed(experiment.pk)
