@@ -90,6 +90,10 @@ def the_way_of_a_publication(olga: Client, run: Run) -> None:
     told = olga.get(f"/api/runs/{run.pk}/traces/{row['id']}/").json()
     assert len(told["deliveries"]) == row["delivered"] > 0
     assert [one["kind"] for one in told["messages"]] == kinds
+    assert {one["client"] for one in told["without"]} | {one["client"] for one in told["deliveries"]} == {
+        f"subscriber-{number}" for number in range(6)
+    }
+    assert not any("nothing" in one["says"] for one in told["without"]), "none lost it"
     assert olga.get(f"/api/runs/{run.pk}/traces/publisher-0-0/").status_code == 404
     assert olga.get(f"/runs/{run.pk}/silbops/publications/publisher-0-0/").status_code == 404
 

@@ -103,6 +103,20 @@ def test_who_says_no_is_told_at_each_broker(run: Run) -> None:
         assert all(one.candidates <= one.rows for one in matched)
 
 
+def test_who_does_not_get_it_and_why(run: Run) -> None:
+    """By what subscribers had set, whatever was traced."""
+    says = set[str]()
+    for way in ways_of(run, publisher="publisher-1"):
+        against = way_files.without(way, run[1], run[0].run)
+        assert against is not None
+        got = {one.client for one in way.records.deliveries}
+        assert sorted({one.client for one in against} | got) == [f"subscriber-{number}" for number in range(6)]
+        assert len(against) == 6 - len(got)
+        says |= {one.says for one in against if not one.candidates}
+        assert all("pub." in one.says for one in against if one.candidates), "a function of context"
+    assert any(" is missing" in one for one in says) and any(", not " in one for one in says), "a constraint"
+
+
 def test_after_a_move_it_comes_by_the_old_broker(run: Run) -> None:
     ways = ways_of(run)
     steps = {one.step for way in ways for one in way.steps}

@@ -12,7 +12,11 @@ from overlay.systems.silbops.system import SYSTEM
 from telemetry.lake.message_rows import find as find_row
 from telemetry.lake.message_rows import own_rows
 from telemetry.lake.runs import Lake, RunFiles
+from telemetry.systems.silbops.objections import Against, objections
 from telemetry.systems.silbops.ways import Delivery, Records, Step, Way, is_broker
+
+MOST_SUBSCRIPTIONS = 20_000
+"""That are looked at to say who did not get a publication: some tenths of a second."""
 
 
 def find(files: RunFiles, lake: Lake, message: str) -> Way | None:
@@ -30,6 +34,18 @@ def find(files: RunFiles, lake: Lake, message: str) -> Way | None:
         return Way(Records(row, one["called_us"], *content))
     steps, deliveries = _steps(lake, files.run, row["about"]), _deliveries(lake, files.run, row)
     return Way(Records(row, one["called_us"], *content, steps, deliveries))
+
+
+def without(way: Way, lake: Lake, run: str) -> list[Against] | None:
+    """Clients that did not get it, and what says no; ``None``: there are too many subscriptions to look at."""
+    before = [("called_us", "<=", way.records.sent_us)]
+    tables = (own_rows(lake, run, SYSTEM.name, name, before) for name in ("subscribed", "unsubscribed", "contexts"))
+    subscribed, unsubscribed, contexts = tables
+    if len(subscribed) > MOST_SUBSCRIPTIONS:
+        return None
+    of, got = way.records, {one.client for one in way.records.deliveries}
+    but = {*got, way.row["publisher"]}
+    return objections(subscribed, unsubscribed, contexts, of.notification, of.context, of.scope, but)
 
 
 def _steps(lake: Lake, run: str, about: str) -> list[Step]:

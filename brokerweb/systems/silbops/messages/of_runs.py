@@ -12,6 +12,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.systems.contract import Rows
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.silbops import messages, way_files
+from telemetry.systems.silbops.objections import Against
 from telemetry.systems.silbops.ways import Way
 
 INTERNAL = frozenset(("about",))
@@ -32,6 +33,11 @@ def way_of(run: Run, message: str) -> Way | None:
     return way_files.find(files(run), Lake(settings.LAKE), message)
 
 
+def without(run: Run, way: Way) -> list[Against] | None:
+    """As ``way_files.without``; none of a publication that was refused."""
+    return [] if way.row["outcome"] == "refused" else way_files.without(way, Lake(settings.LAKE), run.pk)
+
+
 def found(run: Run, message: str) -> dict[str, Any] | None:
     """One publication: its content, steps of brokers, messages between participants, and its deliveries."""
     way = way_of(run, message)
@@ -41,6 +47,7 @@ def found(run: Run, message: str) -> dict[str, Any] | None:
     sent = [
         {name: value for name, value in asdict(one).items() if name not in ("code", "passage")} for one in way.messages
     ]
+    against = without(run, way)
     return {
         **_shown(way.row),
         "sent_us": records.sent_us,
@@ -50,6 +57,7 @@ def found(run: Run, message: str) -> dict[str, Any] | None:
         "steps": [one._asdict() for one in way.steps],
         "messages": sent,
         "deliveries": [one._asdict() for one in records.deliveries],
+        "without": None if against is None else [one._asdict() for one in against],
     }
 
 

@@ -34,6 +34,13 @@ class PublicationDeliverySerializer(serializers.Serializer):
     received_us = serializers.IntegerField()
 
 
+class PublicationAgainstSerializer(serializers.Serializer):
+    client = serializers.CharField()
+    subscriptions = serializers.IntegerField()
+    candidates = serializers.IntegerField(help_text="Of these, whose content matches")
+    says = serializers.CharField(help_text="What says no")
+
+
 class PublicationWaySerializer(serializers.Serializer):
     """A publication of a run of SilboPS; times in microseconds since its launch."""
 
@@ -60,3 +67,8 @@ class PublicationWaySerializer(serializers.Serializer):
     steps = PublicationStepSerializer(many=True, help_text="If it was traced")
     messages = PublicationMessageSerializer(many=True)
     deliveries = PublicationDeliverySerializer(many=True)
+    without = PublicationAgainstSerializer(
+        many=True,
+        allow_null=True,
+        help_text="Subscribers that did not get it, by what they had set when it was published; null: too many",
+    )

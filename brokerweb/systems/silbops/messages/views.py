@@ -29,7 +29,8 @@ LABELS = {
     "traced": "Traced",
 }
 assert tuple(LABELS) == messages.SHOWS
-DELIVERIES = 100
+DELIVERIES, WITHOUT = 100, 100
+"""Rows of tables."""
 
 
 @login_required
@@ -65,6 +66,7 @@ def detail(request: HttpRequest, run_id: str, publication: str) -> HttpResponse:
     if way is None:
         raise Http404("This run has no publication with this id.")
     row, sent, records = way.row, list(way.messages), way.records
+    without = of_runs.without(run, way)
     context = {
         "run": run,
         "row": row,
@@ -78,6 +80,9 @@ def detail(request: HttpRequest, run_id: str, publication: str) -> HttpResponse:
             {"of": one, "since_us": one.received_us - row["at_us"]} for one in records.deliveries[:DELIVERIES]
         ],
         "further": max(0, len(records.deliveries) - DELIVERIES),
+        "without": without[:WITHOUT] if without else (),
+        "without_all": None if without is None else len(without),
+        "without_further": max(0, len(without or ()) - WITHOUT),
         "walk": shown.walk(way),
         "graph": pictures.of_document(run.configuration["topology"]),
         **sequences.drawn(

@@ -13,6 +13,7 @@ from waxwing._async import lists
 from waxwing._async.context import AsyncContextOf
 from waxwing._async.experiments import AsyncExperiments, AsyncRuns
 from waxwing._async.federation import AsyncFederationOf
+from waxwing._async.pubsub import AsyncPubsubOf
 from waxwing._async.resources import AsyncNetworks, AsyncReports, AsyncStudies, AsyncTopologies
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import Answer
@@ -52,6 +53,10 @@ class AsyncClient:
     def federation(self, network: str) -> AsyncFederationOf:
         """The federated brokers of a network, by its id."""
         return self.networks.federation(network)
+
+    def pubsub(self, network: str) -> AsyncPubsubOf:
+        """The publish/subscribe of a network of SilboPS, by its id."""
+        return self.networks.pubsub(network)
 
     async def api(
         self,

@@ -14,6 +14,7 @@ from waxwing._sync import lists
 from waxwing._sync.context import ContextOf
 from waxwing._sync.experiments import Experiments, Runs
 from waxwing._sync.federation import FederationOf
+from waxwing._sync.pubsub import PubsubOf
 from waxwing._sync.resources import Networks, Reports, Studies, Topologies
 from waxwing._sync.transport import Transport
 from waxwing.calls import Answer
@@ -53,6 +54,10 @@ class Client:
     def federation(self, network: str) -> FederationOf:
         """The federated brokers of a network, by its id."""
         return self.networks.federation(network)
+
+    def pubsub(self, network: str) -> PubsubOf:
+        """The publish/subscribe of a network of SilboPS, by its id."""
+        return self.networks.pubsub(network)
 
     def api(
         self,

@@ -8,6 +8,7 @@ from typing import Any
 from waxwing._sync import lists, waits
 from waxwing._sync.context import ContextOf
 from waxwing._sync.federation import FederationOf
+from waxwing._sync.pubsub import PubsubOf
 from waxwing._sync.transport import Transport
 from waxwing.calls import at, call, segment
 from waxwing.errors import RunFailed
@@ -98,6 +99,9 @@ class Networks:
 
     def federation(self, network: str) -> FederationOf:
         return FederationOf(self._transport, network)
+
+    def pubsub(self, network: str) -> PubsubOf:
+        return PubsubOf(self._transport, network)
 
     def _do(self, network: str, what: str) -> Network:
         return Network.of((self._transport.send(call("POST", at("networks", network, what), body={}))).data)
