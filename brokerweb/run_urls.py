@@ -8,6 +8,7 @@ from brokerweb.runlist import bulk_views
 from brokerweb.runlist import views as runlist
 from brokerweb.runpage import action_views, whatif_views
 from brokerweb.runpage import views as runpage
+from brokerweb.wirelab import replay_views
 
 experiments = [
     path("", views.index, name="list"),
@@ -36,6 +37,7 @@ runs = [
     path("<str:run_id>/brokers/", runpage.totals, name="brokers"),
     path("<str:run_id>/brokers/<str:index>/", runpage.broker, name="broker"),
     path("<str:run_id>/log/", runpage.log, name="log"),
+    path("<str:run_id>/replay/", replay_views.index, name="replay"),
     path("<str:run_id>/what-if/", whatif_views.what_if, name="what-if"),
     path("<str:run_id>/difference/", whatif_views.difference, name="difference"),
     path("<str:run_id>/labels/", bulk_views.write_on, name="labels"),

@@ -150,6 +150,7 @@ def _page(
             {
                 "index": index,
                 "full": full,
+                "is_node": index < network.deployed["brokers"],
                 "state": states.get(index, "stopped"),
                 "is_drained": changes.is_drained(network, index),
                 "links": neighbours[index][:NEIGHBOURS],

@@ -122,7 +122,7 @@ def _draft(network: Network) -> Draft:
 def _separated(before: Draft, after: Draft) -> str:
     """A sentence if the change takes the last way between brokers."""
     parts = drafts.parts(after)
-    if len(parts) <= max(len(drafts.parts(before)), 1) or not after.system.can_grow:
+    if len(parts) <= max(len(drafts.parts(before)), 1) or not after.system.can_shrink:
         return ""
     cut_off = ", ".join(map(str, (index for part in parts[1:] for index in part)))
     return f"Afterwards the network is in {len(parts)} parts: the others cannot reach broker {cut_off}."

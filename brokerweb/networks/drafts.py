@@ -50,6 +50,12 @@ class Draft:
         return frozenset(index for index in range(self.deployed["brokers"]) if str(index) not in self.members)
 
     @property
+    def others(self) -> frozenset[int]:
+        """Servers that are no nodes of the topology, which always run. Raises ``InvalidSetting``, as ``check``."""
+        roles = self.system.roles(self.system.setup(self.settings, None, graph_of(self.deployed)))
+        return frozenset(range(self.deployed["brokers"], sum(role.count for role in roles)))
+
+    @property
     def links(self) -> frozenset[Ends]:
         return frozenset(Link(**link).ends for link in self.deployed["links"])
 
@@ -98,13 +104,13 @@ class Draft:
         return new
 
     def remove(self, index: int) -> None:
-        self._require_growth("brokers cannot be removed")
+        self._require_shrinking("brokers cannot be removed")
         self.known(index, "broker")
         self.deployed["links"] = [link for link in self.deployed["links"] if index not in (link["a"], link["b"])]
         self.members[str(index)] = REMOVED
 
     def drain(self, index: int) -> None:
-        self._require_growth("brokers cannot be drained")
+        self._require_shrinking("brokers cannot be drained")
         self.members[str(self.known(index, "broker"))] = DRAINED
 
     def run(self, index: int) -> None:
@@ -178,6 +184,10 @@ class Draft:
         if not self.system.can_grow:
             raise InvalidSetting("system", f"{self.system.title} has a fixed number of servers; {sentence}")
 
+    def _require_shrinking(self, sentence: str) -> None:
+        if not self.system.can_shrink:
+            self._require_growth(sentence)
+
     def _require_one(self) -> None:
         if not self.running:
             raise InvalidSetting("broker", "none would be left that runs; stop the network instead")
@@ -190,9 +200,9 @@ def steps(before: Draft, after: Draft, rows: Iterable[Mapping[str, Any]]) -> lis
         if row["state"] not in GONE_STATES:
             states[row["index"]] = _state(row["state"])
             old |= {row["index"]} if row.get("is_old") else set()
-    revision = after.settings
+    stay = after.running | after.others
     revisions = {index: None if index in old else before.settings for index in states}
-    desired = rollout.Desired(after.running, after.links, dict.fromkeys(after.running, revision))
+    desired = rollout.Desired(stay, after.links, dict.fromkeys(stay, after.settings))
     return rollout.remaining(desired, rollout.Observed(states, before.links, revisions))
 
 

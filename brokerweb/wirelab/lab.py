@@ -12,6 +12,8 @@ from brokerweb.wirelab.exchanges import Exchange, Once
 from overlay.core.chance import Chance
 from overlay.core.errors import InvalidSetting
 
+FAMILIES = ("request", "answer", "refusal", "update", "acknowledgement", "upkeep")
+"""Of messages, each with a colour of its own in ``static/js/replay-picture.js``."""
 SEPARATOR = "separator"
 """The kind of a segment between fields."""
 
@@ -169,6 +171,9 @@ class Lab(ABC):
     """Heading of ``Dissection.inside``."""
     send_note: str = ""
     """What the lab does by itself while it sends."""
+    families: Mapping[str, tuple[str, Collection[int]]] = {}
+    """Of ``FAMILIES``, in this order, a title and the codes of its messages; all other codes are of the last one.
+    Empty: recorded runs are not replayed over the overlay."""
 
     @property
     @abstractmethod
@@ -204,6 +209,11 @@ class Lab(ABC):
     def recorded_filter(self) -> str:
         """The filter of lists of runs that finds its recorded ones."""
         return f"record_mb > 0 and system = {self.system}"
+
+    def family_of(self, code: int | None) -> str:
+        """That of a message; empty without families."""
+        found = (name for name, (_, codes) in self.families.items() if code in codes)
+        return next(found, next(reversed(self.families), ""))
 
     def follow_up(self, asked: bytes, answer: bytes) -> bytes | None:
         """What the lab sends from the same port after this answer, once; ``None``: nothing."""

@@ -95,7 +95,7 @@ def members(
 ) -> tuple[tuple[int, str], ...]:
     require_object(values, "members")
     assert isinstance(values, Mapping)
-    if values and (is_run or not system.can_grow):
+    if values and (is_run or not system.can_shrink):
         raise InvalidSetting("members", f"must be empty: all servers of {system.title} run as long as it does")
     for index in values:
         if not (isinstance(index, str) and index.isascii() and index.isdigit() and int(index[:8]) < servers):

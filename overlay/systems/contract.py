@@ -112,8 +112,11 @@ class System(ABC):
     table_gauge: ClassVar[str] = ""
     """The gauge with the bytes of a server's table, shown as ``table_bytes``; empty: its servers have no table."""
     can_grow: ClassVar[bool] = False
-    """Whether servers and links can be added to a running network and taken from it. Its assembly then follows
-    (``Assembly.reshape``). Settings can change, and servers restart, in networks of every system."""
+    """Whether servers and links can be added to a running network and taken from it, with ``can_shrink``. Its assembly
+    then follows (``Assembly.reshape``). Settings can change, and servers restart, in networks of every system."""
+    can_shrink: ClassVar[bool] = False
+    """Whether nodes of the topology can leave a running network, for good or until they are returned, so that the
+    others go on without them."""
     shared_settings: ClassVar[frozenset[str]] = frozenset()
     """Settings that all servers of a network must have in common, or that its assembly uses: they cannot change while
     it runs, since servers restart with changed settings one at a time."""

@@ -3,11 +3,11 @@
 
 const ROWS = 1000; // approximate messages per chunk
 const KEPT = 24; // cached chunks; the oldest is evicted
-const MOST = 10_000; // rows per response
 
 export class Feed {
-  constructor({ messages, first_us, last_us, bins }) {
+  constructor({ messages, page_size, first_us, last_us, bins }) {
     this.url = messages;
+    this.size = page_size;
     this.first = first_us;
     this.last = last_us;
     this.query = "";
@@ -58,14 +58,16 @@ export class Feed {
     const { parts, loaded, asked } = this;
     const { from, to } = parts[part];
     const rows = [];
-    let next = `${this.url}?${new URLSearchParams({ from_us: from, to_us: to, page_size: MOST, ...(this.query && { query: this.query }) })}`;
+    const chosen = { from_us: from, to_us: to, page_size: this.size, ...(this.query && { query: this.query }) };
+    const address = (page) => `${this.url}?${new URLSearchParams({ ...chosen, page })}`;
+    let next = address(1);
     try {
       while (next) {
         const answer = await fetch(next, { headers: { Accept: "application/json" } });
         if (!answer.ok) throw new Error(`Messages could not be loaded: HTTP status ${answer.status}.`);
         const page = await answer.json();
         rows.push(...page.results);
-        next = page.next;
+        next = page.next || (page.page < page.pages && address(page.page + 1));
       }
     } finally {
       asked.delete(part);

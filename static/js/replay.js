@@ -45,8 +45,8 @@ const speed = () => 10 ** state.exponent;
 const perSecond = () => Math.min(20, Math.max(0.2, 2 * speed())); // messages, in message-by-message mode
 const brief = (number) => String(Number(number.toPrecision(2)));
 const seconds = (time) => `${(time / 1e6).toFixed(6)}\u202fs`;
-const end = (broker) => (broker === null ? "a client" : `broker ${broker}`);
-const short = (broker) => (broker === null ? "client" : broker);
+const end = (broker) => (broker === null ? "a client" : data.servers[broker] || `broker ${broker}`);
+const short = (broker) => (broker === null ? "client" : data.servers[broker] || broker);
 
 // ---- moving
 
@@ -186,7 +186,7 @@ function listMessages() {
   list.replaceChildren(...rows.map(item));
   const row = current.at_us === undefined ? null : current;
   by("description").textContent = row ? inWords(row) : "No message sent yet.";
-  by("text").textContent = row ? row.text + (row.bytes > row.text.length ? "…" : "") : "";
+  by("text").textContent = row ? row.text + (data.begins && row.bytes > row.text.length ? "…" : "") : "";
 }
 
 function inWords(row) {

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from overlay import __version__
 from overlay.core.addresses import Address
 from overlay.core.engines import SIMULATED
+from overlay.core.node import SECOND
 from overlay.journal.recording import BadRecording, Recording, What, recordings_in
 from telemetry.errors import TelemetryError
 from telemetry.lake import pcapng
@@ -44,6 +45,16 @@ class Datagram(NamedTuple):
     @property
     def at_us(self) -> int:
         return self.at_ns // 1000
+
+
+class Passage(NamedTuple):
+    """A datagram, and what became of it."""
+
+    of: Datagram
+    arrived_us: int | None
+    """Since the deployment's zero; ``None`` if no server recorded it."""
+    is_lost: bool | None
+    """Whether it went to a server that recorded something later, and not it; ``None`` if it arrived, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +154,32 @@ def datagrams(recordings: Sequence[Recording]) -> Iterator[Datagram]:
             is_sender = what == What.SENT
             source, to = (own, other) if is_sender else (other, own)
             yield Datagram(number, at, source, to, data, is_sender)
+
+
+def passages(recordings: Sequence[Recording], most: int) -> tuple[list[Passage], bool]:
+    """The first ``most`` datagrams with their arrivals, and whether there are more."""
+    order, found, cut_ns = InOrder(recordings), list[Datagram](), None
+    arrivals: dict[int, int] = {}
+    last: dict[Address, int] = {}
+    for number, is_new, (at, own, what, other, data) in order:
+        if cut_ns is not None and at > cut_ns + SECOND:  # what was under way has arrived or is lost
+            break
+        last[own] = at
+        if what == What.RECEIVED:
+            arrivals[number] = at // 1000
+        if not is_new:
+            continue
+        if number >= most:
+            cut_ns = at if cut_ns is None else cut_ns
+            continue
+        is_sender = what == What.SENT
+        source, to = (own, other) if is_sender else (other, own)
+        found.append(Datagram(number, at, source, to, data, is_sender))
+    waiting = {number for numbers in order.under_way.values() for number in numbers}
+    return [
+        Passage(one, arrivals.get(one.number), one.at_ns < last.get(one.to, 0) if one.number in waiting else None)
+        for one in found
+    ], cut_ns is not None
 
 
 def capture(

@@ -229,7 +229,7 @@ def test_quotas_are_refused_with_the_number_in_use(api: APIClient, network: Netw
     assert "You have 1 of 1 networks. All networks that run have 5 of 100 brokers." in page
 
 
-@pytest.mark.parametrize("system", [name for name, system in SYSTEMS.items() if not system.can_grow])
+@pytest.mark.parametrize("system", [name for name, system in SYSTEMS.items() if not system.can_shrink])
 def test_a_system_with_a_fixed_number_of_servers_refuses_in_a_sentence(api: APIClient, system: str) -> None:
     made = api.post("/api/networks/", {"name": "n", "system": system}, format="json").json()
     base = f"/api/networks/{made['id']}/"
@@ -240,6 +240,42 @@ def test_a_system_with_a_fixed_number_of_servers_refuses_in_a_sentence(api: APIC
         api.post(base + "links/", {"a": 0, "b": 0}, format="json"),
     ):
         assert (answer.status_code, "has a fixed number of servers" in answer.json()["sentence"]) == (400, True)
+
+
+@pytest.fixture
+def federation(api: APIClient, ring: dict[str, Any]) -> Network:
+    """Of four brokers and a registration service, all up. Its servers may leave, and no others come."""
+    body = {"name": "f", "system": "federation", "topology": ring["id"]}
+    made = api.post("/api/networks/", body, format="json").json()
+    rows = [{"index": index, "address": f"127.0.0.1:2000{index}", "state": "up", "restarts": 0} for index in range(5)]
+    Network.objects.filter(pk=made["id"]).update(state="running", host="here", brokers=rows)
+    return Network.objects.get(pk=made["id"])
+
+
+def test_servers_of_a_system_that_can_only_shrink_leave_and_return(api: APIClient, federation: Network) -> None:
+    base = url(federation)
+    drained = api.post(base + "brokers/2/drain/")
+    assert words(drained) == ["Drain broker 2"]
+    assert any("Its clients register at other brokers" in remark for remark in drained.json()["remarks"])
+    removed = api.delete(base + "brokers/3/?dry_run=true")
+    assert "in 2 parts" not in str(removed.json()), "0 and 1 are linked"
+    assert words(removed)[-1] == "Drain broker 3"
+    assert words(api.patch(base, {"settings": {"omega": 9}, "dry_run": True}, format="json"))[-1].startswith(
+        "Restart broker 4 "
+    ), "the registration service, too, which stays"
+    assert api.post(base + "brokers/2/restart/").status_code == 200
+    for answer in (
+        api.post(base + "brokers/", {"links": [0]}, format="json"),
+        api.post(base + "brokers/1/move/"),
+        api.post(base + "links/", {"a": 0, "b": 2}, format="json"),
+    ):
+        assert (answer.status_code, "has a fixed number of servers" in answer.json()["sentence"]) == (400, True)
+    assert api.post(base + "brokers/4/drain/").json()["field"] == "broker", "no node of the topology"
+    browser = Client()
+    browser.force_login(federation.owner)
+    page = browser.get(f"/networks/{federation.pk}/change/").content.decode()
+    assert page.count('value="drain"') == 4
+    assert "cannot be added to a network of Federated brokers" in page
 
 
 def test_viewers_change_nothing(api: APIClient, network: Network, viewer: User) -> None:
@@ -285,4 +321,22 @@ def test_a_live_network_changes_and_comes_back_as_it_was_after_a_crash(
     ]
     assert [row["address"] for row in again["brokers"]] == [row["address"] for row in now["brokers"]]
     assert api.post(base + "brokers/3/restart/").status_code == 200
+    rounds_until(supervisor, lambda: {row["state"] for row in api.get(base).json()["brokers"]} == {"up"})
+
+
+@pytest.mark.stack
+def test_a_broker_of_a_federation_leaves_and_returns(api: APIClient, ring: dict, supervisor: SupervisorClient) -> None:
+    body = {"name": "f", "system": "federation", "topology": ring["id"], "settings": {"keepalive_s": 2}}
+    base = f"/api/networks/{api.post('/api/networks/', body, format='json').json()['id']}/"
+    rounds_until(supervisor, lambda: api.get(base).json()["state"] == "running")
+
+    def edges() -> set[tuple[int, int]]:
+        return {(a, b) for a, b in api.get(base + "tree/").json().get("edges", ())}
+
+    rounds_until(supervisor, lambda: len(edges()) == 3)
+    assert api.post(base + "brokers/1/drain/").status_code == 200
+    rounds_until(supervisor, lambda: api.get(base + "rollout/").json()["state"] == "done")
+    rounds_until(supervisor, lambda: edges() == {(0, 3), (2, 3)})
+    assert api.post(base + "brokers/1/restart/").status_code == 200
+    rounds_until(supervisor, lambda: len(edges()) == 3)
     rounds_until(supervisor, lambda: {row["state"] for row in api.get(base).json()["brokers"]} == {"up"})

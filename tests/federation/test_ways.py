@@ -24,9 +24,9 @@ def run(tmp_path_factory):
     return collected(tmp_path_factory.mktemp("run"), SETTINGS, WORKLOAD)
 
 
-def collected(directory, settings, workload):
+def collected(directory, settings, workload, **how):
     files, lake = RunFiles(directory / "r1"), Lake(directory / "lake")
-    ran(files.directory, settings=settings, workload=workload)
+    ran(files.directory, settings=settings, workload=workload, **how)
     manifest = {"system": "federation", "engine": "simulated", "settings": settings, "workload": workload}
     files.write_manifest({**manifest, "topology": {"brokers": 3, "links": [one.to_json() for one in CHAIN.links]}})
     collect(files, lake)
@@ -108,3 +108,59 @@ def test_without_tracing_there_are_the_records_of_clients(tmp_path):
     way = way_files.find(*found, rows_of(found, kind="notification")[0]["id"])
     assert (way.row["traced"], way.steps, len(way.records.deliveries) > 0) == (False, [], True)
     assert way_files.find(*found, "s-c0-1") is None
+
+
+# ---- QUERY
+
+QUERIES = {"providers": 6, "consumers": 3, "scopes": 6, "queries": 40, "rate_per_s": 20, "query_share": 0.5, "needs": 1}
+AWAY = {"what": "vanish", "clients": ["p1"], "way": "improper", "at_s": 0}
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory):
+    """A run in which providers of scopes 0, 2 and 4 need the scope after theirs. ``p1`` has just vanished."""
+    return collected(
+        tmp_path_factory.mktemp("asking"), SETTINGS, {**QUERIES, "provider_ms": 5, "expiry_s": 2}, faults=[AWAY]
+    )
+
+
+def asked_of(asking, **chosen):
+    return [(row, way_files.find(*asking, row["id"])) for row in rows_of(asking, kind="query", **chosen)]
+
+
+def test_queries_are_subscriptions_or_go_as_query(asking):
+    queries, subscriptions = rows_of(asking, kind="query"), rows_of(asking, kind="subscription")
+    assert len(queries) + len(subscriptions) == 40
+    assert min(len(queries), len(subscriptions)) > 10
+    assert {row["outcome"] for row in queries if row["scope"] in ("s2", "s3", "s4", "s5")} == {"answered"}
+    assert {row["outcome"] for row in queries if row["scope"] in ("s0", "s1")} == {"timeout"}
+    assert all(row["delivered"] == (row["outcome"] == "answered") for row in queries)
+
+
+def test_the_way_of_a_query_is_joined_across_brokers(asking):
+    row, way = max(
+        ((row, way) for row, way in asked_of(asking) if row["outcome"] == "answered"), key=lambda one: len(one[1].asked)
+    )
+    assert len(way.asked) == 3
+    first, last = way.messages[0], way.messages[-1]
+    assert (first.kind, first.sender, last.kind, last.receiver) == ("QUERY", row["client"], "ANSWER", row["client"])
+    assert last.arrived_us - row["at_us"] == row["us"]
+    kinds = [one.kind for one in way.messages]
+    assert kinds.count("ANSWER") >= kinds.count("QUERY") >= 4
+    assert all(one.arrived_us is not None and one.sent_us <= one.arrived_us for one in way.messages)
+    assert {one.sender for one in way.messages} >= {f"p{row['scope'][1:]}", *way.asked}
+
+
+def test_a_needed_scope_is_asked_for_first_and_its_data_go_with_the_query(asking):
+    _, way = next(one for one in asked_of(asking, scope="s2") if one[0]["outcome"] == "answered")
+    assert way.scopes == ["s3", "s2"]
+    asks = [one.detail.split(" ") for one in way.steps if one.step == "asks" and one.about == way.about]
+    assert [(scope, given) for scope, _, given in asks] == [("s3", "0"), ("s2", "1")]
+
+
+def test_a_query_without_an_answer_in_time_shows_who_did_not_answer(asking):
+    row, way = asked_of(asking, scope="s1")[0]
+    assert (row["us"], row["delivered"]) == (None, 0)
+    lost = {(one.kind, one.receiver) for one in way.messages if one.is_lost}
+    assert ("QUERY", "p1") in lost
+    assert "timed out" in {one.step for one in way.steps}

@@ -21,13 +21,14 @@ SETTINGS = {"trace_one_in": 1, "service_ms": 7, "cache_cap": 0.2}
 WORKLOAD = {"providers": 4, "consumers": 3, "scopes": 2, "queries": 60, "rate_per_s": 40}
 
 
-def make_run(owner: User, **workload: Any) -> Run:
+def make_run(owner: User, record_mb: int = 0, **workload: Any) -> Run:
     body = {
         "name": "Followed from broker to broker",
         "system": "federation",
         "engine": SIMULATED,
         "settings": SETTINGS,
         "workload": {**WORKLOAD, **workload},
+        "record_mb": record_mb,
     }
     experiment: Experiment = experiments.create(body, owner)
     (configuration,) = configurations(experiment.definition, experiments.find_topology)
@@ -46,11 +47,12 @@ def rows_of(run: Run, **chosen: str) -> list[dict[str, Any]]:
 
 
 def followed(owner: User) -> dict[str, str]:
-    """The addresses of such a run's messages, and of a subscription and a notification between brokers."""
-    run = make_run(owner)
+    """The addresses of such a run's messages, of a subscription, a notification and a QUERY between brokers, and of its
+    replay."""
+    run = make_run(owner, record_mb=8, query_share=0.4, needs=1)
     address = f"/runs/{run.id}/federation/messages/"
-    found = {"federation-messages": address}
-    for kind in ("subscription", "notification"):
-        row = max(rows_of(run, kind=kind), key=lambda row: row["hops"] or 0)
+    found = {"federation-messages": address, "federation-replay": f"/runs/{run.id}/replay/"}
+    for kind in ("subscription", "notification", "query"):
+        row = max(rows_of(run, kind=kind), key=lambda row: row["hops"] or row["us"] or 0)
         found[f"federation-{kind}"] = f"{address}{row['id']}/"
     return found

@@ -88,3 +88,45 @@ def by_rest(olga: Client, run: Run, row: dict[str, object]) -> None:
     assert one["messages"][-1]["arrived_us"] - one["at_us"] == one["us"] == row["us"]
     assert sum(step["waited_us"] for step in one["steps"]) > 0
     assert olga.get(f"{address}n-p0-1/").status_code == 404
+
+
+def test_queries_and_the_replay_of_a_run(olga: Client, operator: User) -> None:
+    """By QUERY, with scopes that need another, and recorded."""
+    run = make_run(operator, record_mb=8, queries=40, query_share=0.5, needs=1)
+    address = f"/runs/{run.pk}/federation/messages/"
+    queries = rows_of(run, kind="query")
+    assert len(rows_in(page_of(olga, f"{address}?kind=query"))) == len(queries) > 10
+    assert "Every QUERY was answered." in page_of(olga, f"{address}?kind=query&show=unsatisfied")
+    the_way_of_a_query(olga, run, max((row for row in queries if row["scope"] == "s0"), key=lambda row: row["us"]))
+    the_replay(olga, run)
+
+
+def the_way_of_a_query(olga: Client, run: Run, row: dict[str, object]) -> None:
+    page = page_of(olga, f"/runs/{run.pk}/federation/messages/{row['id']}/")
+    drawn, walk = data_in(page, "sequence-data"), data_in(page, "walk-data")
+    assert drawn["lanes"][0] == row["client"]
+    assert (drawn["messages"][0]["kind"], drawn["messages"][-1]["kind"]) == ("QUERY", "ANSWER")
+    assert {one["kind"] for one in walk["passages"]} == {"request", "answer"}
+    steps = " ".join(rows_in(page))
+    assert f"got the QUERY from {row['client']}" in steps
+    assert re.search(r"for s0, with \d notifications? of what it needs", steps)
+    assert "<dd>s1, s0</dd>" in page, "needed ones first"
+    one = olga.get(f"/api/runs/{run.pk}/traces/{row['id']}/").json()
+    assert (one["kind"], one["outcome"], one["scopes"]) == ("query", "answered", ["s1", "s0"])
+    assert one["messages"][-1]["arrived_us"] - one["at_us"] == one["us"]
+    assert sum(step["waited_us"] for step in one["steps"]) > 0
+
+
+def the_replay(olga: Client, run: Run) -> None:
+    assert f"/runs/{run.pk}/replay/" in page_of(olga, f"/runs/{run.pk}/")
+    page = page_of(olga, f"/runs/{run.pk}/replay/")
+    shown = data_in(page, "replay-data")
+    assert sum(shown["bins"]) == shown["count"] == sum(shown["families"].values()) > 500
+    assert shown["servers"] == {"3": "registration service 0"}
+    assert [mark["label"] for mark in data_in(page, "marks-data")] == ["warming", "measuring", "draining"]
+    rows = olga.get(shown["messages"], {"page_size": shown["page_size"]}).json()
+    assert (rows["count"], rows["is_cut"]) == (shown["count"], False)
+    between = [row for row in rows["results"] if None not in (row["sender"], row["receiver"])]
+    assert all(row["at_us"] <= row["arrived_us"] for row in between if row["arrived_us"] is not None)
+    assert {row["family"] for row in rows["results"]} <= set(shown["families"])
+    assert {"request", "update", "upkeep"} <= {row["family"] for row in between}

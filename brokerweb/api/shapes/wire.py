@@ -108,6 +108,7 @@ class RecordedRowSerializer(serializers.Serializer):
     receiver_address = serializers.CharField(allow_null=True)
     code = serializers.IntegerField(help_text="-1 if unreadable")
     kind = serializers.CharField()
+    family = serializers.CharField(allow_blank=True, help_text="Of the replay; empty if its system has none")
     bytes = serializers.IntegerField()
     lost = serializers.BooleanField(allow_null=True, help_text="Null if unknown")
     query = serializers.CharField(allow_null=True)

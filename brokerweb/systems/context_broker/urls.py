@@ -4,12 +4,10 @@ from django.urls import include, path
 
 from brokerweb.systems.context_broker.context import views as context
 from brokerweb.systems.context_broker.queries import network_views, run_views
-from brokerweb.systems.context_broker.replay import views as replay
 
 pages = [
     path("runs/<str:run_id>/queries/", run_views.index, name="queries"),
     path("runs/<str:run_id>/queries/<str:trace>/", run_views.detail, name="query"),
-    path("runs/<str:run_id>/replay/", replay.index, name="replay"),
     path("networks/<str:network_id>/context/", context.context, name="context"),
     path("networks/<str:network_id>/walks/<slug:trace>/", network_views.walk, name="walk"),
 ]

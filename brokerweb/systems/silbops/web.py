@@ -14,6 +14,7 @@ from brokerweb.systems.silbops.doors.host import HOST
 from brokerweb.systems.silbops.messages import of_runs
 from brokerweb.systems.silbops.running import arms
 from brokerweb.systems.silbops.watching import lists, panel
+from brokerweb.wirelab import recorded
 
 
 class SilbopsWeb(Web):
@@ -42,7 +43,7 @@ class SilbopsWeb(Web):
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         return (
             Part("publications", "Publications", "silbops/messages_part.html"),
-            Part("map", "Map", "silbops/map_part.html"),
+            Part("map", "Map", "silbops/map_part.html", {"is_recorded": recorded.is_there(run)}),
             Part("arms", "Both arms", "silbops/arms_part.html", arms.shown(run)),
         )
 

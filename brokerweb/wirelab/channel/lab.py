@@ -23,13 +23,15 @@ from brokerweb.wirelab.exchanges import Exchange
 from brokerweb.wirelab.lab import Blank, Dissection, Lab, Message, Verdict
 from brokerweb.wirelab.pasted import BASE64, DUMP, HEX
 from overlay.channel.records import record
-from overlay.channel.wire import LOOSE
+from overlay.channel.wire import ACK, LOOSE
 from overlay.core.binary import Layout
 from overlay.core.chance import Chance
 from overlay.core.errors import WireError
 
 CHANNEL = 100
 """Above it are the codes of the channel's datagrams."""
+ACKNOWLEDGING = CHANNEL + ACK
+"""Of datagrams that do nothing else."""
 _LAYOUTS = {
     CHANNEL + code: Described(CHANNEL + code, one.short, one.way, one.purpose) for code, one in FORMAT.layouts.items()
 }

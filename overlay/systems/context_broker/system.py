@@ -104,7 +104,7 @@ class ContextBroker(System):
         )
     )
     table_gauge = "bytes"
-    can_grow = True
+    can_grow = can_shrink = True
     shared_settings = frozenset(("arm", "membership", MONITORING.name))
     draining_help = (
         "Its valid entries are given to its neighbours, or to their next keepers in a structured network; entries that "

@@ -30,6 +30,16 @@ def consumer_name(number: int) -> str:
     return f"c{number}"
 
 
+def scope_name(number: int) -> str:
+    """Of a workload."""
+    return f"s{number}"
+
+
+def query_name(peer: str, req: int) -> str:
+    """Of a QUERY, by the peer that sent it and its number."""
+    return f"q|{peer}|{req}"
+
+
 class Routing(StrEnum):
     NOTIFICATIONS = "notifications"
     """Every notification goes everywhere; no subscription travels, and providers are not asked."""
@@ -51,6 +61,7 @@ MEASURES = (
     *("subscriptions", "satisfied", "unsatisfied", "ts_mean_us", "ts_sd_us"),
     *("ts_p1_us", "ts_p5_us", "ts_p10_us", "ts_p20_us", "ts_p25_us", "ts_p30_us", "ts_p40_us", "ts_p50_us"),
     *("ts_p60_us", "ts_p70_us", "ts_p75_us", "ts_p80_us", "ts_p90_us", "ts_p95_us", "ts_p99_us"),
+    *("queries", "queries_answered", "query_mean_us", "query_p50_us", "query_p95_us"),
     *("notifications", "owed", "lost", "in_window", "duplicates", "duplicates_cached", "spurious"),
     *("messages_per_notification", "bytes_per_notification"),
     *("messages_per_subscription", "removals_per_subscription", "bytes_per_subscription"),

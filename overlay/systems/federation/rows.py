@@ -51,6 +51,41 @@ class Subscribed:
 
 
 @dataclass(frozen=True, slots=True)
+class Queried:
+    """A QUERY of a consumer, written when it ended, or at the end of the run."""
+
+    client: str
+    number: int
+    """Among the queries of the run."""
+    req: int
+    """Its number in messages; 0 if it was not sent. A client that returns begins with 1 again."""
+    scopes: list[str]
+    intended_us: int
+    sent_us: int
+    deadline_us: int
+    ended_us: int
+    """When it was answered, refused or given up; 0: it had not ended."""
+    code: int
+    """Of the answer; TIMEOUT without one."""
+    notes: list[str]
+    """What the answer has, as ``p3|17``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replied:
+    """A provider's answer to a QUERY."""
+
+    about: str
+    """``q|b1|9``: by the peer that asked, as ``Step.about``."""
+    provider: str
+    asked_us: int
+    """When the QUERY arrived."""
+    replied_us: int
+    code: int
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """A notification that a provider published, written when it was answered, or at the end of the run."""
 
@@ -109,6 +144,8 @@ TABLES: Mapping[str, type] = {
     "subscriptions": Subscribed,
     "notes": Noted,
     "notifies": Notified,
+    "queries": Queried,
+    "replies": Replied,
     "steps": Step,
 }
 row: Final = Rows(TABLES).row

@@ -228,7 +228,8 @@ class Settings(Mobile, Distributing, Registering):
         high=1_000_000,
         zero=OFF,
         help="One notification and one subscription in this many are traced from broker to broker, and each "
-        "notification that satisfies a traced subscription. What is sent stays the same. 1 traces all, for short runs.",
+        "notification that satisfies a traced subscription. QUERYs are all traced. What is sent stays the same. "
+        "1 traces all, for short runs.",
     )
 
     def __post_init__(self) -> None:
@@ -270,6 +271,8 @@ USES: Mapping[str, Use] = {
     "subscriptions": Use("kind", ("stream",)),
     "notifications": Use("kind", ("stream",)),
     "provider_ms": Use("kind", ("once",)),
+    "query_share": Use("kind", ("once",)),
+    "needs": Use("query_share"),
     **{f"client_{name}": Use(ENGINE, (SIMULATED,)) for name in ("delay_ms", "jitter_ms", "loss")},
 }
 """Settings and workload fields that depend on another one."""

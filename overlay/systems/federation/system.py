@@ -64,6 +64,7 @@ class Federation(System):
         "Networks use improved by default: binary messages, covering, a cache without a cap, and keep-alives that "
         "tolerate a lost message."
     )
+    can_shrink = True
     draining_help = "Its clients register at other brokers; notifications that it holds for them are lost."
     shared_settings = frozenset(
         (

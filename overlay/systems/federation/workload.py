@@ -20,6 +20,8 @@ from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire.notes import MAX_TEXT_BYTES
 
 MAX_CLIENTS = 100_000
+MOST_NEEDED = 7
+"""A broker splits the time of a query among 8 scopes at most (seed 001, section 9)."""
 ONCE, STREAM = "once", "stream"
 BLOCKS = "blocks"
 
@@ -67,8 +69,24 @@ class Workload:
         high=1,
         help="Share of subscriptions of low priority, which mobile brokers collect with bulk, and full queues drop.",
     )
+    query_share: float = setting(
+        0.0,
+        unit="fraction",
+        low=0,
+        high=1,
+        help="With once: share of queries that go as QUERY, which brokers answer by asking providers now. The others "
+        "are subscriptions that end with their first notification.",
+    )
+    needs: int = setting(
+        0,
+        unit="scopes",
+        low=0,
+        high=MOST_NEEDED,
+        help="Scopes that a provider's answer to a QUERY needs, one after the other: with 2, scope 0 needs scope 1, "
+        "which needs scope 2; then 3, 4, 5, and so on.",
+    )
     provider_ms: float = setting(
-        0.0, unit="ms", low=0, high=1_000, help="Time from a provider's being asked until it publishes."
+        0.0, unit="ms", low=0, high=1_000, help="Time from a provider's being asked until it publishes or answers."
     )
     client_delay_ms: float = setting(
         0.0, unit="ms", low=0, high=60_000, help="One-way delay between clients and brokers. In simulated runs."
@@ -124,6 +142,12 @@ def check_together(settings: Settings, workload: Workload) -> None:
         raise InvalidSetting(
             "routing", "notifications asks no providers, so queries have no answer; choose kind stream, or queries 0"
         )
+
+
+def needs_of(scope: int, workload: Workload) -> tuple[int, ...]:
+    """The scopes that this one needs: the next of its group, each of ``workload.needs`` + 1 scopes."""
+    has_next = (scope + 1) % (workload.needs + 1) > 0 and scope + 1 < workload.scopes
+    return (scope + 1,) if has_next else ()
 
 
 def home_of(client: int, clients: int, brokers: int) -> int:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,9 @@ from overlay.systems.context_broker.wire.extensions import HopData, Lookahead
 from overlay.systems.context_broker.wire.kinds import Family
 from overlay.systems.context_broker.wire.messages import Ack, ContextRequest, ContextResponse, Nack
 from overlay.systems.context_broker.wire.table import CODES, LAYOUTS, AnyMessage
+from telemetry.lake import overviews
 from telemetry.lake.datagrams import InOrder
+from telemetry.lake.overviews import Overview
 from telemetry.lake.parquet import read_table
 from telemetry.lake.runs import RunFiles
 from telemetry.lake.storage import whole_file
@@ -209,52 +210,22 @@ def kind_of(code: int) -> tuple[str, str]:
     return UNREADABLE_KIND if layout is None else (layout.short, layout.family.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What a slider over the run shows."""
-
-    count: int
-    first_us: int
-    last_us: int
-    bins: list[int]
-    """Messages sent in each of as many parts of that time: part i begins at ``first_us + span * i // parts``, where
-    the span is the time from the first to the last, and one microsecond.
-    """
-    families: dict[str, int]
-    """Messages by family, of ``FAMILIES``."""
-    longest_us: int
-    """The longest that one was under way."""
-    kept_until_us: int | None
-    """Messages after this were not kept, where there were more than ``MOST_MESSAGES``."""
-    full: list[str]
-    """Brokers that recorded until their room was used up."""
-    brokers: dict[str, int]
-    """Index by address."""
-
-
-def overview(path: Path, bins: int = 240) -> Overview | None:
+def overview(path: Path) -> Overview | None:
     """``None`` where there are no messages. Raises ``StorageError`` for a damaged file, as ``between``."""
     if not path.is_file():
         return None
     table = read_table(path, ["at_us", "arrived_us", "code"])
     if not table.num_rows:
         return None
-    at = table["at_us"].to_numpy()
-    first, last = int(at[0]), int(at[-1])
-    edges = first + (last - first + 1) * np.arange(bins + 1) // bins
     families = dict.fromkeys(FAMILIES, 0)
     for code, count in zip(*np.unique(table["code"].to_numpy(), return_counts=True), strict=True):
         families[kind_of(int(code))[1]] += int(count)
-    took = table["arrived_us"].to_numpy() - at  # floats, and of one that did not arrive no number
     said: Mapping[bytes, bytes] = table.schema.metadata or {}
     until = said.get(b"kept_until_us")
-    return Overview(
-        count=table.num_rows,
-        first_us=first,
-        last_us=last,
-        bins=np.diff(np.searchsorted(at, edges)).tolist(),
-        families=families,
-        longest_us=int(np.nanmax(took, initial=0)),
+    return overviews.overview(
+        table["at_us"].to_numpy(),
+        table["arrived_us"].to_numpy(),  # floats, and of one that did not arrive no number
+        families,
         kept_until_us=None if until is None else int(until),
         brokers=json.loads(said.get(b"brokers", b"{}")),
         full=[name for name in said.get(b"full", b"").decode().split(",") if name],

@@ -23,6 +23,12 @@ def _time(name: str, title: str, of: str) -> Measure:
     return Measure(f"ts_{name}", title, "us", path, "lower", scale=LOG, is_response=True, definition=definition)
 
 
+def _query_time(name: str, title: str, of: str) -> Measure:
+    definition = f"{of} of the time of answered QUERYs: receipt of the answer − intended sending."
+    path = (PART, f"query_{name}_us")
+    return Measure(f"query_{name}", title, "us", path, "lower", scale=LOG, is_response=True, definition=definition)
+
+
 def _number(name: str, title: str, definition: str, better: Better = "lower") -> Measure:
     return Measure(name, title, "", (PART, name), better, scale=COUNT, definition=definition)
 
@@ -37,7 +43,7 @@ def _seconds(name: str, title: str, definition: str, better: Better = "lower") -
 
 
 def _joules(name: str, title: str, of: str) -> Measure:
-    definition = f"{title} of the mobile device / subscriptions: {of}."
+    definition = f"{title} of the mobile device / subscriptions and QUERYs: {of}."
     path = (PART, f"{name}_per_query_j")
     return Measure(f"{name}_per_query", f"{title} per query", "J", path, "lower", scale=LOG, definition=definition)
 
@@ -48,12 +54,12 @@ _QUANTILES = [
     for one in sorted(QUANTILES, key=lambda one: (one not in _SHOWN_QUANTILES, one))
 ]
 
-_SATISFIED = "Subscriptions with a first notification before they expired"
+_SATISFIED = "Subscriptions with a first notification before they expired, and QUERYs with an answer"
 COMMON_WORDS = {
     "answer_ratio": Words(
         "Share of subscriptions satisfied",
         "Share satisfied",
-        f"{_SATISFIED} / subscriptions intended while measuring.",
+        f"{_SATISFIED} / all intended while measuring.",
     ),
     "per_s": Words("Subscriptions satisfied per second", "Satisfied per s", f"{_SATISFIED} / seconds of measuring."),
 }
@@ -64,6 +70,11 @@ MEASURES = (
     _time("mean", "Mean T_S", "Mean"),
     _time("sd", "Standard deviation of T_S", "Standard deviation (with n − 1)"),
     *_QUANTILES,
+    _count("queries", "QUERYs", "QUERYs of clients to their brokers, intended while measuring."),
+    _count("queries_answered", "QUERYs answered", "Of those, the ones with an answer without an error.", "higher"),
+    _query_time("mean", "Mean time of a QUERY", "Mean"),
+    _query_time("p50", "Median time of a QUERY", "50 %"),
+    _query_time("p95", "Time of a QUERY, 95th percentile", "95 %"),
     _count("notifications", "Notifications", "Notifications that a broker accepted while measuring."),
     _count(
         "owed",
@@ -142,7 +153,7 @@ MEASURES = (
     _number(
         "visits_per_query",
         "Visits per query",
-        "Messages that cost a modelled processor time, at all brokers / subscriptions.",
+        "Messages that cost a modelled processor time, at all brokers / subscriptions and QUERYs.",
     ),
     Measure(
         "utilisation_max",

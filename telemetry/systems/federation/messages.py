@@ -1,8 +1,9 @@
-"""A row for each notification and subscription of a run, written when it is collected.
+"""A row for each notification, subscription and QUERY of a run, written when it is collected.
 
 Counterpart: ``ways`` has everything about one of them. Of a subscription, ``us`` is T_S, and ``provider`` and ``note``
 are of its first notification. Of a notification, ``us`` is the time from its sending to its last delivery that was not
-from a cache. *Lost* and *in window* are the oracle's (``overlay.systems.federation.measuring.oracle``).
+from a cache. Of a QUERY, it is the time until its answer, and *delivered* the notifications in that. *Lost* and *in
+window* are the oracle's (``overlay.systems.federation.measuring.oracle``).
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ import pyarrow.compute as pc
 from overlay.core.errors import InvalidSetting
 from overlay.systems.federation.measuring.oracle import Found, Missing
 from overlay.systems.federation.measuring.records import Facts
-from overlay.systems.federation.rows import REFUSED, Noted, Notified, Subscribed
+from overlay.systems.federation.names import query_name
+from overlay.systems.federation.rows import REFUSED, Noted, Notified, Queried, Subscribed
+from overlay.systems.federation.wire.messages import Code
 from telemetry.lake.message_rows import read
 from telemetry.lake.runs import RunFiles
 
-NOTIFICATION, SUBSCRIPTION = "notification", "subscription"
+NOTIFICATION, SUBSCRIPTION, QUERY = KINDS = "notification", "subscription", "query"
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -44,12 +47,14 @@ SCHEMA = pa.schema(
         pa.field("traced", pa.bool_(), nullable=False),
     ]
 )
-"""``client`` published or subscribed. ``scope`` may be several, ``entity`` is of notifications. ``outcome``: satisfied,
-unsatisfied, accepted, unanswered or refused. Texts are empty where there is nothing."""
+"""``client`` published, subscribed or asked. ``scope`` may be several, ``entity`` is of notifications. ``outcome``:
+satisfied, unsatisfied, accepted, unanswered or refused; of a QUERY answered, or the code of its answer in words. Texts
+are empty where there is nothing."""
 
 SHOWS = ("all", "slowest", "unsatisfied", "lost", "in_window", "cached", "traced")
-"""What ``listed`` can select: all in the order of sending; the slowest first; subscriptions without a notification and
-notifications without a delivery; with lost pairs; with pairs in window; answered from a cache; traced."""
+"""What ``listed`` can select: all in the order of sending; the slowest first; subscriptions and QUERYs without a
+notification, and notifications without a delivery; with lost pairs; with pairs in window; answered from a cache;
+traced."""
 FILTERS = ("kind", "scope", "entity", "provider", "client")
 """Columns of which a value can be chosen. A subscription to several scopes is found by each."""
 _CHOSEN: Mapping[str, Callable[[pa.Table], Any]] = {
@@ -83,6 +88,7 @@ def table(facts: Facts, found: Found, traced: Collection[str]) -> pa.Table:
         rows.append(_notification(note, by_note[key]) | _missed(missing[key]))
     for row in rows:
         row["traced"] = about_of(row["id"]) in traced
+    rows += [{**_query(one), "traced": query_name(one.client, one.req) in traced} for one in facts.queries]
     return pa.Table.from_pylist(rows, schema=SCHEMA).sort_by("at_us")
 
 
@@ -93,7 +99,7 @@ def listed(files: RunFiles, chosen: Mapping[str, str], offset: int, limit: int) 
     """
     show = chosen.get("show") or "all"
     _one_of("show", show, SHOWS)
-    _one_of("kind", chosen.get("kind", ""), ("", NOTIFICATION, SUBSCRIPTION))
+    _one_of("kind", chosen.get("kind", ""), ("", *KINDS))
     rows = read(files)
     if rows is None:
         return 0, []
@@ -120,12 +126,12 @@ def values(files: RunFiles) -> dict[str, list[str]]:
 
 
 def id_of(kind: str, client: str, number: int) -> str:
-    """For addresses: ``n-p3-17``, ``s-c0-5``."""
+    """For addresses: ``n-p3-17``, ``s-c0-5``, ``q-c0-2``."""
     return f"{kind[0]}-{client}-{number}"
 
 
 def about_of(id: str) -> str:
-    """As ``rows.Step.about``: ``n|p3|17``."""
+    """As ``rows.Step.about``: ``n|p3|17``. QUERYs have another number there (``rows.Queried.req``)."""
     kind, _, rest = id.partition("-")
     client, _, number = rest.rpartition("-")
     return f"{kind}|{client}|{number}"
@@ -175,6 +181,28 @@ def _notification(one: Noted, came: Iterable[Notified]) -> dict[str, Any]:
         "cached": any(found.cached for found in came),
         "hops": max((found.hops for found in came), default=None),
         "note": "",
+    }
+
+
+def _query(one: Queried) -> dict[str, Any]:
+    code = Code(one.code)
+    providers = dict.fromkeys(note.partition("|")[0] for note in one.notes)
+    return {
+        "id": id_of(QUERY, one.client, one.number),
+        "kind": QUERY,
+        "client": one.client,
+        "number": one.number,
+        "scope": ", ".join(one.scopes),
+        "entity": "",
+        "provider": ", ".join(providers),
+        "at_us": one.intended_us,
+        "us": one.ended_us - one.intended_us if code is Code.GOOD else None,
+        "outcome": "answered" if code is Code.GOOD else code.name.lower().replace("_", " "),
+        "delivered": len(one.notes),
+        "cached": False,
+        "hops": None,
+        "note": "",
+        **_missed(()),
     }
 
 

@@ -89,6 +89,8 @@ KEY_FIGURES = (
     KeyFigure("ts_sd"),
     KeyFigure("ts_p95"),
     KeyFigure("satisfied", of="subscriptions"),
+    KeyFigure("queries_answered", of="queries", is_main=False),
+    KeyFigure("query_mean", is_main=False),
     KeyFigure("messages_per_notification"),
     KeyFigure("lost", is_main=False),
     KeyFigure("in_window", is_main=False),

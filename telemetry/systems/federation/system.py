@@ -95,7 +95,7 @@ def facts_of(journalled: Journalled) -> Facts:
     for fact in known:
         facts.add(fact)
     for name, rows in journalled.own.items():
-        if name == "steps":  # of brokers, in no measure
+        if name in ("steps", "replies"):  # of brokers and providers, in no measure
             continue
         for row in rows.to_pylist():
             del row["process"], row["at_us"]

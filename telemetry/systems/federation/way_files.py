@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from overlay.systems.federation.names import broker_name
+from overlay.systems.federation.names import broker_name, query_name
 from overlay.systems.federation.system import SYSTEM
 from telemetry.lake import message_rows
 from telemetry.lake.runs import Lake, RunFiles
-from telemetry.systems.federation.messages import NOTIFICATION, about_of, id_of
+from telemetry.systems.federation.messages import NOTIFICATION, QUERY, about_of, id_of
+from telemetry.systems.federation.query_ways import QueryWay, Reply, chain, sent_by
 from telemetry.systems.federation.ways import Delivery, Records, Step, Way
 
 
@@ -19,6 +20,8 @@ def find(files: RunFiles, lake: Lake, message: str) -> Way | None:
     if row is None:
         return None
     reader = _Reader(lake, files.run)
+    if row["kind"] == QUERY:
+        return reader.of_query(row)
     return Way(reader.of_notification(row) if row["kind"] == NOTIFICATION else reader.of_subscription(row))
 
 
@@ -43,6 +46,28 @@ class _Reader:
         if note_sent_us is None:  # from a cache: it was published before, perhaps for another subscription
             steps = [one for one in steps if one.at_us >= row["at_us"]]
         return Records(row, self._sent_us(row), steps, deliveries, note_sent_us)
+
+    def of_query(self, row: Mapping[str, Any]) -> QueryWay | None:
+        mine = self._own("queries", [("client", "=", row["client"]), ("number", "=", row["number"])])
+        if not mine:
+            return None
+        own = mine[0]
+        about = query_name(row["client"], own["req"])
+        again = [  # of the client, when it has vanished and returned
+            one["sent_us"]
+            for one in self._own("queries", [("client", "=", row["client"]), ("req", "=", own["req"])])
+            if one["sent_us"] > own["sent_us"]
+        ]
+        until: int | None = min(again, default=None)
+        steps = chain(about, self._steps) if own["req"] else []
+        steps = [one for one in steps if own["sent_us"] <= one.at_us and (until is None or one.at_us < until)]
+        replies = [
+            Reply(*(one[name] for name in Reply._fields))
+            for one in self._own("replies", [("about", "in", sent_by(steps))])
+        ]
+        is_answered = 0 < own["ended_us"] < own["deadline_us"]
+        ended_us = own["ended_us"] if is_answered else None
+        return QueryWay(Records(row, own["sent_us"], steps), about, replies, ended_us)
 
     def _sent_us(self, row: Mapping[str, Any]) -> int:
         """As its client recorded it; of a notification, its timestamp has ms."""

@@ -1,8 +1,9 @@
 """One message's way: who sent it, where it was matched, filtered, stored, and to whom it was delivered. Pure.
 
-Counterparts: ``way_files`` reads the records of a run, ``messages`` has a row for each message. Clients' records are
-known of every message, brokers' steps of traced ones (``overlay.systems.federation.broker.tracing``). All processes of
-a run share one zero, so times can be compared. Nothing is guessed: a message of which one end is known has no duration.
+Counterparts: ``way_files`` reads the records of a run, ``messages`` has a row for each message, ``query_ways`` joins
+the steps of a QUERY. Clients' records are known of every message, brokers' steps of traced ones
+(``overlay.systems.federation.broker.tracing``). All processes of a run share one zero, so times can be compared.
+Nothing is guessed: a message of which one end is known has no duration.
 
 The way of a subscription goes on with that of its first notification, as far as it leads to this consumer.
 """
@@ -88,6 +89,16 @@ class Way:
     def row(self) -> Mapping[str, Any]:
         return self.records.row
 
+    @property
+    def scopes(self) -> Sequence[str]:
+        """Of a QUERY, that its broker asked for."""
+        return ()
+
+    @property
+    def asked(self) -> Sequence[str]:
+        """Of a QUERY: the brokers that got it, in this order."""
+        return ()
+
     @cached_property
     def steps(self) -> Sequence[Step]:
         """Without those of a subscription's notification that do not lead to its consumer."""
@@ -106,7 +117,7 @@ class Way:
     @cached_property
     def messages(self) -> Sequence[Sent]:
         """Between clients and brokers, in the order of sending."""
-        return numbered([*self._from_clients(), *self._of_steps()], _is_broker)
+        return numbered(self._sent(), is_broker)
 
     @property
     def passages(self) -> Sequence[Sent]:
@@ -122,13 +133,13 @@ class Way:
     @property
     def delivering(self) -> Sequence[str]:
         """Brokers that notified a client; of a subscription without a notification, those that asked a provider."""
-        notified = _brokers(self.steps, ("notified",))
-        return notified or _brokers(self.steps, ("offered",))
+        notified = brokers(self.steps, ("notified",))
+        return notified or brokers(self.steps, ("offered",))
 
     @property
     def storing(self) -> Sequence[str]:
         """Brokers where it waited for a neighbour or a client."""
-        return _brokers(self.steps, ("stored", "held", "returned"))
+        return brokers(self.steps, ("stored", "held", "returned"))
 
     @property
     def filtered(self) -> Sequence[tuple[str, str]]:
@@ -136,6 +147,10 @@ class Way:
         return [(one.broker, one.peer) for one in self.steps if one.step == "filtered"]
 
     # ---- inner
+
+    def _sent(self) -> list[Sent]:
+        """In any order, without numbers."""
+        return [*self._from_clients(), *self._of_steps()]
 
     def _from_clients(self) -> list[Sent]:
         found = []
@@ -198,11 +213,11 @@ def _towards(client: str, steps: Sequence[Step]) -> list[Step]:
     ]
 
 
-def _brokers(steps: Sequence[Step], names: Sequence[str]) -> list[str]:
+def brokers(steps: Sequence[Step], names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(one.broker for one in steps if one.step in names))
 
 
-def _is_broker(name: object) -> bool:
+def is_broker(name: object) -> bool:
     return isinstance(name, str) and name[:1] == BROKER[0] and name[1:].isdigit()
 
 

@@ -1,1 +1,1 @@
-"""Messages of a recorded run, for REST and the replay page."""
+"""Messages of a recorded run, for REST; the replay reads them there."""

@@ -9,15 +9,25 @@ from typing import Any
 from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
 from brokerweb.retention.services import removed_sentence
+from brokerweb.wirelab.lab import FAMILIES
 from brokerweb.wirelab.recorded import files_of
-from brokerweb.wirelab.run_messages import Found, Listed, RunMessages
+from brokerweb.wirelab.run_messages import Found, Listed, Replay, RunMessages
 from brokerweb.wirelab.services import visible
 from telemetry.errors import StorageError, TelemetryError
 from telemetry.lake.datagrams import Choice, title_of
-from telemetry.systems.context_broker import captures
+from telemetry.systems.context_broker import captures, messages
 from telemetry.systems.context_broker.messages import kind_of
 
 PAGE = 50
+TITLES = {
+    "request": "Requests",
+    "answer": "Answers",
+    "refusal": "Refusals",
+    "update": "Updates",
+    "acknowledgement": "Acknowledgements",
+    "upkeep": "Upkeep",
+}
+assert tuple(TITLES) == messages.FAMILIES == FAMILIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,7 @@ def capture(run: Run, choice: Choice) -> Iterator[bytes]:
 class Collected(RunMessages):
     """For REST."""
 
-    has_queries = True
+    has_queries = can_replay = True
 
     def missing(self, run: Run) -> str:
         none = "This run has no messages. They are available for collected runs with record_mb above 0."
@@ -103,6 +113,10 @@ class Collected(RunMessages):
 
     def capture(self, run: Run, choice: Choice) -> Iterator[bytes]:
         return capture(run, choice)
+
+    def replay(self, run: Run) -> Replay | None:
+        found = messages.overview(files_of(run).messages_path)
+        return found and Replay(found, TITLES, f"/api/runs/{run.pk}/messages/", 10_000, begins=True)
 
 
 def _addressless(row: dict[str, Any]) -> dict[str, Any]:

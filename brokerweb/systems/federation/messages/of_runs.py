@@ -39,6 +39,7 @@ def found(run: Run, message: str) -> dict[str, Any] | None:
     return {
         **way.row,
         "sent_us": way.records.sent_us,
+        "scopes": way.scopes,
         "steps": [{**one._asdict(), "waited_us": one.waited_us} for one in way.steps],
         "messages": sent,
         "deliveries": [one._asdict() for one in way.records.deliveries],

@@ -23,9 +23,9 @@ class RunFederationMessages(GenericViewSet):
     @extend_schema(
         operation_id="runs_federation_message_retrieve", responses=shapes.FederationMessageSerializer, filters=False
     )
-    @action(detail=True, url_path="traces/(?P<way>[ns]-[a-z0-9]{1,20}-[0-9]{1,20})")
+    @action(detail=True, url_path="traces/(?P<way>[nqs]-[a-z0-9]{1,20}-[0-9]{1,20})")
     def way(self, request: Request, pk: str, way: str) -> Response:
-        """A notification or subscription in full: steps of each broker, messages between participants, deliveries."""
+        """A message in full: steps of each broker, messages between participants, deliveries."""
         found = of_runs.found(self.get_object(), way)
         if found is None:
             raise NotFound("This run has no message with this id.")

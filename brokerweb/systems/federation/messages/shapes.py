@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from telemetry.systems.federation.messages import NOTIFICATION, SUBSCRIPTION
+from telemetry.systems.federation.messages import KINDS
 
 
 class WayStepSerializer(serializers.Serializer):
     at_us = serializers.IntegerField()
     broker = serializers.CharField()
-    about = serializers.CharField(help_text="n|PROVIDER|NUMBER or s|CONSUMER|NUMBER")
+    about = serializers.CharField(help_text="n|PROVIDER|NUMBER, s|CONSUMER|NUMBER or q|ASKER|NUMBER")
     step = serializers.CharField()
     peer = serializers.CharField(help_text="The broker or client at the other end")
     subscriptions = serializers.ListField(child=serializers.CharField(), help_text="Satisfied there; at most 64")
@@ -39,17 +39,17 @@ class WayDeliverySerializer(serializers.Serializer):
 
 
 class FederationMessageSerializer(serializers.Serializer):
-    """A notification or subscription of a run; times in microseconds since its launch."""
+    """A notification, subscription or QUERY of a run; times in microseconds since its launch."""
 
     id = serializers.CharField()
-    kind = serializers.ChoiceField(choices=(NOTIFICATION, SUBSCRIPTION))
-    client = serializers.CharField(help_text="Who published or subscribed")
+    kind = serializers.ChoiceField(choices=KINDS)
+    client = serializers.CharField(help_text="Who published, subscribed or asked")
     number = serializers.IntegerField()
     scope = serializers.CharField()
     entity = serializers.CharField(allow_blank=True)
     provider = serializers.CharField(allow_blank=True, help_text="Of a subscription: of its first notification")
-    at_us = serializers.IntegerField(help_text="Of a subscription: its intended sending")
-    us = serializers.IntegerField(allow_null=True, help_text="T_S, or until the last delivery")
+    at_us = serializers.IntegerField(help_text="Of a subscription or QUERY: its intended sending")
+    us = serializers.IntegerField(allow_null=True, help_text="T_S, or until the last delivery or the answer")
     outcome = serializers.CharField()
     delivered = serializers.IntegerField()
     cached = serializers.BooleanField()
@@ -60,6 +60,9 @@ class FederationMessageSerializer(serializers.Serializer):
     note = serializers.CharField(allow_blank=True, help_text="Of a subscription: its first notification")
     traced = serializers.BooleanField()
     sent_us = serializers.IntegerField()
+    scopes = serializers.ListField(
+        child=serializers.CharField(), help_text="Of a traced QUERY: what its broker asked for, in this order"
+    )
     steps = WayStepSerializer(many=True, help_text="If it was traced")
     messages = WayMessageSerializer(many=True)
     deliveries = WayDeliverySerializer(many=True)

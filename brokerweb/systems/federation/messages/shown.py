@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from telemetry.charts.sequences import Sent
+from brokerweb.runpage import ways
+from telemetry.systems.federation.messages import NOTIFICATION, QUERY, SUBSCRIPTION
+from telemetry.systems.federation.query_ways import Asked
 from telemetry.systems.federation.ways import Step, Way
 
 MOST_NAMED = 6
@@ -30,8 +31,23 @@ SENTENCES = {
     "offered": "offered the subscription to provider {peer}",
 }
 """By step; an unknown step is shown by name."""
-BACK = ("FORWARD", "NOTIFY")
-"""Of a subscription's way: the messages that come back."""
+OF_QUERIES = {
+    "asked": "got the QUERY from {peer}",
+    "asks": "asked {peer} for {scope}{given}",
+    "answered": "got the answer of {peer} for {scope}: {code}",
+    "timed out": "waited in vain for the answer of {peer} for {scope}",
+    "replied": "answered {peer}: {code}",
+}
+"""The same for those of a QUERY."""
+BACK = ("FORWARD", "NOTIFY", "ANSWER")
+"""Of the way of a subscription or QUERY: the messages that come back."""
+
+LINES = {
+    QUERY: ("QUERY, and data for it", "ANSWER", "asked a provider"),
+    SUBSCRIPTION: ("Subscription", "Notification", "notified it, or asked a provider"),
+    NOTIFICATION: ("Forwarded", "", "notified a consumer"),
+}
+"""By kind of message: what is sent, what comes back, and what a diamond did."""
 
 
 def step_row(one: Step, begin_us: int) -> dict[str, Any]:
@@ -43,44 +59,39 @@ def step_row(one: Step, begin_us: int) -> dict[str, Any]:
         count="1 subscription" if number == 1 else f"{number} subscriptions",
         named=f": {shown}{more}" if shown else "",
     )
+    if one.about[0] == "q":
+        words = _of_query(one)
     return {"since_us": one.at_us - begin_us, "broker": one.broker, "words": words, "waited_us": one.waited_us}
 
 
+def _of_query(one: Step) -> str:
+    scope, _, more = Asked.of(one)
+    given = f", with {more} notification{'' if more == '1' else 's'} of what it needs" if more not in ("", "0") else ""
+    code = (one.detail if one.step == "replied" else more).lower().replace("_", " ")
+    return OF_QUERIES.get(one.step, one.step).format(peer=one.peer, scope=scope, given=given, code=code)
+
+
+def legend(way: Way) -> list[tuple[str, str]]:
+    """Classes of lines, and words."""
+    kind, client = way.row["kind"], way.row["client"]
+    sent, back, found = LINES[kind]
+    lines = [("line-key", f"{sent}, numbered, with its time")]
+    if back:
+        lines.append(("line-key line-key-back", back))
+    else:
+        lines.append(("", "Dotted: filtered, no subscription wants it there"))
+    lines.append(("line-key line-key-refused", "Did not arrive"))
+    lines += [("", f"Thick ring: broker of {client}"), ("", f"Diamond: {found}")]
+    return lines if kind == QUERY else [*lines, ("", "Star: stored it")]
+
+
 def walk(way: Way) -> dict[str, Any]:
-    """For ``static/js/walk.js``: brokers by index."""
-    passages = [_passage(one, way) for one in way.passages]
-    filtered = [
-        {"number": None, "kind": "filtered", "sender": _index(a), "receiver": _index(b), "ms": None, "round_ms": None}
-        for a, b in way.filtered
-    ]
-    return {
-        "asked": None if way.entered is None else _index(way.entered),
-        "found": list(map(_index, way.delivering)),
-        "replicas": list(map(_index, way.storing)),
-        "passages": [*passages, *filtered],
-    }
-
-
-def passage_rows(way: Way) -> Sequence[Mapping[str, Any]]:
-    return [
-        {
-            "number": one.number,
-            "kind": one.kind,
-            "sender": one.sender,
-            "receiver": one.receiver,
-            "us": None if one.arrived_us is None else one.arrived_us - one.sent_us,
-        }
-        for one in way.passages
-    ]
-
-
-def _passage(one: Sent, way: Way) -> dict[str, Any]:
-    is_back = way.is_of_subscription and one.kind in BACK
-    ms = None if one.arrived_us is None else (one.arrived_us - one.sent_us) / 1000
-    kind = "refusal" if one.is_lost else "answer" if is_back else "request"
-    ends = {"sender": _index(str(one.sender)), "receiver": _index(str(one.receiver))}
-    return {"number": one.number, "kind": kind, **ends, "ms": ms, "round_ms": None}
-
-
-def _index(broker: str) -> int:
-    return int(broker[1:])
+    return ways.walk(
+        way.passages,
+        lambda broker: int(broker[1:]),
+        entered=way.entered,
+        found=way.delivering,
+        stored=way.storing,
+        filtered=way.filtered,
+        is_back=lambda one: way.row["kind"] != NOTIFICATION and one.kind in BACK,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -10,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.runpage import message_pages, sequences, tables
+from brokerweb.runpage import message_pages, sequences, tables, ways
 from brokerweb.systems.federation.messages import of_runs, shown
 from brokerweb.topologies import pictures
 from overlay.systems.federation.system import SYSTEM
@@ -28,7 +29,29 @@ LABELS = {
     "traced": "Traced",
 }
 assert tuple(LABELS) == messages.SHOWS
-KINDS = {messages.SUBSCRIPTION: "Subscriptions", messages.NOTIFICATION: "Notifications"}
+KINDS = {messages.SUBSCRIPTION: "Subscriptions", messages.QUERY: "QUERYs", messages.NOTIFICATION: "Notifications"}
+assert set(KINDS) == set(messages.KINDS)
+NOT_OF_QUERIES = ("lost", "in_window", "cached")
+"""Labels."""
+
+
+class Words(NamedTuple):
+    """What the list says of one kind of message."""
+
+    one: str
+    at: str
+    time: str
+    delivered: str
+    none_unsatisfied: str
+
+
+WORDS = {
+    messages.SUBSCRIPTION: Words("Subscription", "Due", "T_S", "Delivered", "Every subscription was satisfied."),
+    messages.QUERY: Words("QUERY", "Due", "Answered after", "Notifications", "Every QUERY was answered."),
+    messages.NOTIFICATION: Words(
+        "Notification", "Published", "Delivered after", "Delivered", "Every notification was delivered."
+    ),
+}
 TITLES = {"scope": "Scope", "entity": "Entity", "provider": "Provider", "client": "Client"}
 DELIVERIES = 100
 
@@ -39,6 +62,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
     run, is_part = _run(run_id), message_pages.is_part(request)
     chosen = _chosen(request, run)
     found, page = message_pages.page_of(request, lambda offset, limit: of_runs.listed(run, chosen, offset, limit))
+    is_query = chosen["kind"] == messages.QUERY
     values = {} if is_part else messages.values(of_runs.files(run))
     context = {
         "run": run,
@@ -49,9 +73,19 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
         "page": page,
         "kind": chosen["kind"],
         "show": chosen["show"],
-        "is_of_subscriptions": chosen["kind"] == messages.SUBSCRIPTION,
-        "kinds": [(name, label, _query(chosen, kind=name)) for name, label in KINDS.items()],
-        "shows": [(name, label, _query(chosen, show=name)) for name, label in LABELS.items()],
+        "is_query": is_query,
+        "is_asked": chosen["kind"] != messages.NOTIFICATION,
+        "words": WORDS[chosen["kind"]],
+        "kinds": [
+            (name, label, _query(chosen, kind=name))
+            for name, label in KINDS.items()
+            if name != messages.QUERY or is_query or _share(run)
+        ],
+        "shows": [
+            (name, label, _query(chosen, show=name))
+            for name, label in LABELS.items()
+            if not (is_query and name in NOT_OF_QUERIES)
+        ],
         "filters": [(name, title, values.get(name, ()), chosen.get(name, "")) for name, title in TITLES.items()],
         "is_filtered": any(chosen.get(name) for name in TITLES),
         "chosen": f"{urlencode(chosen)}&",
@@ -73,9 +107,15 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         "run": run,
         "row": row,
         "is_of_subscription": way.is_of_subscription,
+        "is_query": row["kind"] == messages.QUERY,
+        "scopes": way.scopes,
+        "asked": way.asked,
         "one_in": int(SYSTEM.whole(run.configuration["settings"])["trace_one_in"]),
         "steps": [shown.step_row(one, row["at_us"]) for one in way.steps],
-        "passages": shown.passage_rows(way),
+        "has_waits": True,
+        "passages": ways.passage_rows(way.passages),
+        "whole": "None: it stayed at one broker.",
+        "legend": shown.legend(way),
         "deliveries": [
             {"of": one, "number": str(one.number), "since_us": one.received_us - row["at_us"]}
             for one in deliveries[:DELIVERIES]
@@ -85,7 +125,7 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         "graph": pictures.of_document(run.configuration["topology"]),
         **sequences.drawn(
             sequence(sent, participants(sent), row["at_us"]),
-            since="it was due" if way.is_of_subscription else "it was published",
+            since="it was published" if row["kind"] == messages.NOTIFICATION else "it was due",
             file=f"{tables.named('run', run)}-message-{row['id']}",
         ),
     }
@@ -98,9 +138,15 @@ def _chosen(request: HttpRequest, run: Run) -> dict[str, str]:
     kind, show = asked.get("kind", ""), asked.get("show", "")
     if kind not in KINDS:
         is_once = run.configuration["workload"].get("kind", ONCE) == ONCE
-        kind = messages.SUBSCRIPTION if is_once else messages.NOTIFICATION
+        all_asked = messages.QUERY if _share(run) == 1 else messages.SUBSCRIPTION
+        kind = all_asked if is_once else messages.NOTIFICATION
     others = {name: asked[name] for name in TITLES if asked.get(name)}
     return {"kind": kind, "show": show if show in LABELS else "all", **others}
+
+
+def _share(run: Run) -> float:
+    """Of queries that go as QUERY."""
+    return float(run.configuration["workload"].get("query_share", 0))
 
 
 def _query(chosen: dict[str, str], **changes: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from brokerweb.systems.federation.wirelab import speaking, verdicts
 from brokerweb.systems.federation.wirelab.conversations import held
 from brokerweb.systems.federation.wirelab.table import MESSAGES
 from brokerweb.systems.federation.wirelab.village import Village
-from brokerweb.wirelab.channel.lab import ChannelLab
+from brokerweb.wirelab.channel.lab import ACKNOWLEDGING, ChannelLab
 from brokerweb.wirelab.channel.talking import Speech
 from brokerweb.wirelab.lab import Conversation, Verdict
 from overlay.systems.federation.system import SYSTEM
@@ -43,6 +44,15 @@ class FederationLab(ChannelLab):
         ("federation.channel.kind == 1 && federation.channel.seq == 1", "the beginnings of sessions"),
         ("federation.wrong", "invalid messages"),
     )
+
+    families: ClassVar = {
+        "request": ("Subscriptions and queries", (4, 7, 8, 10, 13, 19, 20)),
+        "answer": ("To clients: notifications, answers", (6, 9, 11, 21)),
+        "refusal": ("Refusals", (23,)),
+        "update": ("Notifications of providers", (5, 15)),
+        "acknowledgement": ("Acknowledgements", (22, ACKNOWLEDGING)),
+        "upkeep": ("Registrations, sessions", ()),
+    }
 
     def settled(self, now_ms: int) -> Village:
         return verdicts.settled(now_ms)

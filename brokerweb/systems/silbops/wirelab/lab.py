@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from brokerweb.systems.silbops.wirelab import speaking, verdicts
 from brokerweb.systems.silbops.wirelab.conversations import held
 from brokerweb.systems.silbops.wirelab.table import MESSAGES
 from brokerweb.systems.silbops.wirelab.village import Village
-from brokerweb.wirelab.channel.lab import ChannelLab
+from brokerweb.wirelab.channel.lab import ACKNOWLEDGING, ChannelLab
 from brokerweb.wirelab.channel.talking import Speech
 from brokerweb.wirelab.lab import Conversation, Verdict
 from overlay.systems.silbops.system import SYSTEM
@@ -43,6 +44,15 @@ class SilbopsLab(ChannelLab):
         ("silbops.channel.kind == 1 && silbops.channel.seq == 1", "the beginnings of sessions"),
         ("silbops.wrong", "invalid messages"),
     )
+
+    families: ClassVar = {
+        "request": ("Subscriptions", (13, 14, 24, 25)),
+        "answer": ("To clients: notifications", (16,)),
+        "refusal": ("Refusals", (18,)),
+        "update": ("Publications and contexts", (10, 15, 23, 26, 27, 28)),
+        "acknowledgement": ("Acknowledgements", (17, ACKNOWLEDGING)),
+        "upkeep": ("Advertisements, moves, sessions", ()),
+    }
 
     def settled(self, now_ms: int) -> Village:
         return verdicts.settled(now_ms)

@@ -168,7 +168,7 @@ class Asking:
             number = self._next_number(target)
             if self._send(target, number, inquiry, scope, share):
                 self._asks[number] = ask = _Ask(inquiry, scope, target)
-                self._trace_ask("asks", ask, f"{scope} {number}")
+                self._trace_ask("asks", ask, f"{scope} {number} {len(inquiry.needed(scope))}")
                 self._station.set_timer(Clock.ASKED, number, now + share)
                 numbers.append(number)
         inquiry.asked(scope, numbers, failure)

@@ -12,6 +12,7 @@ from typing import Final
 
 from overlay.core.node import SECOND
 from overlay.systems.federation.broker.step_events import Stepped
+from overlay.systems.federation.names import query_name
 from overlay.systems.federation.tables.destinations import Destination
 from overlay.systems.federation.tables.tables import Delivery
 from overlay.systems.federation.wire.values import NotificationId, Subscription, SubscriptionId
@@ -31,11 +32,6 @@ def note_name(nid: NotificationId) -> str:
 
 def subscription_name(sid: SubscriptionId) -> str:
     return f"s|{sid.client}|{sid.number}"
-
-
-def query_name(peer: str, req: int) -> str:
-    """Of a QUERY, by the peer that sent it and its number."""
-    return f"q|{peer}|{req}"
 
 
 class Tracer:
@@ -110,8 +106,9 @@ class Tracer:
     # ---- queries
 
     def query(self, step: str, asker: str, req: int, peer: str, arrived: int, now: int, detail: str = "") -> None:
-        """``asked``: by ``peer``; ``asks``: ``peer``, with its number and scope; ``answered``, ``replied``: with a
-        code. All queries are traced: they are few, and their numbers differ on each link."""
+        """``asked``: by ``peer``; ``asks``: ``peer``; ``replied``: with a code. ``detail`` of ``asks``, ``answered``
+        and ``timed out`` begins with the scope and the number there; then follow the notifications that go with it, or
+        the code. All queries are traced, as their numbers differ on each link."""
         self._add(query_name(asker, req), step, peer, arrived, now, detail=detail)
 
     # ---- what is reported

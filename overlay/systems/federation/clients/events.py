@@ -123,6 +123,18 @@ class Queried(NamedTuple):
     """Of the scopes that these need, as they were registered."""
 
 
+class Replied(NamedTuple):
+    """A QUERY was answered with what ``produce`` made."""
+
+    asker: str
+    req: int
+    """Of the QUERY."""
+    asked: int
+    """When it came, ns."""
+    code: Code
+    notifications: tuple[Notification, ...]
+
+
 class Published(NamedTuple):
     """A notification was sent for the first time."""
 
@@ -151,6 +163,7 @@ Event = (
     | Answered
     | Offered
     | Queried
+    | Replied
     | Published
     | PublishEnded
 )

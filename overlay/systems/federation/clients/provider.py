@@ -3,7 +3,7 @@
 ::
 
     OFFER ──> watched ── a query (once): produce, wait ``delay`` ──> PUBLISH with the ids that it satisfies (M_ν)
-    QUERY ──> produce ──> ANSWER
+    QUERY ──> produce, wait ``delay`` ──> ANSWER
     QUERY ──> Queried ── ``answer``, of one that answers later ──> ANSWER
 """
 
@@ -15,9 +15,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from overlay.core.chance import Chance
+from overlay.core.timers import earliest
 from overlay.messages.errors import BadMessage, Reason
 from overlay.systems.federation.clients.asking import Busy
-from overlay.systems.federation.clients.events import Offered, Published, PublishEnded, Queried
+from overlay.systems.federation.clients.events import Offered, Published, PublishEnded, Queried, Replied
 from overlay.systems.federation.clients.requests import Request
 from overlay.systems.federation.clients.session import Session
 from overlay.systems.federation.clients.terms import PATIENCE, Site, Terms
@@ -75,6 +76,13 @@ class Asked(NamedTuple):
     """Of the scopes that this one needs, as it was registered."""
 
 
+class _Reply(NamedTuple):
+    """An answer that is made, and not sent yet."""
+
+    at: int
+    event: Replied
+
+
 Produce = Callable[[Asked], Content | None]
 """None: it has no such context."""
 
@@ -93,7 +101,7 @@ class Provider(Session):
     ``answers_later``: without ``produce``, its user answers queries as well (``Queried``, ``answer``).
     """
 
-    __slots__ = ("_delay", "_made", "_needed", "_produce", "_questions", "_watched")
+    __slots__ = ("_delay", "_made", "_needed", "_produce", "_questions", "_replies", "_watched")
 
     def __init__(
         self,
@@ -108,7 +116,7 @@ class Provider(Session):
         answers_later: bool = False,
         first: int = 0,
     ) -> None:
-        """``delay``: ns from an offer until the answer is published."""
+        """``delay``: ns from being asked until what is produced is sent."""
         super().__init__(terms, replace(me, role=Role.PROVIDER), site, chance, now, first)
         self._produce, self._delay = produce, delay
         self._needed: m.Answer | None = None
@@ -118,6 +126,8 @@ class Provider(Session):
         self._watched: Index[None] | None = None
         self._made: deque[_Made] | None = None
         """In the order of their instants."""
+        self._replies: deque[_Reply] | None = None
+        """Likewise."""
 
     @property
     def watched(self) -> list[Subscription]:
@@ -127,7 +137,7 @@ class Provider(Session):
     @property
     def is_idle(self) -> bool:
         """Whether it has nothing to publish and no request open."""
-        return not self._made and not len(self.requests)
+        return not self._made and not self._replies and not len(self.requests)
 
     def publish(self, content: Content, now: int) -> Notification:
         """Under a new number, as soon as it is registered.
@@ -200,7 +210,8 @@ class Provider(Session):
                 self._watched = None
 
     def _next_own(self) -> int | None:
-        at = self._made[0].at if self._made else None
+        made, reply = (self._made[0].at if self._made else None), (self._replies[0].at if self._replies else None)
+        at = earliest(made, reply)
         expiry = None if self._watched is None else self._watched.next_expiry()
         if expiry is None:
             return at
@@ -220,6 +231,9 @@ class Provider(Session):
                 except (Busy, BadMessage):
                     self.drop("unpublished")
         self._made = self._made or None
+        while self._replies and self._replies[0].at <= self.peers.now:
+            self._reply(self._replies.popleft().event)
+        self._replies = self._replies or None
 
     # ---- what is asked
 
@@ -300,8 +314,26 @@ class Provider(Session):
         if self._questions is not None and scopes:
             self._keep(peer, query, scopes, needed)
             return
-        made = [] if produce is None else [produce(Asked(scope, *entity, wall_ms, needed)) for scope in scopes]
-        self._send_answer(peer, query.req, [self._notification(content) for content in made if content is not None])
+        if produce is None:
+            self._send_answer(peer, query.req, ())
+            return
+        made = [produce(Asked(scope, *entity, wall_ms, needed)) for scope in scopes]
+        notes = tuple([self._notification(content) for content in made if content is not None])
+        now, code = self.peers.now, m.Code.GOOD if notes else m.Code.NO_PROVIDER
+        reply = Replied(peer, query.req, now, code, notes)
+        if not self._delay:
+            self._reply(reply)
+        elif len(self._replies or ()) >= MOST_DELAYED:
+            self._reply(reply._replace(code=m.Code.LIMIT, notifications=()))
+        else:
+            self._replies = deque() if self._replies is None else self._replies
+            self._replies.append(_Reply(now + self._delay, reply))
+
+    def _reply(self, reply: Replied) -> None:
+        if self.peers.send(reply.asker, m.Answer(reply.req, reply.code, reply.notifications)):
+            self.report(reply)
+        else:
+            self.peers.send(reply.asker, m.Answer(reply.req, m.Code.LIMIT))
 
     def _keep(self, peer: str, query: m.Query, scopes: tuple[str, ...], needed: tuple[Notification, ...]) -> None:
         """Until it is answered."""
@@ -329,4 +361,5 @@ class Provider(Session):
             self._watched.check_invariants()
             assert 0 < len(self._watched) <= MOST_WATCHED
         assert self._made is None or 0 < len(self._made) <= MOST_DELAYED
+        assert self._replies is None or 0 < len(self._replies) <= MOST_DELAYED
         assert self._questions is None or len(self._questions) <= MOST_QUESTIONS

@@ -44,9 +44,8 @@ class Asked(Arrivals):
         count = len(times)
         super().__init__(times, _choices(count, workload.consumers, seed, "consumers"))
         self._scopes = _choices(count, workload.scopes, seed, "scopes")
-        self._low_share, self._seed = workload.priority_low_share, seed
-        chance = Stream(derive_seed(seed, "priorities"))
-        self._is_low = bytes(chance.random() < self._low_share for _ in range(count)) if self._low_share else b""
+        self._is_low = _drawn(count, workload.priority_low_share, seed, "priorities")
+        self._is_query = _drawn(count, workload.query_share if workload.kind == ONCE else 0, seed, "ways")
 
     def scope(self, number: int) -> int:
         return self._scopes[number]
@@ -54,6 +53,10 @@ class Asked(Arrivals):
     def is_low(self, number: int) -> bool:
         """Whether it has the low priority."""
         return bool(self._is_low) and bool(self._is_low[number])
+
+    def is_query(self, number: int) -> bool:
+        """Whether it goes as QUERY instead of a subscription."""
+        return bool(self._is_query) and bool(self._is_query[number])
 
 
 @lru_cache(maxsize=4)
@@ -94,3 +97,9 @@ def _times(count: int, rate_per_s: float, seed: int, purpose: str, begin: int = 
 def _choices(count: int, among: int, seed: int, purpose: str) -> array[int]:
     chance = Stream(derive_seed(seed, "choices", purpose))
     return array("q", [chance.randrange(among) for _ in range(count)])
+
+
+def _drawn(count: int, share: float, seed: int, purpose: str) -> bytes:
+    """A byte for each, 1 with this probability; none without."""
+    chance = Stream(derive_seed(seed, purpose))
+    return bytes(chance.random() < share for _ in range(count)) if share else b""

@@ -1,28 +1,31 @@
-"""A consumer of a workload: queries at random times, or subscriptions that last."""
+"""A consumer of a workload: queries at random times, as subscriptions or by QUERY, or subscriptions that last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from overlay.core.chance import Chance
 from overlay.core.node import SECOND
 from overlay.journal.facts import Delivery
 from overlay.systems.federation.clients.asking import Busy
 from overlay.systems.federation.clients.consumer import Consumer
-from overlay.systems.federation.clients.events import Accepted, End, Ended, Event, Notified, Verdict
+from overlay.systems.federation.clients.events import Accepted, Answered, End, Ended, Event, Notified, Verdict
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.load.life import Life
 from overlay.systems.federation.load.plans import ClientPlan
 from overlay.systems.federation.load.shared import Shared
-from overlay.systems.federation.names import consumer_name
+from overlay.systems.federation.names import consumer_name, scope_name
 from overlay.systems.federation.rows import Notified as NotifiedRow
-from overlay.systems.federation.rows import Subscribed, row
+from overlay.systems.federation.rows import Queried, Subscribed, row
 from overlay.systems.federation.wire.messages import Code
-from overlay.systems.federation.wire.values import Priority, Subscription
+from overlay.systems.federation.wire.values import Notification, Priority, Subscription
 from overlay.systems.federation.workload import ONCE
 
 OUTCOMES = {End.SATISFIED: "answered", End.REFUSED: "refused"}
 """All others: ``timed_out``."""
+ANSWERED = {Code.GOOD: "answered", Code.TIMEOUT: "timed_out"}
+"""Of a QUERY; all others: ``refused``."""
 
 
 class _Open:
@@ -38,13 +41,26 @@ class _Open:
         self.hops = 0
 
 
+class _Asked(NamedTuple):
+    """A QUERY that has not ended."""
+
+    number: int
+    """Among the queries of the run."""
+    scope: str
+    intended: int
+    sent: int
+    deadline: int
+
+
 class Consuming(Life[Consumer]):
-    __slots__ = ("_open",)
+    __slots__ = ("_asked", "_open")
 
     def __init__(self, plan: ClientPlan, shared: Shared) -> None:
         super().__init__(plan, shared, shared.asked)
         self._open: dict[int, _Open] | None = None
         """By the number of the subscription."""
+        self._asked: dict[int, _Asked] | None = None
+        """QUERYs without an answer, by their number in messages."""
 
     @property
     def name(self) -> str:
@@ -52,7 +68,7 @@ class Consuming(Life[Consumer]):
 
     @property
     def is_finished(self) -> bool:
-        return self._is_done and not self._open
+        return self._is_done and not self._open and not self._asked
 
     def _times(self) -> Sequence[int]:
         return self.shared.asked.times
@@ -63,8 +79,11 @@ class Consuming(Life[Consumer]):
 
     def _arrive(self, number: int, intended: int, now: int) -> None:
         shared, workload, core = self.shared, self.shared.workload, self.core
+        if shared.asked.is_query(number):
+            self._ask(number, intended, now)
+            return
         is_query = workload.kind == ONCE
-        scope = f"s{shared.asked.scope(number)}"
+        scope = scope_name(shared.asked.scope(number))
         if is_query:
             shared.tally.started(now - intended)
         expires = shared.terms.wall_ms(intended + round(workload.expiry_s * SECOND))
@@ -85,8 +104,27 @@ class Consuming(Life[Consumer]):
             self._open = {}
         self._open[one.id.number] = _Open(one, intended, now)
 
+    def _ask(self, number: int, intended: int, now: int) -> None:
+        """By QUERY: any entity of the scope, as long as a subscription would wait."""
+        shared = self.shared
+        shared.tally.started(now - intended)
+        deadline = intended + round(shared.workload.expiry_s * SECOND)
+        one = _Asked(number, scope_name(shared.asked.scope(number)), intended, now, deadline)
+        try:
+            if self.core is None or self._away:
+                raise Busy("it has vanished")
+            req = self.core.query((one.scope,), now, patience=max(0, deadline - now))
+        except Busy:
+            self._report_query(0, one, Code.LIMIT, (), now)
+            return
+        if self._asked is None:
+            self._asked = {}
+        self._asked[req] = one
+
     def _note(self, event: Event, now: int) -> None:
         match event:
+            case Answered(req, code, _, notifications):
+                self._note_answered(req, code, notifications, now)
             case Accepted(numbers):
                 for number in numbers:
                     one = (self._open or {}).get(number)
@@ -143,6 +181,28 @@ class Consuming(Life[Consumer]):
             entity = f"{number}|{subscription.scopes[0]}"
             self._sample(outcome, code, 1, one.intended, one.sent, over, entity, subscription.expires)
 
+    def _note_answered(
+        self, req: int, code: Code, notes: Sequence[Notification], now: int, *, ended: bool = True
+    ) -> None:
+        one = None if self._asked is None else self._asked.pop(req, None)
+        if one is not None:
+            self._asked = self._asked or None
+            self._report_query(req, one, code, notes, now, ended=ended)
+
+    def _report_query(
+        self, req: int, one: _Asked, code: Code, notes: Sequence[Notification], now: int, *, ended: bool = True
+    ) -> None:
+        us = self.shared.us
+        times = us(one.intended), us(one.sent), us(one.deadline), us(now) if ended else 0
+        named = [f"{note.id.provider}|{note.id.number}" for note in notes]
+        self._report(row(us(now), Queried(self.name, one.number, req, [one.scope], *times, int(code), named)))
+        outcome = ANSWERED.get(code, "refused")
+        until = self.shared.terms.wall_ms(one.deadline)
+        over = max(now, one.sent)
+        self._sample(outcome, code, 1 if req else 0, one.intended, one.sent, over, f"{one.number}|{one.scope}", until)
+
     def _end_all(self, now: int) -> None:
         for number in list(self._open or ()):
             self._note_ended(number, None, Code.TIMEOUT, now)
+        for req in list(self._asked or ()):
+            self._note_answered(req, Code.TIMEOUT, (), now, ended=False)

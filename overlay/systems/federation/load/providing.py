@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from overlay.core.chance import Chance
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.federation.clients.asking import Busy
-from overlay.systems.federation.clients.events import Event, Published, PublishEnded
+from overlay.systems.federation.clients.events import Event, Published, PublishEnded, Replied
 from overlay.systems.federation.clients.provider import Asked, Content, Provider
 from overlay.systems.federation.load.life import Life
 from overlay.systems.federation.load.plans import ClientPlan
 from overlay.systems.federation.load.shared import Shared
-from overlay.systems.federation.names import provider_name
+from overlay.systems.federation.names import provider_name, query_name, scope_name
 from overlay.systems.federation.rows import Noted, row
+from overlay.systems.federation.rows import Replied as RepliedRow
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.federation.wire.values import Advertisement, NotificationId, Role
-from overlay.systems.federation.workload import ONCE
+from overlay.systems.federation.workload import ONCE, needs_of
 
 ENTITY = "room"
 """The type of all entities."""
@@ -48,7 +49,11 @@ class Providing(Life[Provider]):
 
     @property
     def scope(self) -> str:
-        return f"s{self.plan.number % self.shared.workload.scopes}"
+        return scope_name(self._scope)
+
+    @property
+    def _scope(self) -> int:
+        return self.plan.number % self.shared.workload.scopes
 
     @property
     def is_finished(self) -> bool:
@@ -60,7 +65,10 @@ class Providing(Life[Provider]):
 
     def _born(self, chance: Chance, now: int, first: int) -> Provider:
         shared, workload = self.shared, self.shared.workload
-        me = Advertisement(self.name, 0, Role.PROVIDER, scopes=(self.scope,))
+        needed = tuple(map(scope_name, needs_of(self._scope, workload)))
+        me = Advertisement(
+            self.name, 0, Role.PROVIDER, scopes=(self.scope,), needs={self.scope: needed} if needed else {}
+        )
         produce = self._produce if workload.kind == ONCE else None
         delay = round(workload.provider_ms * MILLISECOND)
         site = shared.site(self.plan.broker)
@@ -97,6 +105,11 @@ class Providing(Life[Provider]):
                 self._open[notification.id] = _Open(event, intended, now)
             case PublishEnded(nid, code, tries):
                 self._note_ended(nid, code, tries, now)
+            case Replied(asker, req, asked, code, notes):
+                us, named = self.shared.us, [f"{note.id.provider}|{note.id.number}" for note in notes]
+                self._report(
+                    row(us(now), RepliedRow(query_name(asker, req), self.name, us(asked), us(now), int(code), named))
+                )
 
     def _note_ended(self, nid: NotificationId, code: Code, tries: int, now: int) -> None:
         one = None if self._open is None else self._open.pop(nid, None)

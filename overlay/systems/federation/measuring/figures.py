@@ -16,6 +16,8 @@ from overlay.systems.federation.measuring.disappearances import known, settled_u
 from overlay.systems.federation.measuring.oracle import Found, Oracle
 from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.names import BROKER
+from overlay.systems.federation.rows import Queried
+from overlay.systems.federation.wire.messages import Code
 
 Figures = dict[str, float | None]
 
@@ -34,12 +36,13 @@ def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
 
 def figures(facts: Facts, found: Found | None = None) -> Mapping[str, float | None]:
     """``found``: what the oracle says of these facts, if it is known."""
-    published = len(facts.published)
+    published, asked = len(facts.published), facts.asked
     return {
         **_of_subscriptions(facts),
+        **_of_queries(asked),
         "notifications": published,
         **_of_oracle(facts, found),
-        **_of_counters(facts, len(facts.measured), published),
+        **_of_counters(facts, len(facts.measured), len(asked), published),
         **_of_disappearances(facts),
     }
 
@@ -61,6 +64,18 @@ def _of_subscriptions(facts: Facts) -> Figures:
     }
 
 
+def _of_queries(asked: Sequence[Queried]) -> Figures:
+    """Those that went as QUERY."""
+    times = sorted(one.ended_us - one.intended_us for one in asked if one.code == Code.GOOD)
+    return {
+        "queries": len(asked) or None,
+        "queries_answered": len(times) if asked else None,
+        "query_mean_us": fmean(times) if times else None,
+        "query_p50_us": quantile(times, 0.5),
+        "query_p95_us": quantile(times, 0.95),
+    }
+
+
 def _of_oracle(facts: Facts, found: Found | None) -> Figures:
     if not facts.measured and not facts.notifies:
         return dict.fromkeys(("owed", "lost", "in_window", "duplicates", "duplicates_cached", "spurious"))
@@ -78,7 +93,8 @@ def _of_oracle(facts: Facts, found: Found | None) -> Figures:
 # ---- counters
 
 
-def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
+def _of_counters(facts: Facts, subscriptions: int, asked: int, published: int) -> Figures:
+    questions = subscriptions + asked
     grown = {process: _growths(facts, ticks) for process, ticks in facts.ticks.items() if role_of(process) == BROKER}
     total = {name: sum(one.get(name, 0) for one in grown.values()) for name in COUNTED}
     return {
@@ -91,12 +107,12 @@ def _of_counters(facts: Facts, subscriptions: int, published: int) -> Figures:
         "cache_hit_share": _per(total["hits"], total["cache_received"]),
         "cache_hit_share_max": _most_hits(facts),
         "cache_age_mean_s": _per(total["cache_age_ms"] / MS_PER_S, total["hits"]),
-        "visits_per_query": _per(total["visits"], subscriptions),
+        "visits_per_query": _per(total["visits"], questions),
         "utilisation_max": _utilisation(facts, grown),
         "false_positives": total["false_positives"],
         "bulk_delay_mean_s": _per(total["bulk_delay_ms"] / MS_PER_S, total["bulk_sent"]),
         "bulk_batch_mean": _per(total["bulk_sent"], total["bulk_batches"]),
-        **{f"{name}_per_query_j": _joules(total[f"{name}_uj"], subscriptions) for name in ("energy", "radio", "cpu")},
+        **{f"{name}_per_query_j": _joules(total[f"{name}_uj"], questions) for name in ("energy", "radio", "cpu")},
     }
 
 
@@ -132,8 +148,8 @@ def _most_hits(facts: Facts) -> float | None:
 def _utilisation(facts: Facts, grown: Mapping[str, Mapping[str, int]]) -> float | None:
     """Of the busiest broker, from the first intended subscription to the last satisfied one."""
     busy = max((one["busy_ns"] for one in grown.values()), default=0)
-    begins = [one.intended_us for one in facts.measured]
-    ends = [one.first_us for one in facts.measured if one.first_us]
+    begins = [one.intended_us for one in (*facts.measured, *facts.asked)]
+    ends = [one.first_us for one in facts.measured if one.first_us] + [one.ended_us for one in facts.asked]
     if not busy or not begins or not ends or max(ends) <= min(begins):
         return None
     return busy / NS_PER_US / (max(ends) - min(begins))
@@ -143,9 +159,9 @@ def _per(amount: float, of: float) -> float | None:
     return amount / of if of else None
 
 
-def _joules(uj: float, subscriptions: int) -> float | None:
-    """Of a subscription; ``None`` without a model of energy."""
-    return _per(uj / UJ_PER_J, subscriptions) if uj else None
+def _joules(uj: float, questions: int) -> float | None:
+    """Of a subscription or QUERY; ``None`` without a model of energy."""
+    return _per(uj / UJ_PER_J, questions) if uj else None
 
 
 # ---- disappearances

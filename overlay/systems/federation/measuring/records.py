@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.journal.facts import Event, Fact, Row, Start, Tick
-from overlay.systems.federation.rows import TABLES, Noted, Notified, Subscribed
+from overlay.systems.federation.rows import TABLES, Noted, Notified, Queried, Subscribed
 
 MEASURING, DRAINING = "measuring", "draining"
 """Phases of a run."""
@@ -24,6 +24,7 @@ class Facts:
     subscriptions: list[Subscribed] = field(default_factory=list)
     notes: list[Noted] = field(default_factory=list)
     notifies: list[Notified] = field(default_factory=list)
+    queries: list[Queried] = field(default_factory=list)
     ticks: dict[str, list[Tick]] = field(default_factory=lambda: defaultdict(list))
     """By process."""
     events: list[Event] = field(default_factory=list)
@@ -55,13 +56,18 @@ class Facts:
             self.events.append(event)
 
     def add_row(self, row: Any) -> None:
-        """A row of ``rows.TABLES``. Those of brokers are of no measure."""
+        """A row of ``rows.TABLES``. Steps of brokers and replies of providers are of no measure."""
         if type(row) in self._of_clients:
             self._of_clients[type(row)].append(row)
 
     @property
     def _of_clients(self) -> Mapping[type, list[Any]]:
-        return {Subscribed: self.subscriptions, Noted: self.notes, Notified: self.notifies}
+        return {
+            Subscribed: self.subscriptions,
+            Noted: self.notes,
+            Notified: self.notifies,
+            Queried: self.queries,
+        }
 
     @property
     def begin_us(self) -> int:
@@ -82,6 +88,11 @@ class Facts:
     def measured(self) -> list[Subscribed]:
         """The subscriptions that were intended while measuring."""
         return [one for one in self.subscriptions if one.intended_us >= self.begin_us - LATE_US]
+
+    @property
+    def asked(self) -> list[Queried]:
+        """The QUERYs that were intended while measuring."""
+        return [one for one in self.queries if one.intended_us >= self.begin_us - LATE_US]
 
     @property
     def published(self) -> list[Noted]:
