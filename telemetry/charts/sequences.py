@@ -112,15 +112,16 @@ def sequence(sent: Several[Sent], lanes: Several[Hashable], begin_us: int) -> Se
 def equal_steps(sent: Several[tuple[int, int | None]]) -> tuple[list[tuple[int, int]], int]:
     """Each message's start and end in equal steps, chronologically, and the number of steps.
 
-    ``sent`` are the times of sending and of arrival, ``None`` if unknown. At the same instant, ends before starts.
+    ``sent`` are the times of sending and of arrival, ``None`` if unknown. At the same instant, ends come before starts,
+    and a message that takes no time ends before the next one starts.
     """
-    moments: list[tuple[int, int, int]] = []
+    moments: list[tuple[int, int, int, int]] = []
     for at, (sent_us, arrived_us) in enumerate(sent):
-        moments.append((sent_us, 1, at))
+        moments.append((sent_us, 1, at, 0))
         if arrived_us is not None:
-            moments.append((arrived_us, 0 if arrived_us > sent_us else 2, at))
+            moments.append((arrived_us, 0 if arrived_us > sent_us else 1, at, 1))
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
-    for rank, (_, end, at) in enumerate(sorted(moments)):
-        (begins if end == 1 else ends)[at] = rank
+    for rank, (_, _, at, is_end) in enumerate(sorted(moments)):
+        (ends if is_end else begins)[at] = rank
     return [(begins[at], ends.get(at, begins[at])) for at in range(len(sent))], len(moments)

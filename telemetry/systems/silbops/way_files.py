@@ -13,7 +13,7 @@ from telemetry.lake.message_rows import find as find_row
 from telemetry.lake.message_rows import own_rows
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.silbops.objections import Against, objections
-from telemetry.systems.silbops.ways import Delivery, Records, Step, Way, is_broker
+from telemetry.systems.silbops.ways import Delivery, Records, Step, Way, in_order, is_broker
 
 MOST_SUBSCRIPTIONS = 20_000
 """That are looked at to say who did not get a publication: some tenths of a second."""
@@ -62,7 +62,7 @@ def _steps(lake: Lake, run: str, about: str) -> list[Step]:
         )
         for one in own_rows(lake, run, SYSTEM.name, "steps", [("about", "=", about)])
     ]
-    return sorted(steps, key=lambda one: one.at_us)  # a stable sort keeps the order of simultaneous steps
+    return in_order(steps)
 
 
 def _deliveries(lake: Lake, run: str, row: Mapping[str, Any]) -> list[Delivery]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -87,7 +87,7 @@ class Way:
     @cached_property
     def messages(self) -> Sequence[Sent]:
         """Between clients and brokers, in the order of sending."""
-        return numbered([*self._published(), *self._between_brokers(), *self._to_clients()], is_broker)
+        return numbered([*self._published(), *self._of_steps()], is_broker)
 
     @property
     def passages(self) -> Sequence[Sent]:
@@ -124,30 +124,37 @@ class Way:
             if one.step == "published"
         ]
 
-    def _between_brokers(self) -> list[Sent]:
-        arrivals: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    def _of_steps(self) -> Iterator[Sent]:
+        """A NOTIFY that its client did not get, or dropped as a repeat, has no arrival."""
+        entries: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         """By sender, receiver and step; the first one last."""
         for one in reversed(self.steps):
-            arrivals[one.peer, one.broker, one.step].append(one.at_us)
-        found = []
+            entries[one.peer, one.broker, one.step].append(one.at_us)
+        received: dict[str, list[int]] = defaultdict(list)
+        for delivery in reversed(self.records.deliveries):
+            received[delivery.client].append(delivery.received_us)
         for one in self.steps:
             if one.step in TO_BROKERS:
-                kind, entries = TO_BROKERS[one.step]
-                several = (arrivals[one.broker, one.peer, entry] for entry in entries)
+                kind, steps = TO_BROKERS[one.step]
+                several = (entries[one.broker, one.peer, entry] for entry in steps)
                 arrived_us = next((at for times in several if (at := _next(times, one.at_us)) is not None), None)
-                found.append(Sent(kind, one.broker, one.peer, one.at_us, arrived_us, arrived_us is None))
-        return found
+                yield Sent(kind, one.broker, one.peer, one.at_us, arrived_us, arrived_us is None)
+            elif one.step in TO_CLIENTS:
+                yield Sent(NOTIFY, one.broker, one.peer, one.at_us, _next(received[one.peer], one.at_us))
 
-    def _to_clients(self) -> list[Sent]:
-        """A NOTIFY that its client did not get, or dropped as a repeat, has no arrival."""
-        arrivals: dict[str, list[int]] = defaultdict(list)
-        for delivery in reversed(self.records.deliveries):
-            arrivals[delivery.client].append(delivery.received_us)
-        return [
-            Sent(NOTIFY, one.broker, one.peer, one.at_us, _next(arrivals[one.peer], one.at_us))
-            for one in self.steps
-            if one.step in TO_CLIENTS
-        ]
+
+def in_order(steps: Sequence[Step]) -> list[Step]:
+    """Chronologically; of simultaneous ones, those of the brokers that had it first."""
+    came = {one.broker: one.peer for one in steps if one.step == "received"}
+
+    def depth(broker: str) -> int:
+        passed = {broker}
+        while (before := came.get(broker)) is not None and before not in passed:
+            passed.add(before)
+            broker = before
+        return len(passed)
+
+    return sorted(steps, key=lambda one: (one.at_us, depth(one.broker)))
 
 
 def is_broker(name: object) -> bool:
