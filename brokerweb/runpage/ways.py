@@ -32,7 +32,7 @@ def walk(
     return {
         "asked": None if entered is None else index(entered),
         "found": [index(name) for name in found],
-        "replicas": [index(name) for name in stored],
+        "stored": [index(name) for name in stored],
         "passages": [*map(drawn, passages), *withheld],
     }
 

@@ -1282,6 +1282,15 @@ export const runsTracesRetrieve = (id, query, options) => send("GET", `/api/runs
 export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(message)}/`, options);
 
 /**
+ * A publication in full: content, steps of each broker, messages between participants, deliveries.
+ * @param {string | number} id
+ * @param {string | number} publication
+ * @param {Options} [options]
+ * @returns {Promise<Types.PublicationWay>}
+ */
+export const runsPublicationRetrieve = (id, publication, options) => send("GET", `/api/runs/${part(id)}/traces/${part(publication)}/`, options);
+
+/**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.
  * @param {string | number} id
  * @param {string | number} trace
@@ -1291,7 +1300,7 @@ export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/ap
 export const runsTraceRetrieve = (id, trace, options) => send("GET", `/api/runs/${part(id)}/traces/${part(trace)}/`, options);
 
 /**
- * A notification or subscription in full: steps of each broker, messages between participants, deliveries.
+ * A message in full: steps of each broker, messages between participants, deliveries.
  * @param {string | number} id
  * @param {string | number} way
  * @param {Options} [options]

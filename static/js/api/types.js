@@ -732,13 +732,13 @@
  * @typedef {Object} FederationMessage
  * @property {string} id
  * @property {FederationMessageKindEnum} kind
- * @property {string} client Who published or subscribed
+ * @property {string} client Who published, subscribed or asked
  * @property {number} number
  * @property {string} scope
  * @property {string} entity
  * @property {string} provider Of a subscription: of its first notification
- * @property {number} at_us Of a subscription: its intended sending
- * @property {number | null} us T_S, or until the last delivery
+ * @property {number} at_us Of a subscription or QUERY: its intended sending
+ * @property {number | null} us T_S, or until the last delivery or the answer
  * @property {string} outcome
  * @property {number} delivered
  * @property {boolean} cached
@@ -749,13 +749,14 @@
  * @property {string} note Of a subscription: its first notification
  * @property {boolean} traced
  * @property {number} sent_us
+ * @property {string[]} scopes Of a traced QUERY: what its broker asked for, in this order
  * @property {WayStep[]} steps If it was traced
  * @property {WayMessage[]} messages
  * @property {WayDelivery[]} deliveries
  */
 
 /**
- * @typedef {"notification" | "subscription"} FederationMessageKindEnum
+ * @typedef {"notification" | "subscription" | "query"} FederationMessageKindEnum
  */
 
 /**
@@ -1249,7 +1250,7 @@
  * @property {string} id
  * @property {string} address
  * @property {boolean} is_reachable
- * @property {number} silent_ms Since the last sign of life
+ * @property {number | null} silent_ms Since the last sign of life; null: unknown
  * @property {number} pending Messages retained for it
  * @property {string} attributes JSON, shortened
  * @property {Record<string, any>} own Further fields of the system
@@ -1810,6 +1811,76 @@
  */
 
 /**
+ * @typedef {Object} PublicationAgainst
+ * @property {string} client
+ * @property {number} subscriptions
+ * @property {number} candidates Of these, whose content matches
+ * @property {string} says What says no
+ */
+
+/**
+ * @typedef {Object} PublicationDelivery
+ * @property {string} client
+ * @property {number[]} subscriptions
+ * @property {number} received_us
+ */
+
+/**
+ * @typedef {Object} PublicationMessage
+ * @property {string} kind
+ * @property {string} sender
+ * @property {string} receiver
+ * @property {number} sent_us
+ * @property {number | null} arrived_us Null if only its sending is known
+ * @property {boolean} is_lost Whether its arrival should be known and is not
+ * @property {number | null} number Among the messages between brokers, from 1
+ */
+
+/**
+ * @typedef {Object} PublicationStep
+ * @property {number} at_us
+ * @property {string} broker
+ * @property {string} step
+ * @property {string} peer The broker or client at the other end
+ * @property {number[]} subscriptions Of the client, as numbered on the wire; at most 64
+ * @property {number} candidates Subscriptions of the peer, or of all, that match its content
+ * @property {number} rows Of so many
+ * @property {string} detail What says no
+ */
+
+/**
+ * @typedef {Object} PublicationWay
+ * @property {string} id
+ * @property {string} publisher
+ * @property {number} number
+ * @property {string} attributes Names, with commas
+ * @property {number} at_us Its intended instant
+ * @property {number | null} us From there until its last delivery
+ * @property {PublicationWayOutcomeEnum} outcome
+ * @property {number} due Clients that should get it
+ * @property {number} delivered Clients that got it
+ * @property {number} kept Of them, those that were away meanwhile
+ * @property {number} lost
+ * @property {number} excused Not delivered because of a fault or the limits of what is kept
+ * @property {string} causes Of what is excused: fault, kept
+ * @property {number} spurious Clients that should not have got it
+ * @property {number} repeats Copies that an application got
+ * @property {boolean} traced
+ * @property {number} sent_us When the application called publish
+ * @property {Record<string, any>} notification
+ * @property {Record<string, any>} context All of the publisher's
+ * @property {string} scope The publisher's function
+ * @property {PublicationStep[]} steps If it was traced
+ * @property {PublicationMessage[]} messages
+ * @property {PublicationDelivery[]} deliveries
+ * @property {PublicationAgainst[] | null} without Subscribers that did not get it, by what they had set when it was published; null: too many
+ */
+
+/**
+ * @typedef {"delivered" | "undelivered" | "refused"} PublicationWayOutcomeEnum
+ */
+
+/**
  * @typedef {Object} PublishBodyRequest
  * @property {string} entity_type
  * @property {string} entity_id
@@ -2025,6 +2096,7 @@
  * @property {string | null} receiver_address
  * @property {number} code -1 if unreadable
  * @property {string} kind
+ * @property {string} family Of the replay; empty if its system has none
  * @property {number} bytes
  * @property {boolean | null} lost Null if unknown
  * @property {string | null} query
@@ -3047,7 +3119,7 @@
  * @typedef {Object} WayStep
  * @property {number} at_us
  * @property {string} broker
- * @property {string} about n|PROVIDER|NUMBER or s|CONSUMER|NUMBER
+ * @property {string} about n|PROVIDER|NUMBER, s|CONSUMER|NUMBER or q|ASKER|NUMBER
  * @property {string} step
  * @property {string} peer The broker or client at the other end
  * @property {string[]} subscriptions Satisfied there; at most 64
