@@ -259,7 +259,7 @@ _WORDS = {
     rollout.START: "Start broker {0}",
     rollout.JOIN: "Link brokers {0} and {1}",
     rollout.CUT: "Cut the link between brokers {0} and {1}",
-    rollout.DRAIN: "Drain broker {0}: it gives its entries away, leaves and stops",
+    rollout.DRAIN: "Drain broker {0}: it leaves and stops",
     rollout.REPLACE: "Restart broker {0} with the changed settings",
 }
 

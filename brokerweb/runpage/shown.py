@@ -32,7 +32,11 @@ def key_figures(run: Run, servers: ServerNames) -> dict[str, list[Figure]]:
     known at the end."""
     known = measures_of(run.system)
     declared = telemetry_of({"system": run.system}).key_figures
-    shown = [(one.is_main, _figure(one, known[one.measure], known, run, servers)) for one in declared]
+    shown = [
+        (one.is_main, _figure(one, known[one.measure], known, run, servers))
+        for one in declared
+        if not one.is_rare or known[one.measure].of(run.summary) is not None
+    ]
     later = [figure for _, figure in shown if not figure.live] if run.state in UNFINISHED else []
     shown = [(is_main, figure) for is_main, figure in shown if figure not in later]
     return {

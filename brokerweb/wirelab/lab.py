@@ -210,9 +210,14 @@ class Lab(ABC):
         """The filter of lists of runs that finds its recorded ones."""
         return f"record_mb > 0 and system = {self.system}"
 
-    def family_of(self, code: int | None) -> str:
-        """That of a message; empty without families."""
-        found = (name for name, (_, codes) in self.families.items() if code in codes)
+    def codes_in(self, data: bytes) -> Sequence[int | None]:
+        """Of all messages of a datagram, of which it may have several."""
+        return (self.code_of(data),)
+
+    def family_of(self, parts: Sequence[bytes]) -> str:
+        """Of what a datagram is read as (``follow``): the first that a message of it belongs to; empty without any."""
+        within = {code for part in parts for code in self.codes_in(part)}
+        found = (name for name, (_, codes) in self.families.items() if not within.isdisjoint(codes))
         return next(found, next(reversed(self.families), ""))
 
     def follow_up(self, asked: bytes, answer: bytes) -> bytes | None:

@@ -9,12 +9,12 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from brokerweb.brokers import overlay
 from brokerweb.brokers.names import ServerNames
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
 from brokerweb.systems.tags import system_title
-from brokerweb.topologies import pictures
 from brokerweb.wirelab.labs import lab_of, messages_of
 from brokerweb.wirelab.run_messages import Replay
 from telemetry.lake import history
@@ -31,18 +31,19 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
     lab = lab_of(run.system)
     messages = None if lab is None else messages_of(lab)
     replay = _replay(run)
-    overview = replay.overview if replay else None
+    overview, servers = replay.overview if replay else None, ServerNames.of(run.configuration)
     context = {
         "run": run,
         "lab": lab,
         "other": "" if messages and messages.can_replay else system_title(run.system),
         "overview": overview,
         "record_mb": whatif.RECORD_MB,
-        "graph": pictures.of_document(run.configuration["topology"]),
+        "servers": servers,
+        "graph": overlay.picture(run.configuration["topology"], servers),
         "families": [(name, title, replay.overview.families[name]) for name, title in replay.titles.items()]
         if replay
         else [],
-        "replay": _document(run, replay) if replay else {},
+        "replay": _document(replay, servers) if replay else {},
         "marks": marks(run, dict(overview.brokers)) if overview else [],
     }
     return render(request, "runs/replay.html", context)
@@ -56,11 +57,10 @@ def _replay(run: Run) -> Replay | None:
         return None
 
 
-def _document(run: Run, replay: Replay) -> dict[str, object]:
-    """For ``static/js/replay.js``. Servers that are no nodes of the topology are not drawn; they are named."""
-    names, nodes = ServerNames.of(run.configuration), run.configuration["topology"]["brokers"]
-    beyond = {index: names.in_text(index) for index in range(nodes, len(names))}
-    others = {"messages": replay.rows, "page_size": replay.page_size, "begins": replay.begins, "servers": beyond}
+def _document(replay: Replay, servers: ServerNames) -> dict[str, object]:
+    """For ``static/js/replay.js``."""
+    named = {index: servers.in_text(index) for index, _ in servers.all} if servers.has_roles else {}
+    others = {"messages": replay.rows, "page_size": replay.page_size, "begins": replay.begins, "servers": named}
     return {**asdict(replay.overview), **others}
 
 

@@ -134,7 +134,7 @@ class FromRecordings(RunMessages):
             return None
         families = dict.fromkeys(lab.families, 0)
         for _, parts in first.rows:
-            families[lab.family_of(recorded.codes_of(lab, parts)[0])] += 1
+            families[lab.family_of(parts)] += 1
         times = np.array([one.of.at_us for one, _ in first.rows])
         arrivals = np.array([np.nan if one.arrived_us is None else one.arrived_us for one, _ in first.rows])
         found = overview(
@@ -150,7 +150,6 @@ class FromRecordings(RunMessages):
 
     def _row(self, passage: Passage, parts: Sequence[bytes], servers: Mapping[Address, int]) -> Row:
         lab, one = self._lab, passage.of
-        code = recorded.codes_of(lab, parts)[0]
         return {
             "number": one.number,
             "at_us": one.at_us,
@@ -159,9 +158,9 @@ class FromRecordings(RunMessages):
             "receiver": servers.get(one.to),
             "sender_address": format_address(one.source),
             "receiver_address": format_address(one.to),
-            "code": code,
+            "code": recorded.codes_of(lab, parts)[0],
             "kind": ", ".join(dict.fromkeys(map(lab.name_of, parts))),
-            "family": lab.family_of(code),
+            "family": lab.family_of(parts),
             "bytes": len(one.data),
             "lost": passage.is_lost,
             "query": None,

@@ -106,6 +106,8 @@ class KeyFigure:
     """The measure that a count is a part of: *2,784 of 2,898*."""
     is_main: bool = True
     """Whether it is large, in the first row."""
+    is_rare: bool = False
+    """Whether few runs have what it is of: without a value it is left out, and is not announced."""
 
 
 def format_of(unit: str, *, is_count: bool) -> str:

@@ -52,7 +52,7 @@ WORDINGS = {
     "changing": Wording("the network changes to version {reason}", ""),
     "changed": Wording("version {reason} is complete", ""),
     "change_start": _process("{who} is added", "{who} are added"),
-    "change_drain": _process("{who} gives its entries away and leaves", "{who} give their entries away and leave"),
+    "change_drain": _process("{who} leaves the network", "{who} leave the network"),
     "change_replace": _process("{who} restarts with changed settings", "{who} restart with changed settings"),
     "change_join": Wording("new links of {who}", "new links of {who}"),
     "change_cut": Wording("links of {who} are cut", "links of {who} are cut"),

@@ -247,7 +247,8 @@ def federation(api: APIClient, ring: dict[str, Any]) -> Network:
     """Of four brokers and a registration service, all up. Its servers may leave, and no others come."""
     body = {"name": "f", "system": "federation", "topology": ring["id"]}
     made = api.post("/api/networks/", body, format="json").json()
-    rows = [{"index": index, "address": f"127.0.0.1:2000{index}", "state": "up", "restarts": 0} for index in range(5)]
+    known = {"state": "up", "reason": "", "restarts": 0, "pid": 1, "since_unix_ms": 0}
+    rows = [{"index": index, "address": f"127.0.0.1:2000{index}", **known} for index in range(5)]
     Network.objects.filter(pk=made["id"]).update(state="running", host="here", brokers=rows)
     return Network.objects.get(pk=made["id"])
 
@@ -255,11 +256,11 @@ def federation(api: APIClient, ring: dict[str, Any]) -> Network:
 def test_servers_of_a_system_that_can_only_shrink_leave_and_return(api: APIClient, federation: Network) -> None:
     base = url(federation)
     drained = api.post(base + "brokers/2/drain/")
-    assert words(drained) == ["Drain broker 2"]
+    assert words(drained) == ["Drain broker 2: it leaves and stops"]
     assert any("Its clients register at other brokers" in remark for remark in drained.json()["remarks"])
     removed = api.delete(base + "brokers/3/?dry_run=true")
     assert "in 2 parts" not in str(removed.json()), "0 and 1 are linked"
-    assert words(removed)[-1] == "Drain broker 3"
+    assert words(removed)[-1] == "Drain broker 3: it leaves and stops"
     assert words(api.patch(base, {"settings": {"omega": 9}, "dry_run": True}, format="json"))[-1].startswith(
         "Restart broker 4 "
     ), "the registration service, too, which stays"
@@ -275,7 +276,7 @@ def test_servers_of_a_system_that_can_only_shrink_leave_and_return(api: APIClien
     browser.force_login(federation.owner)
     page = browser.get(f"/networks/{federation.pk}/change/").content.decode()
     assert page.count('value="drain"') == 4
-    assert "cannot be added to a network of Federated brokers" in page
+    assert "others, and links, cannot be added while a network runs" in page
 
 
 def test_viewers_change_nothing(api: APIClient, network: Network, viewer: User) -> None:

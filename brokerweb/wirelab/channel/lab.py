@@ -7,7 +7,7 @@ two channels. What is composed is a message, or one of the channel's own datagra
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -96,6 +96,10 @@ class ChannelLab(Lab):
                 return code
         kind = FORMAT.layout_of(data)
         return None if kind is None else CHANNEL + kind.code
+
+    def codes_in(self, data: bytes) -> Sequence[int | None]:
+        codes = [self.channel_messages.code_of(message) for message in self.messages_of(data)]
+        return codes if any(code is not None for code in codes) else (self.code_of(data),)
 
     def form_code(self, data: bytes) -> int | None:
         if not is_datagram(data):

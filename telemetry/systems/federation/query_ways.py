@@ -18,6 +18,9 @@ from overlay.systems.federation.names import query_name
 from telemetry.charts.sequences import Sent
 from telemetry.systems.federation.ways import Step, Way, brokers, is_broker
 
+DATA = "ANSWER with data"
+"""That goes before a QUERY: it has what the scope needs."""
+
 
 class Reply(NamedTuple):
     """Of a provider."""
@@ -98,9 +101,9 @@ class QueryWay(Way):
                 about = query_name(one.broker, int(number))
                 reply = replies.get((about, one.peer))
                 arrived_us = entered.get((about, one.peer)) if reply is None else reply.asked_us
-                if given not in ("", "0"):  # the data of needed scopes, in a message before it
-                    found.append(Sent("ANSWER", one.broker, one.peer, one.at_us, arrived_us))
                 is_lost = arrived_us is None and about in late
+                if given not in ("", "0"):
+                    found.append(Sent(DATA, one.broker, one.peer, one.at_us, arrived_us, is_lost))
                 found.append(Sent("QUERY", one.broker, one.peer, one.at_us, arrived_us, is_lost))
             elif one.step == "replied":
                 if one.about == self.about:

@@ -89,8 +89,6 @@ KEY_FIGURES = (
     KeyFigure("ts_sd"),
     KeyFigure("ts_p95"),
     KeyFigure("satisfied", of="subscriptions"),
-    KeyFigure("queries_answered", of="queries", is_main=False),
-    KeyFigure("query_mean", is_main=False),
     KeyFigure("messages_per_notification"),
     KeyFigure("lost", is_main=False),
     KeyFigure("in_window", is_main=False),
@@ -98,6 +96,9 @@ KEY_FIGURES = (
     KeyFigure("spurious", is_main=False),
     KeyFigure("cache_hit_share", is_main=False),
     KeyFigure("visits_per_query", is_main=False),
+    KeyFigure("queries_answered", of="queries", is_main=False, is_rare=True),
+    KeyFigure("query_mean", is_main=False, is_rare=True),
+    KeyFigure("energy_per_query", is_main=False, is_rare=True),
 )
 
 

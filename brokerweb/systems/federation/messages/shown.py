@@ -43,7 +43,7 @@ BACK = ("FORWARD", "NOTIFY", "ANSWER")
 """Of the way of a subscription or QUERY: the messages that come back."""
 
 LINES = {
-    QUERY: ("QUERY, and data for it", "ANSWER", "asked a provider"),
+    QUERY: ("QUERY, and the data for it", "ANSWER", "asked a provider"),
     SUBSCRIPTION: ("Subscription", "Notification", "notified it, or asked a provider"),
     NOTIFICATION: ("Forwarded", "", "notified a consumer"),
 }

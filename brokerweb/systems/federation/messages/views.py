@@ -31,6 +31,8 @@ LABELS = {
 assert tuple(LABELS) == messages.SHOWS
 KINDS = {messages.SUBSCRIPTION: "Subscriptions", messages.QUERY: "QUERYs", messages.NOTIFICATION: "Notifications"}
 assert set(KINDS) == set(messages.KINDS)
+UNANSWERED = "Unanswered"
+"""Of QUERYs, for unsatisfied."""
 NOT_OF_QUERIES = ("lost", "in_window", "cached")
 """Labels."""
 
@@ -82,7 +84,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
             if name != messages.QUERY or is_query or _share(run)
         ],
         "shows": [
-            (name, label, _query(chosen, show=name))
+            (name, UNANSWERED if is_query and name == "unsatisfied" else label, _query(chosen, show=name))
             for name, label in LABELS.items()
             if not (is_query and name in NOT_OF_QUERIES)
         ],

@@ -38,6 +38,12 @@ class Tree:
         ends = {(min(link["a"], link["b"]), max(link["a"], link["b"])) for link in links}
         return sorted(ends - self.edges)
 
+    def missing(self, network: Network) -> list[int]:
+        """Brokers that should run and are not registered, such as one whose radio is cut; none if that is unknown."""
+        there = {row["index"] for row in self.brokers}
+        wanted = (index for index in range(network.deployed["brokers"]) if str(index) not in network.members)
+        return [index for index in wanted if index not in there] if self.is_of_service else []
+
 
 def tree_of(network: Network) -> Tree:
     """Raises ``NotPossible`` and ``NotAnswered``."""

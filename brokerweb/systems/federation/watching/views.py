@@ -52,6 +52,7 @@ def tree(request: HttpRequest, network: Network) -> HttpResponse:
     try:
         found = tree_of(network)
         context |= {"tree": found, "resting": found.resting(network.deployed["links"])}
+        context["missing"] = found.missing(network)
     except (NotAnswered, NotPossible) as error:
         context["error"] = str(error)
     return render(request, "federation/tree.html", context)
