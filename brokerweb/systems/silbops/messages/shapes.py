@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 
@@ -62,7 +64,7 @@ class PublicationWaySerializer(serializers.Serializer):
     traced = serializers.BooleanField()
     sent_us = serializers.IntegerField(help_text="When the application called publish")
     notification = serializers.DictField()
-    context = serializers.DictField(help_text="All of the publisher's")
+    context: Any = serializers.DictField(help_text="All of the publisher's")
     scope = serializers.CharField(allow_blank=True, help_text="The publisher's function")
     steps = PublicationStepSerializer(many=True, help_text="If it was traced")
     messages = PublicationMessageSerializer(many=True)
