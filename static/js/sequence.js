@@ -6,6 +6,7 @@ import { NS, node } from "./svg.js";
 
 const TOP = 44, FOOT = 16, LEFT = 66, RIGHT = 40;
 const NARROWEST = 76, WIDEST = 280, STEP = 20, LEAST = 280, MOST = 1400, LABEL = 12;
+const LETTER = 7.4; // of a lane's name, about
 const FONT = "system-ui, sans-serif";
 const WORDS = { repeat: "push again", ack: "ACK", failed: "FAILED", progress: "PROGRESS", done: "DONE" }; // others are words
 const DASHES = { lookahead: "2 3", answer: "6 4", SUBTABLE: "2 3", OFFER: "2 3", refusal: "6 4", repeat: "2 3", ack: "6 4", failed: "6 4", progress: "6 4", done: "6 4" };
@@ -49,10 +50,12 @@ export class Sequence {
   draw() {
     const { lanes, messages } = this.data;
     this.drawnWidth = this.width();
-    const apart = Math.min(Math.max((this.drawnWidth - LEFT - RIGHT) / Math.max(lanes.length - 1, 1), NARROWEST), WIDEST);
+    const name = LETTER * Math.max(...lanes.map((lane) => String(lane).length), 0);
+    const right = Math.max(RIGHT, name / 2 + 4);
+    const apart = Math.min(Math.max((this.drawnWidth - LEFT - right) / Math.max(lanes.length - 1, 1), NARROWEST, name + 10), WIDEST);
     const x = (lane) => LEFT + lane * apart;
     const scale = this.scale();
-    const width = Math.max(x(lanes.length - 1) + RIGHT, LEFT + RIGHT), height = TOP + scale.height + FOOT;
+    const width = Math.max(x(lanes.length - 1) + right, LEFT + right), height = TOP + scale.height + FOOT;
     const svg = node("svg", { xmlns: NS, viewBox: `0 0 ${width} ${height}`, width, height, "font-family": FONT, "font-size": 12, role: "img", "aria-label": "Sequence diagram; the table below has the same data" });
     svg.append(node("rect", { width, height, fill: colour("surface") }));
     this.drawLanes(svg, x, height);

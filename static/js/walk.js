@@ -1,5 +1,5 @@
-// One message's walk on the overlay: numbered requests, dashed answers, replicas as stars. Its messages are data:
-// {asked, found, replicas, passages: [{sender, receiver, kind, number, ms, round_ms}]}, with brokers by index.
+// One message's walk on the overlay: numbered requests, dashed answers, servers that store it as stars. Its messages are data:
+// {asked, found, stored, passages: [{sender, receiver, kind, number, ms, round_ms}]}, with brokers by index.
 import { colour, us } from "./format.js";
 import { Graph } from "./graph.js";
 
@@ -10,10 +10,10 @@ const took = (one) => (time(one) === null ? "" : us(time(one) * 1000));
 const whole = (one) => [one.number, took(one)].filter(Boolean).join(" · ");
 
 export class Walk extends Graph {
-  draw({ asked, found, replicas, passages }) {
+  draw({ asked, found, stored, passages }) {
     const onItsWay = new Set(passages.flatMap((one) => [one.sender, one.receiver]));
     const known = new Set(this.cy.nodes().map((node) => node.data("index")));
-    const role = { asked: new Set([asked]), found: new Set(found), replica: new Set(replicas) };
+    const role = { asked: new Set([asked]), found: new Set(found), stored: new Set(stored) };
     this.cy.nodes().forEach((node) => {
       const index = node.data("index");
       const roles = Object.keys(role).filter((name) => role[name].has(index));
@@ -42,7 +42,7 @@ export class Walk extends Graph {
       { selector: "node.on-the-way", style: { "background-color": colour("accent-soft"), "border-color": accent, label: "data(label)" } },
       { selector: "node.asked", style: { "border-width": 5, width: 32, height: 32 } },
       { selector: "node.found", style: { shape: "diamond", width: 38, height: 38, "background-color": accent, color: below ? ink : onAccent } },
-      { selector: "node.replica", style: { shape: "star", width: 44, height: 44, "background-color": accent, color: below ? ink : onAccent } },
+      { selector: "node.stored", style: { shape: "star", width: 44, height: 44, "background-color": accent, color: below ? ink : onAccent } },
       { selector: "edge.passage", style: { "curve-style": "bezier", "control-point-step-size": 34, width: 2.5, opacity: 1, "line-color": accent, "target-arrow-color": accent, "target-arrow-shape": "triangle",
         "font-size": size, "font-weight": 600, color: onAccent, "text-background-color": accent, "text-background-opacity": 1, "text-background-padding": 2, "text-background-shape": "roundrectangle" } },
       { selector: "edge.request", style: {

@@ -6,9 +6,10 @@ visible.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from collections.abc import Sequence as Several
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 MOST = 300
@@ -66,6 +67,18 @@ class Sequence:
     """Messages beyond ``MOST``, and those of participants without a lifeline."""
 
 
+def numbered(sent: Iterable[Sent], is_server: Callable[[Any], bool]) -> list[Sent]:
+    """In the order of sending. Those between servers have a number, from 1, and a position on the overlay."""
+    found = sorted(sent, key=lambda one: one.sent_us)
+    positions = count()
+    return [
+        replace(one, number=(at := next(positions)) + 1, passage=at)
+        if is_server(one.sender) and is_server(one.receiver)
+        else one
+        for one in found
+    ]
+
+
 def participants(sent: Several[Sent]) -> list[Any]:
     """In order of participation."""
     return list(dict.fromkeys(end for one in sent for end in (one.sender, one.receiver)))
@@ -99,15 +112,16 @@ def sequence(sent: Several[Sent], lanes: Several[Hashable], begin_us: int) -> Se
 def equal_steps(sent: Several[tuple[int, int | None]]) -> tuple[list[tuple[int, int]], int]:
     """Each message's start and end in equal steps, chronologically, and the number of steps.
 
-    ``sent`` are the times of sending and of arrival, ``None`` if unknown. At the same instant, ends before starts.
+    ``sent`` are the times of sending and of arrival, ``None`` if unknown. At the same instant, ends come before starts,
+    and a message that takes no time ends before the next one starts.
     """
-    moments: list[tuple[int, int, int]] = []
+    moments: list[tuple[int, int, int, int]] = []
     for at, (sent_us, arrived_us) in enumerate(sent):
-        moments.append((sent_us, 1, at))
+        moments.append((sent_us, 1, at, 0))
         if arrived_us is not None:
-            moments.append((arrived_us, 0 if arrived_us > sent_us else 2, at))
+            moments.append((arrived_us, 0 if arrived_us > sent_us else 1, at, 1))
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
-    for rank, (_, end, at) in enumerate(sorted(moments)):
-        (begins if end == 1 else ends)[at] = rank
+    for rank, (_, _, at, is_end) in enumerate(sorted(moments)):
+        (ends if is_end else begins)[at] = rank
     return [(begins[at], ends.get(at, begins[at])) for at in range(len(sent))], len(moments)

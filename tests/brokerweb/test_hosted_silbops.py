@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.test import Client
 
+from brokerweb.networks.models import Network
 from brokerweb.systems.silbops.doors.host import HOST
 from overlay.systems.silbops.system import SYSTEM
 from tests.brokerweb.hosted_site import Site, Stranger, hosted_site
+from tests.thorough import thoroughly
+from waxwing import ApiError, AsyncClient, NotFound
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NEAR = "this.x - 20 <= pub.x <= this.x + 20"
@@ -87,6 +95,112 @@ async def test_a_dry_publication_says_who_says_no_and_is_not_sent(site: Site) ->
     assert other["brokers"][2]["rows"][0]["says_no"] == "kind is 'water', not = 'fire'"
     shown = (await site.client.get(f"pubsub/subscriptions/{made['id']}/")).json()
     assert shown["notified"] == 0, "nothing was sent"
+
+
+async def test_operators_see_tables_queues_and_clients_of_each_broker(site: Site, operator: User) -> None:
+    await put(site, "pubsub/clients/publisher/", {"broker": 0})
+    await put(site, "pubsub/clients/car/", {"broker": 2, "context": {"x": 0}})
+    await site.json("pubsub/subscriptions/", {**FIRE, "client": "car"})
+    await fire(site, 10)
+    own = (await site.client.get("brokers/0/")).json()["own"]
+    assert (own["gauges"]["rows_subscriptions"], own["gauges"]["clients"], own["counters"]["in_publish"]) == (1, 1, 1)
+    assert [(one["index"], one["state"]) for one in own["neighbours"]] == [(1, "joined")]
+    browser = Client()
+    await sync_to_async(browser.force_login)(operator)
+    panel = await sync_to_async(browser.get)(f"/networks/{site.network}/brokers/2/")
+    said = re.sub(r"<[^>]+>|\s+", " ", panel.content.decode())
+    for words in (
+        r"Subscriptions 1 told to neighbours: 1",
+        r"Contexts 1 ",
+        r"Neighbour Subscriptions told Queue b1 1 0",
+    ):
+        assert re.search(words.replace(" ", r"\s+"), said), words
+    listed = (await site.client.get("clients/")).json()
+    assert [(one["own"]["broker"], one["own"]["subscriptions"]) for one in listed["results"]] == [(0, 0), (2, 1)]
+    assert (await site.client.get("clients/?reachable=false")).json()["count"] == 0
+    assert (await site.client.get("pending/")).json()["results"] == []
+
+
+async def test_the_python_client_in_the_arm_that_writes_contexts_into_subscriptions(operator: User) -> None:
+    """What applications see is the same in both arms."""
+    async with hosted_site(operator, brokers=2, system=SYSTEM, arm="siena") as site, library(site) as waxwing:
+        roads = waxwing.pubsub(site.network)
+        car = await roads.set_client("car", {"x": 0}, broker=1)
+        assert (car.name, car.context, car.broker) == ("car", {"x": 0}, 1)
+        made = await roads.subscribe([("kind", "=", "fire")], NEAR, client="car")
+        assert (made.client, made.scope, made.state) == ("car", NEAR, "active")
+        asked = await roads.why({"kind": "fire"}, {"x": 90}, subscription=made.id)
+        assert not asked.delivered
+        assert asked.says_no == ("@x is 90, not <= 20.0",)
+        async with contextlib.aclosing(roads.watch(made)) as told:
+            assert (await roads.publish({"kind": "fire", "at": "far"}, {"x": 90})).client == "publisher"
+            await roads.publish({"kind": "fire", "at": "near"}, {"x": 9}, key="once")
+            await roads.publish({"kind": "fire", "at": "near"}, {"x": 9}, key="once")
+            first = await anext(told)
+            assert (first.kind, first.subscription) == ("notification", made.id)
+            assert first.notification == {"at": "near", "kind": "fire"}, "the application's, without the context"
+            await roads.set_client("car", {"x": 100})
+            await roads.publish({"kind": "fire", "at": "far"}, {"x": 90})
+            second = await anext(told)
+            assert second.notification["at"] == "far", "the repeated request published nothing"
+            assert second.number > first.number
+        assert [one.id for one in await roads.subscriptions()] == [made.id]
+        await roads.unsubscribe(made.id)
+        await roads.end_client("car")
+        assert [one.name for one in await roads.clients()] == ["publisher"]
+        with pytest.raises(NotFound):
+            await roads.subscription(made.id)
+        with pytest.raises(ApiError, match="publisher_scope"):
+            await roads.publish({"kind": "fire"}, {"x": 9}, scope="this.x > 3")
+
+
+async def test_a_publisher_says_whose_context_may_get_it(operator: User) -> None:
+    async with hosted_site(operator, brokers=2, system=SYSTEM, publisher_scope=True) as site, library(site) as waxwing:
+        roads = waxwing.pubsub(site.network)
+        made = await roads.subscribe(client="old", context={"age": 40})
+        young = await roads.subscribe(client="young", context={"age": 9})
+        adults = "this.age > 17"
+        asked = await roads.why({"film": "a"}, scope=adults, subscription=young.id)
+        assert (asked.delivered, asked.says_no) == (False, ("function of the publisher: this.age > 17 is false",))
+        async with contextlib.aclosing(roads.watch([made, young])) as told:
+            await roads.publish({"film": "a"}, scope=adults)
+            await roads.publish({"film": "b"})
+            got = [await anext(told) for _ in range(3)]
+        assert sorted((one.notification["film"], one.subscription) for one in got) == sorted(
+            [("a", made.id), ("b", made.id), ("b", young.id)]
+        )
+
+
+@thoroughly  # the new broker waits 5 s for the old one
+async def test_a_client_whose_broker_dies_goes_on_at_another_one(site: Site) -> None:
+    async with library(site) as waxwing:
+        roads = waxwing.pubsub(site.network)
+        await roads.set_client("publisher", broker=0)
+        await roads.set_client("car", {"x": 0}, broker=2)
+        made = await roads.subscribe([("kind", "=", "fire")], NEAR, client="car")
+        async with contextlib.aclosing(roads.watch(made)) as told:
+            await roads.publish({"kind": "fire", "at": "before"}, {"x": 9})
+            assert (await anext(told)).notification["at"] == "before"
+            await died(site, 2)
+            await roads.set_client("car", {"x": 100})
+            await roads.publish({"kind": "fire", "at": "near no more"}, {"x": 9})
+            await roads.publish({"kind": "fire", "at": "after"}, {"x": 90})
+            assert (await anext(told)).notification["at"] == "after"
+
+
+async def died(site: Site, index: int) -> None:
+    """As a supervisor observes it."""
+    site.brokers.servers[index].close()
+    brokers = [{**row, "state": "down"} if row["index"] == index else row for row in site.brokers.rows]
+    await Network.objects.filter(pk=site.network).aupdate(brokers=brokers)
+
+
+@asynccontextmanager
+async def library(site: Site) -> AsyncIterator[AsyncClient]:
+    """The client for Python, with the operator's token."""
+    token = site.client.headers["Authorization"].partition(" ")[2]
+    async with AsyncClient(site.url, token) as waxwing:
+        yield waxwing
 
 
 WRONG = [

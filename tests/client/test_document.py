@@ -64,7 +64,7 @@ def of(request: httpx.Request, paths: Iterable[str]) -> str:
 def value(parameter: inspect.Parameter) -> Any:
     """An argument by its annotation."""
     kind = str(parameter.annotation)
-    if kind.startswith(("Sequence", "Definition", "Payload")):
+    if kind.startswith(("Sequence", "Definition", "Payload", "Mapping", "Iterable")):
         return "x" if kind.startswith("Payload") else ["one"] if kind.startswith("Sequence") else {}
     return 1 if kind.startswith("int") else 1.0 if kind.startswith("float") else kind.startswith("bool") or "one"
 
@@ -72,9 +72,15 @@ def value(parameter: inspect.Parameter) -> Any:
 def methods(client: Client) -> Iterator[tuple[str, Any]]:
     """Every public method of every resource, by name."""
     resources = [one for name, one in vars(client).items() if name not in ("config", "_transport")]
-    for resource in [*resources, client.context("one"), client.federation("one"), client.contextnet("one")]:
+    for resource in [
+        *resources,
+        client.context("one"),
+        client.federation("one"),
+        client.contextnet("one"),
+        client.pubsub("one"),
+    ]:
         for name, method in inspect.getmembers(resource, inspect.ismethod):
-            if not name.startswith("_") and name not in ("context", "contextnet", "federation"):
+            if not name.startswith("_") and name not in ("context", "contextnet", "federation", "pubsub"):
                 yield f"{type(resource).__name__}.{name}", method
 
 

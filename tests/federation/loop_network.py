@@ -87,8 +87,9 @@ class LoopNetwork:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """As a supervisor observes them."""
+        up = {"state": "up", "reason": "", "pid": None, "restarts": 0, "since_unix_ms": time.time_ns() // 1_000_000}
         return [
-            {"index": index, "name": name, "address": format_address(address), "state": "up", "reason": "", "pid": None}
+            {"index": index, "name": name, "address": format_address(address), **up}
             for index, (name, address) in enumerate(zip(self.names, self.addresses, strict=True))
         ]
 

@@ -152,6 +152,8 @@ COUNTERPARTS = {
     "search": "search_retrieve",
     "silbops-break-even": "silbops_break_even_retrieve",
     "silbops-map": "runs_map_retrieve",
+    "silbops-message": "runs_publication_retrieve",
+    "silbops-messages": "runs_traces_retrieve",
     "storage": "storage_retrieve",
     "storage-actions:apply": "storage_apply",
     "storage-actions:change": "storage_partial_update",

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
+from brokerweb.systems.silbops.messages import of_runs
 from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
@@ -41,7 +42,7 @@ def make_runs(owner: User, **workload: Any) -> list[Run]:
         "system": "silbops",
         "engine": SIMULATED,
         "topology": {"kind": "line", "brokers": 2},
-        "settings": {"arm": ["silbops", "siena"]},
+        "settings": {"arm": ["silbops", "siena"], "trace_one_in": 1},
         "workload": {**WORKLOAD, **workload},
     }
     experiment = experiments.create(body, owner)
@@ -65,11 +66,19 @@ def make_runs(owner: User, **workload: Any) -> list[Run]:
     return runs
 
 
+def rows_of(run: Run, **chosen: str) -> list[dict[str, Any]]:
+    """Its publications."""
+    return list(of_runs.listed(run, chosen, 0, 10_000).rows)
+
+
 def followed(owner: User) -> dict[str, str]:
     """The addresses of such a run, and of what its page leads to."""
     run, _ = make_runs(owner)
+    publication = max(rows_of(run), key=lambda row: row["delivered"])["id"]
     return {
         "silbops-run": f"/runs/{run.pk}/",
+        "silbops-publications": f"/runs/{run.pk}/silbops/publications/",
+        "silbops-publication": f"/runs/{run.pk}/silbops/publications/{publication}/",
         "silbops-map": f"/runs/{run.pk}/silbops/map/",
         "silbops-break-even": "/studies/E2.6/break-even/",
     }

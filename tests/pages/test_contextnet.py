@@ -75,7 +75,7 @@ def the_way_of_a_stored_message(olga: Client, run: Run) -> None:
     assert {"log", "application 0", "store 0"} <= set(drawn["lanes"])
     assert [one["name"] for one in graph["nodes"]] == drawn["lanes"]
     assert len(walk["passages"]) == len(drawn["messages"])
-    assert walk["replicas"] == [drawn["lanes"].index("store 0")]
+    assert walk["stored"] == [drawn["lanes"].index("store 0")]
     steps = " ".join(rows_in(page))
     assert "gave it to the store" in steps
     assert "sent it on: the node is back" in steps

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from brokerweb.experiments.models import Run
-from tests.pages.moving import make_runs
+from tests.pages.moving import make_runs, rows_of
 
 BREAK_EVEN = "/studies/E2.6/break-even/"
 
@@ -29,6 +29,9 @@ def test_runs_of_both_arms(olga: Client, operator: User) -> None:
     assert (last["silbops"]["setctx"], last["silbops"]["subscribe"]) == (24, 0), "squares move, nothing is subscribed"
     assert (last["siena"]["setctx"], last["siena"]["subscribe"], last["siena"]["unsubscribe"]) == (0, 48, 48)
     assert olga.get(f"/api/runs/{ours.pk}/map/?from_s=-1").json()["field"] == "from_s"
+    the_publications(olga, ours)
+    for run in (ours, theirs):
+        the_way_of_a_publication(olga, run)
 
 
 def the_break_even_has_them(olga: Client, experiment: str) -> None:
@@ -51,9 +54,61 @@ def test_the_break_even_without_runs(olga: Client) -> None:
     assert olga.get(f"/api{BREAK_EVEN}?filters=1000").json()["field"] == "filters"
 
 
+def the_publications(olga: Client, run: Run) -> None:
+    address = f"/runs/{run.pk}/silbops/publications/"
+    assert f'hx-get="{address}"' in olga.get(f"/runs/{run.pk}/").content.decode()
+    rows = rows_of(run)
+    assert len(rows) == 3 * 4, "3 cameras, 4 s"
+    assert len(rows_in(olga, address)) == len(rows)
+    assert len(rows_in(olga, f"{address}?publisher=publisher-1")) == 4
+    got = rows_in(olga, f"{address}?subscriber=subscriber-2&show=nothing&page=9")
+    assert len(got) == len(rows_of(run, subscriber="subscriber-2"))
+    assert "No publication has these values." in olga.get(f"{address}?attribute=none").content.decode()
+    assert "None was lost." in olga.get(f"{address}?show=lost").content.decode()
+    assert len(re.findall("<tr data-row>", olga.get(address, headers={"HX-Request": "true"}).content.decode())) == 10
+    rest = f"/api/runs/{run.pk}/traces/"
+    found = olga.get(f"{rest}?show=slowest&page_size=2").json()
+    assert [one["id"] for one in found["results"]] == [one["id"] for one in rows_of(run, show="slowest")[:2]]
+    assert "about" not in found["results"][0]
+    assert olga.get(f"{rest}?show=nothing").json()["field"] == "show"
+    assert len(olga.get(f"{rest}?format=csv").content.splitlines()) == len(rows) + 1
+
+
+def the_way_of_a_publication(olga: Client, run: Run) -> None:
+    row = max(rows_of(run), key=lambda row: row["delivered"])
+    address = f"/runs/{run.pk}/silbops/publications/{row['id']}/"
+    page = olga.get(address).content.decode()
+    drawn, walk = data_in(page, "sequence-data"), data_in(page, "walk-data")
+    assert drawn["lanes"][:2] == [row["publisher"], f"b{walk['asked']}"]
+    kinds = [one["kind"] for one in drawn["messages"]]
+    assert (kinds[0], kinds.count("NOTIFY")) == ("PUBLISH", row["delivered"])
+    assert len(walk["passages"]) == 1, "two brokers: sent, or filtered"
+    steps = " ".join(rows_in(olga, address))
+    assert f"got the publication from {row['publisher']}" in steps
+    assert "by its content" in steps
+    assert "notified subscriber-" in steps
+    told = olga.get(f"/api/runs/{run.pk}/traces/{row['id']}/").json()
+    assert len(told["deliveries"]) == row["delivered"] > 0
+    assert [one["kind"] for one in told["messages"]] == kinds
+    assert {one["client"] for one in told["without"]} | {one["client"] for one in told["deliveries"]} == {
+        f"subscriber-{number}" for number in range(6)
+    }
+    assert not any("nothing" in one["says"] for one in told["without"]), "none lost it"
+    assert olga.get(f"/api/runs/{run.pk}/traces/publisher-0-0/").status_code == 404
+    assert olga.get(f"/runs/{run.pk}/silbops/publications/publisher-0-0/").status_code == 404
+
+
+def rows_in(olga: Client, address: str) -> list[str]:
+    return re.findall(r"<tr data-row>(.*?)</tr>", olga.get(address).content.decode(), re.DOTALL)
+
+
+def data_in(page: str, id: str) -> dict[str, Any]:
+    return json.loads(re.search(rf'<script id="{id}" type="application/json">(.*?)</script>', page, re.DOTALL)[1])
+
+
 def the_map(olga: Client, run: Run) -> dict[str, Any]:
     page = olga.get(f"/runs/{run.pk}/silbops/map/").content.decode()
-    shown = json.loads(re.search(r'<script id="map-data" type="application/json">(.*?)</script>', page, re.DOTALL)[1])
+    shown = data_in(page, "map-data")
     assert len(re.findall(r"<tr data-row>", page)) == min(200, len(shown["notifications"])) > 0
     told = olga.get(f"/api/runs/{run.pk}/map/").json()
     assert told == shown

@@ -15,6 +15,7 @@ from overlay.channel import Down, Reason, Up
 from overlay.core.node import SECOND
 from overlay.peers.peers import Heard
 from overlay.systems.silbops.broker.core import Core
+from overlay.systems.silbops.broker.tracing import Tracer
 from overlay.systems.silbops.settings import Settings
 from overlay.systems.silbops.tree import neighbours_of, tree_of
 from overlay.systems.silbops.wire import messages as m
@@ -221,7 +222,8 @@ class World:
             around = [names[other] for other in neighbours_of(number, tree)]
             peers = Peers(self, name.encode(), bound)
             addresses = dict.fromkeys(names, NOWHERE)
-            self.cores[name.encode()] = Core(name, self.settings, peers, Random(number), addresses, around)
+            tracer = Tracer(self.settings.trace_one_in)
+            self.cores[name.encode()] = Core(name, self.settings, peers, Random(number), addresses, around, tracer)
         self.advance(0)
 
     def app(self, broker: str | None = None) -> App:

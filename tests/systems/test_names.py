@@ -55,7 +55,6 @@ ALLOWED = {
     "templates/reports/part.html": "words for verdicts on answers",
     "static/js/estimates.js": "hues",
     "static/js/copies.js": "a script of the first system's pages",
-    "static/js/walk.js": "roles of nodes that a message visits",
     "static/wireshark/waxwing.lua": "its dissector",
     "static/js/studio-measures.js": "the estimate of walks",
     "templates/topologies/walked.html": "the estimate of walks",

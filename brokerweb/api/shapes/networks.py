@@ -100,7 +100,7 @@ class NetworkClientSerializer(serializers.Serializer):
     id = serializers.CharField()
     address = serializers.CharField()
     is_reachable = serializers.BooleanField()
-    silent_ms = serializers.IntegerField(help_text="Since the last sign of life")
+    silent_ms = serializers.IntegerField(allow_null=True, help_text="Since the last sign of life; null: unknown")
     pending = serializers.IntegerField(help_text="Messages retained for it")
     attributes = serializers.CharField(help_text="JSON, shortened")
     own = ObjectField(help_text="Further fields of the system")

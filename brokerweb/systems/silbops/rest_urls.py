@@ -6,10 +6,12 @@ from rest_framework.routers import SimpleRouter
 from brokerweb.systems.silbops.breakeven.rest import BreakEvenView
 from brokerweb.systems.silbops.doors import views
 from brokerweb.systems.silbops.map.rest import RunMaps
+from brokerweb.systems.silbops.messages.rest import RunPublications
 
 NETWORK = "networks/<str:pk>/pubsub/"
 router = SimpleRouter()
 router.register("runs", RunMaps, basename="run-map")
+router.register("runs", RunPublications, basename="run-publications")
 urlpatterns = [
     *router.urls,
     path("studies/E2.6/break-even/", BreakEvenView.as_view(), name="silbops-break-even-rest"),

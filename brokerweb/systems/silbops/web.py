@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from brokerweb.experiments.models import Experiment, Run
 from brokerweb.hosting.streams import Streams
 from brokerweb.networks.models import Network
-from brokerweb.systems.contract import Entry, Part, Web
+from brokerweb.systems.contract import Entry, Part, Rows, ServerDetail, Web
 from brokerweb.systems.silbops.breakeven.observed import observed
 from brokerweb.systems.silbops.doors.host import HOST
+from brokerweb.systems.silbops.messages import of_runs
 from brokerweb.systems.silbops.running import arms
+from brokerweb.systems.silbops.watching import lists, panel
 from brokerweb.wirelab import recorded
 
 
@@ -39,10 +42,26 @@ class SilbopsWeb(Web):
 
     def parts_of_run(self, run: Run) -> Sequence[Part]:
         return (
+            Part("publications", "Publications", "silbops/messages_part.html"),
             Part("map", "Map", "silbops/map_part.html", {"is_recorded": recorded.is_there(run)}),
             Part("arms", "Both arms", "silbops/arms_part.html", arms.shown(run)),
         )
 
+    def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
+        return of_runs.listed(run, chosen, offset, limit)
+
     def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
         found = observed(experiment.pk)
         return (Part("break-even", "Break-even", "silbops/break_even_part.html", {"rows": found}),) if found else ()
+
+    def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
+        return lists.clients(network, offset, limit, reachable)
+
+    def pending_of_network(self, network: Network, offset: int, limit: int) -> Rows:
+        return lists.pending(network, offset, limit)
+
+    def server_of_network(self, network: Network, index: int) -> dict[str, Any]:
+        return {"traced_one_in": 0, "own": panel.of_broker(network, index)}
+
+    def detail_of_network(self, network: Network, found: Mapping[str, Any]) -> ServerDetail:
+        return panel.detail_of(found)

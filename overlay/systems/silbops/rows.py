@@ -162,6 +162,12 @@ class Step:
     """A broker, or a client."""
     subscriptions: list[int]
     """Of the client, that it satisfies."""
+    candidates: int
+    """Subscriptions of the peer, or of all, that match its content."""
+    rows: int
+    """Of which they are some."""
+    detail: str
+    """What says no."""
     stepped_us: int
 
 
@@ -191,5 +197,6 @@ def _of_trace(process: str, one: Stepped | Done, at_us: int) -> Row:
     from overlay.systems.silbops.broker.tracing import Stepped  # only brokers have traces
 
     if isinstance(one, Stepped):
-        return row(at_us, Step(one.about, one.step, one.peer, list(one.subscriptions), at_us), process)
+        counts = list(one.subscriptions), one.candidates, one.rows
+        return row(at_us, Step(one.about, one.step, one.peer, *counts, one.detail, at_us), process)
     return row(at_us, Processed(one.publisher, one.kind, one.number, at_us), process)

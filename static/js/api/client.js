@@ -1415,6 +1415,15 @@ export const runsMessageWayRetrieve = (id, message, options) => send("GET", `/ap
 export const runsNodeMessageRetrieve = (id, node_message, options) => send("GET", `/api/runs/${part(id)}/traces/${part(node_message)}/`, options);
 
 /**
+ * A publication in full: content, steps of each broker, messages between participants, deliveries.
+ * @param {string | number} id
+ * @param {string | number} publication
+ * @param {Options} [options]
+ * @returns {Promise<Types.PublicationWay>}
+ */
+export const runsPublicationRetrieve = (id, publication, options) => send("GET", `/api/runs/${part(id)}/traces/${part(publication)}/`, options);
+
+/**
  * One query in full: steps of each broker, messages between brokers, and the consumer's view.
  * @param {string | number} id
  * @param {string | number} trace

@@ -1351,7 +1351,7 @@
  * @property {string} id
  * @property {string} address
  * @property {boolean} is_reachable
- * @property {number} silent_ms Since the last sign of life
+ * @property {number | null} silent_ms Since the last sign of life; null: unknown
  * @property {number} pending Messages retained for it
  * @property {string} attributes JSON, shortened
  * @property {Record<string, any>} own Further fields of the system
@@ -1991,6 +1991,76 @@
  * @property {string | null} next
  * @property {string | null} previous
  * @property {Provider[]} results
+ */
+
+/**
+ * @typedef {Object} PublicationAgainst
+ * @property {string} client
+ * @property {number} subscriptions
+ * @property {number} candidates Of these, whose content matches
+ * @property {string} says What says no
+ */
+
+/**
+ * @typedef {Object} PublicationDelivery
+ * @property {string} client
+ * @property {number[]} subscriptions
+ * @property {number} received_us
+ */
+
+/**
+ * @typedef {Object} PublicationMessage
+ * @property {string} kind
+ * @property {string} sender
+ * @property {string} receiver
+ * @property {number} sent_us
+ * @property {number | null} arrived_us Null if only its sending is known
+ * @property {boolean} is_lost Whether its arrival should be known and is not
+ * @property {number | null} number Among the messages between brokers, from 1
+ */
+
+/**
+ * @typedef {Object} PublicationStep
+ * @property {number} at_us
+ * @property {string} broker
+ * @property {string} step
+ * @property {string} peer The broker or client at the other end
+ * @property {number[]} subscriptions Of the client, as numbered on the wire; at most 64
+ * @property {number} candidates Subscriptions of the peer, or of all, that match its content
+ * @property {number} rows Of so many
+ * @property {string} detail What says no
+ */
+
+/**
+ * @typedef {Object} PublicationWay
+ * @property {string} id
+ * @property {string} publisher
+ * @property {number} number
+ * @property {string} attributes Names, with commas
+ * @property {number} at_us Its intended instant
+ * @property {number | null} us From there until its last delivery
+ * @property {PublicationWayOutcomeEnum} outcome
+ * @property {number} due Clients that should get it
+ * @property {number} delivered Clients that got it
+ * @property {number} kept Of them, those that were away meanwhile
+ * @property {number} lost
+ * @property {number} excused Not delivered because of a fault or the limits of what is kept
+ * @property {string} causes Of what is excused: fault, kept
+ * @property {number} spurious Clients that should not have got it
+ * @property {number} repeats Copies that an application got
+ * @property {boolean} traced
+ * @property {number} sent_us When the application called publish
+ * @property {Record<string, any>} notification
+ * @property {Record<string, any>} context All of the publisher's
+ * @property {string} scope The publisher's function
+ * @property {PublicationStep[]} steps If it was traced
+ * @property {PublicationMessage[]} messages
+ * @property {PublicationDelivery[]} deliveries
+ * @property {PublicationAgainst[] | null} without Subscribers that did not get it, by what they had set when it was published; null: too many
+ */
+
+/**
+ * @typedef {"delivered" | "undelivered" | "refused"} PublicationWayOutcomeEnum
  */
 
 /**

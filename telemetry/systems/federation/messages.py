@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from overlay.core.errors import InvalidSetting
 from overlay.systems.federation.measuring.oracle import Found, Missing
@@ -22,8 +21,8 @@ from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.names import query_name
 from overlay.systems.federation.rows import REFUSED, Noted, Notified, Queried, Subscribed
 from overlay.systems.federation.wire.messages import Code
+from telemetry.lake.message_rows import read
 from telemetry.lake.runs import RunFiles
-from telemetry.lake.storage import whole_file
 
 NOTIFICATION, SUBSCRIPTION, QUERY = KINDS = "notification", "subscription", "query"
 SCHEMA = pa.schema(
@@ -93,12 +92,6 @@ def table(facts: Facts, found: Found, traced: Collection[str]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=SCHEMA).sort_by("at_us")
 
 
-def write(rows: pa.Table, files: RunFiles) -> None:
-    """Raises ``StorageError`` and leaves no partial file."""
-    with whole_file(files.traces_path) as file:
-        pq.write_table(rows, file, compression="zstd")
-
-
 def listed(files: RunFiles, chosen: Mapping[str, str], offset: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
     """How many messages are chosen by ``show`` and ``FILTERS``, and some of them. Nothing before the run is collected.
 
@@ -107,9 +100,9 @@ def listed(files: RunFiles, chosen: Mapping[str, str], offset: int, limit: int) 
     show = chosen.get("show") or "all"
     _one_of("show", show, SHOWS)
     _one_of("kind", chosen.get("kind", ""), ("", *KINDS))
-    if not files.traces_path.is_file():
+    rows = read(files)
+    if rows is None:
         return 0, []
-    rows = pq.read_table(files.traces_path, partitioning=None)
     for name in FILTERS:
         if value := chosen.get(name):
             texts = pc.split_pattern(rows["scope"], ", ") if name == "scope" else None
@@ -124,20 +117,12 @@ def listed(files: RunFiles, chosen: Mapping[str, str], offset: int, limit: int) 
 
 def values(files: RunFiles) -> dict[str, list[str]]:
     """By column of ``FILTERS``, the values that there are."""
-    if not files.traces_path.is_file():
+    rows = read(files, FILTERS)
+    if rows is None:
         return {name: [] for name in FILTERS}
-    rows = pq.read_table(files.traces_path, partitioning=None, columns=list(FILTERS))
     found = {name: set(pc.unique(rows[name]).to_pylist()) for name in FILTERS}
     found["scope"] = {scope for several in found["scope"] for scope in several.split(", ")}
     return {name: sorted(several - {""}, key=lambda text: (len(text), text)) for name, several in found.items()}
-
-
-def find(files: RunFiles, message: str) -> dict[str, Any] | None:
-    """The row of one message."""
-    if not files.traces_path.is_file():
-        return None
-    rows = pq.read_table(files.traces_path, partitioning=None, filters=[("id", "=", message)]).to_pylist()
-    return rows[0] if rows else None
 
 
 def id_of(kind: str, client: str, number: int) -> str:

@@ -16,6 +16,7 @@ from overlay.systems.federation.rows import TABLES
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.workload import ONCE
 from telemetry.calibration.plan import Plan
+from telemetry.lake import message_rows
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
 from telemetry.systems.federation import messages
@@ -59,7 +60,7 @@ class FederationTelemetry(Telemetry):
         """The figures of the run, as ``federation``, and its messages."""
         known = self._judged(journalled)
         traced = set(journalled.own["steps"]["about"].to_pylist()) if "steps" in journalled.own else set()
-        messages.write(messages.table(known.facts, known.found, traced), files)
+        message_rows.write(messages.table(known.facts, known.found, traced), files)
         return {PART: dict(known.figures)}
 
     def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:

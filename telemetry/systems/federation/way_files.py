@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from overlay.systems.federation.names import broker_name, query_name
 from overlay.systems.federation.system import SYSTEM
-from telemetry.lake.records import own_table
+from telemetry.lake import message_rows
 from telemetry.lake.runs import Lake, RunFiles
-from telemetry.systems.federation import messages
 from telemetry.systems.federation.messages import NOTIFICATION, QUERY, about_of, id_of
 from telemetry.systems.federation.query_ways import QueryWay, Reply, chain, sent_by
 from telemetry.systems.federation.ways import Delivery, Records, Step, Way
@@ -19,7 +16,7 @@ from telemetry.systems.federation.ways import Delivery, Records, Step, Way
 
 def find(files: RunFiles, lake: Lake, message: str) -> Way | None:
     """The way of a message of a collected run."""
-    row = messages.find(files, message)
+    row = message_rows.find(files, message)
     if row is None:
         return None
     reader = _Reader(lake, files.run)
@@ -111,7 +108,4 @@ class _Reader:
         return sorted(found, key=lambda one: one.received_us)
 
     def _own(self, table: str, filters: list[Any]) -> list[dict[str, Any]]:
-        path = self._lake.part(own_table(SYSTEM.name, table), self._run)
-        if not path.is_file():
-            return []
-        return list(pq.read_table(path, partitioning=None, filters=filters).to_pylist())
+        return message_rows.own_rows(self._lake, self._run, SYSTEM.name, table, filters)

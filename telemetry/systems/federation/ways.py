@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from overlay.systems.federation.broker.tracing import MOST_NAMED
 from overlay.systems.federation.names import BROKER
-from telemetry.charts.sequences import Sent
+from telemetry.charts.sequences import Sent, numbered
 from telemetry.systems.federation.messages import SUBSCRIPTION, about_of
 
 SENDINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -117,13 +117,7 @@ class Way:
     @cached_property
     def messages(self) -> Sequence[Sent]:
         """Between clients and brokers, in the order of sending."""
-        found = sorted(self._sent(), key=lambda one: one.sent_us)
-        passages = iter(range(len(found)))
-        numbers = iter(range(1, len(found) + 1))
-        return [
-            _between(one, next(passages), next(numbers)) if is_broker(one.sender) and is_broker(one.receiver) else one
-            for one in found
-        ]
+        return numbered(self._sent(), is_broker)
 
     @property
     def passages(self) -> Sequence[Sent]:
@@ -192,10 +186,6 @@ class Way:
             is_lost = arrived_us is None and kind == "FORWARD"
             found.append(Sent(kind, one.broker, one.peer, one.at_us, arrived_us, is_lost))
         return found
-
-
-def _between(one: Sent, passage: int, number: int) -> Sent:
-    return Sent(one.kind, one.sender, one.receiver, one.sent_us, one.arrived_us, one.is_lost, number, None, passage)
 
 
 def _first(steps: list[Step], entries: Sequence[str], at_us: int) -> int | None:

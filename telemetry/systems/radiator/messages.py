@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from telemetry.lake.message_rows import read
 from telemetry.lake.runs import RunFiles
-from telemetry.lake.storage import whole_file
 from telemetry.statistics.metrics import Numbers
 
 LATE = 2
@@ -80,30 +79,16 @@ def table(samples: pa.Table, found: pa.Table, own: Mapping[str, pa.Table]) -> pa
     return rows.sort_by("due_us")
 
 
-def write(rows: pa.Table, files: RunFiles) -> None:
-    """Raises ``StorageError`` and leaves no partial file."""
-    with whole_file(files.traces_path) as file:
-        pq.write_table(rows, file, compression="zstd")
-
-
 def listed(files: RunFiles, view: str, offset: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
     """How many messages a view of ``VIEWS`` has, and some of them. Nothing before the run is collected."""
-    if not files.traces_path.is_file():
+    rows = read(files)
+    if rows is None:
         return 0, []
-    rows = pq.read_table(files.traces_path, partitioning=None)
     if view == "slowest":
         rows = rows.filter(pc.is_valid(rows["p95_us"])).sort_by([("p95_us", "descending"), ("due_us", "ascending")])
     elif view in _CHOSEN:
         rows = rows.filter(_CHOSEN[view](rows))
     return rows.num_rows, rows.slice(offset, limit).to_pylist()
-
-
-def find(files: RunFiles, message: str) -> dict[str, Any] | None:
-    """The row of one message."""
-    if not files.traces_path.is_file():
-        return None
-    rows = pq.read_table(files.traces_path, partitioning=None, filters=[("id", "=", message)]).to_pylist()
-    return rows[0] if rows else None
 
 
 _CHOSEN = {

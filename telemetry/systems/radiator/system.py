@@ -13,6 +13,7 @@ from overlay.systems.radiator.rows import TABLES
 from overlay.systems.radiator.system import SYSTEM
 from overlay.systems.radiator.wire.table import FORMAT
 from telemetry.calibration.plan import Plan
+from telemetry.lake import message_rows
 from telemetry.lake.datagrams import capture, datagrams, recordings_of, title_of
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
@@ -60,7 +61,7 @@ class RadiatorTelemetry(Telemetry):
         for event in journalled.events:
             facts.add(event)
         found = _pairs_in(journalled)
-        messages.write(messages.table(samples, found, journalled.own), files)
+        message_rows.write(messages.table(samples, found, journalled.own), files)
         return {PART: dict(figures(facts, arrived(found, facts)))}
 
     def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:

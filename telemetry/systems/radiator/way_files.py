@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 
 from overlay.systems.radiator.system import SYSTEM
 from overlay.systems.radiator.tracing import number_of
+from telemetry.lake import message_rows
 from telemetry.lake.records import own_table
 from telemetry.lake.runs import Lake, RunFiles
-from telemetry.systems.radiator import messages
 from telemetry.systems.radiator.ways import Arrival, Records, Step, Way
 
 
 def find(files: RunFiles, lake: Lake, message: str) -> Way | None:
     """The way of a message of a collected run."""
-    row = messages.find(files, message)
+    row = message_rows.find(files, message)
     if row is None:
         return None
     return Way(Records(row) if row["number"] is None else _Reader(lake, files.run).records(row))

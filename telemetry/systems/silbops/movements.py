@@ -19,6 +19,7 @@ from overlay.core.processes import role_of
 from overlay.systems.silbops.load.plans import client_name
 from overlay.systems.silbops.names import BROKER, PUBLISHER, SUBSCRIBER
 from overlay.systems.silbops.system import SYSTEM
+from telemetry.lake.message_rows import own_rows
 from telemetry.lake.records import own_table
 from telemetry.lake.runs import Lake
 
@@ -190,7 +191,7 @@ class _Reader:
         return self._lake.part(table, self._run)
 
     def _own(self, table: str, filters: list[Any]) -> list[dict[str, Any]]:
-        return self._rows(own_table(SYSTEM.name, table), filters)
+        return own_rows(self._lake, self._run, SYSTEM.name, table, filters)
 
     def _rows(self, table: str, filters: list[Any]) -> list[dict[str, Any]]:
         path = self._path(table)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from overlay.journal.facts import Fact
-from overlay.systems.silbops.measuring.figures import figures
+from overlay.systems.silbops.measuring.figures import figures, found
+from overlay.systems.silbops.measuring.oracle import Found
 from overlay.systems.silbops.measuring.records import Facts
 from overlay.systems.silbops.names import PUBLISHER, SUBSCRIBER
 from overlay.systems.silbops.rows import TABLES
 from overlay.systems.silbops.system import SYSTEM
+from telemetry.lake.message_rows import write
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
+from telemetry.systems.silbops import messages
 from telemetry.systems.silbops.measures import MEASURES, PART
 from telemetry.systems.silbops.shown import COUNTERS, KEY_FIGURES, SERIES, SERIES_OF_NETWORKS, WORDINGS
 from telemetry.systems.silbops.studies.break_even import BREAK_EVEN_STUDY
@@ -30,6 +33,13 @@ DOUBTS = {
 }
 
 
+class Judged(NamedTuple):
+    of: Journalled
+    facts: Facts
+    found: Found
+    figures: Mapping[str, float | None]
+
+
 class SilbopsTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES, KEY_FIGURES, WORDINGS
@@ -37,13 +47,16 @@ class SilbopsTelemetry(Telemetry):
     studies = (*CHANGE_STUDIES, NETWORK_STUDY, THROUGHPUT_STUDY, BREAK_EVEN_STUDY, *FUTURE_STUDIES)
     first_figure = "messages_per_change"
     published_in = "Section 4"
-    _known: tuple[Journalled, Mapping[str, float | None]] | None = None
+    _known: Judged | None = None
 
     def finish(
         self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The figures of the run, as ``silbops``."""
-        return {PART: dict(self._figures(journalled))}
+        """The figures of the run, as ``silbops``, and its publications."""
+        known = self._judged(journalled)
+        traced = set(journalled.own["steps"]["about"].to_pylist()) if "steps" in journalled.own else set()
+        write(messages.table(known.facts, known.found, traced), files)
+        return {PART: dict(known.figures)}
 
     def due(self, manifest: Mapping[str, Any]) -> Mapping[str, int] | None:
         """Changes and notifications of closed experiments; by time, how many there are is not known exactly."""
@@ -52,14 +65,17 @@ class SilbopsTelemetry(Telemetry):
         return {role: count for role, count in counts.items() if count} or None
 
     def reasons(self, journalled: Journalled, summary: Mapping[str, Any]) -> Sequence[str]:
-        found = self._figures(journalled)
-        return [f"{found[name]:,.0f} {said}." for name, said in DOUBTS.items() if found[name]]
+        known = self._judged(journalled).figures
+        return [f"{known[name]:,.0f} {said}." for name, said in DOUBTS.items() if known[name]]
 
-    def _figures(self, journalled: Journalled) -> Mapping[str, float | None]:
-        """Of the run being collected; computed once."""
-        if self._known is None or self._known[0] is not journalled:
-            self._known = journalled, figures(facts_of(journalled))
-        return self._known[1]
+    def _judged(self, journalled: Journalled) -> Judged:
+        """The run being collected; computed once."""
+        if self._known is None or self._known.of is not journalled:
+            facts = facts_of(journalled)
+            times = facts.times()
+            of = found(facts, times)
+            self._known = Judged(journalled, facts, of, figures(facts, times, of))
+        return self._known
 
 
 def facts_of(journalled: Journalled) -> Facts:
@@ -69,6 +85,8 @@ def facts_of(journalled: Journalled) -> Facts:
     for fact in known:
         facts.add(fact)
     for name, rows in journalled.own.items():
+        if name == "steps":  # of brokers, in no measure
+            continue
         for row in rows.to_pylist():
             del row["process"], row["at_us"]
             facts.add_row(TABLES[name](**row))

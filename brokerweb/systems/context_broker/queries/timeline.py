@@ -82,7 +82,7 @@ def shown(query: Mapping[str, Any], sequence: diagrams.Sequence, file: str) -> d
         "walk": {
             "asked": query["asked"],
             "found": _brokers(query["steps"], "found"),
-            "replicas": query["replicas"],
+            "stored": query["replicas"],
             "passages": query["passages"],
         },
         **sequences.drawn(

@@ -95,7 +95,7 @@ def picture(way: Way) -> tuple[dict[str, Any], dict[str, Any]]:
     walk = {
         "asked": begin,
         "found": [],
-        "replicas": stores,
+        "stored": stores,
         "passages": [_passage(one, index) for one in way.passages],
     }
     return {"nodes": nodes, "links": []}, walk

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from telemetry.charts.sequences import Sent
-from telemetry.systems.federation.messages import NOTIFICATION
+from brokerweb.runpage import ways
+from telemetry.systems.federation.messages import NOTIFICATION, QUERY, SUBSCRIPTION
 from telemetry.systems.federation.query_ways import Asked
 from telemetry.systems.federation.ways import Step, Way
 
@@ -43,6 +42,13 @@ OF_QUERIES = {
 BACK = ("FORWARD", "NOTIFY", "ANSWER")
 """Of the way of a subscription or QUERY: the messages that come back."""
 
+LINES = {
+    QUERY: ("QUERY, and the data for it", "ANSWER", "asked a provider"),
+    SUBSCRIPTION: ("Subscription", "Notification", "notified it, or asked a provider"),
+    NOTIFICATION: ("Forwarded", "", "notified a consumer"),
+}
+"""By kind of message: what is sent, what comes back, and what a diamond did."""
+
 
 def step_row(one: Step, begin_us: int) -> dict[str, Any]:
     number = len(one.subscriptions)
@@ -65,41 +71,27 @@ def _of_query(one: Step) -> str:
     return OF_QUERIES.get(one.step, one.step).format(peer=one.peer, scope=scope, given=given, code=code)
 
 
+def legend(way: Way) -> list[tuple[str, str]]:
+    """Classes of lines, and words."""
+    kind, client = way.row["kind"], way.row["client"]
+    sent, back, found = LINES[kind]
+    lines = [("line-key", f"{sent}, numbered, with its time")]
+    if back:
+        lines.append(("line-key line-key-back", back))
+    else:
+        lines.append(("", "Dotted: filtered, no subscription wants it there"))
+    lines.append(("line-key line-key-refused", "Did not arrive"))
+    lines += [("", f"Thick ring: broker of {client}"), ("", f"Diamond: {found}")]
+    return lines if kind == QUERY else [*lines, ("", "Star: stored it")]
+
+
 def walk(way: Way) -> dict[str, Any]:
-    """For ``static/js/walk.js``: brokers by index."""
-    passages = [_passage(one, way) for one in way.passages]
-    filtered = [
-        {"number": None, "kind": "filtered", "sender": _index(a), "receiver": _index(b), "ms": None, "round_ms": None}
-        for a, b in way.filtered
-    ]
-    return {
-        "asked": None if way.entered is None else _index(way.entered),
-        "found": list(map(_index, way.delivering)),
-        "replicas": list(map(_index, way.storing)),
-        "passages": [*passages, *filtered],
-    }
-
-
-def passage_rows(way: Way) -> Sequence[Mapping[str, Any]]:
-    return [
-        {
-            "number": one.number,
-            "kind": one.kind,
-            "sender": one.sender,
-            "receiver": one.receiver,
-            "us": None if one.arrived_us is None else one.arrived_us - one.sent_us,
-        }
-        for one in way.passages
-    ]
-
-
-def _passage(one: Sent, way: Way) -> dict[str, Any]:
-    is_back = way.row["kind"] != NOTIFICATION and one.kind in BACK
-    ms = None if one.arrived_us is None else (one.arrived_us - one.sent_us) / 1000
-    kind = "refusal" if one.is_lost else "answer" if is_back else "request"
-    ends = {"sender": _index(str(one.sender)), "receiver": _index(str(one.receiver))}
-    return {"number": one.number, "kind": kind, **ends, "ms": ms, "round_ms": None}
-
-
-def _index(broker: str) -> int:
-    return int(broker[1:])
+    return ways.walk(
+        way.passages,
+        lambda broker: int(broker[1:]),
+        entered=way.entered,
+        found=way.delivering,
+        stored=way.storing,
+        filtered=way.filtered,
+        is_back=lambda one: way.row["kind"] != NOTIFICATION and one.kind in BACK,
+    )

@@ -6,13 +6,12 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.runpage import sequences, tables
+from brokerweb.runpage import message_pages, sequences, tables, ways
 from brokerweb.systems.federation.messages import of_runs, shown
 from brokerweb.topologies import pictures
 from overlay.systems.federation.system import SYSTEM
@@ -56,22 +55,16 @@ WORDS = {
     ),
 }
 TITLES = {"scope": "Scope", "entity": "Entity", "provider": "Provider", "client": "Client"}
-ON_THE_RUN, ON_A_PAGE, DELIVERIES = 10, 50, 100
+DELIVERIES = 100
 
 
 @login_required
 def index(request: HttpRequest, run_id: str) -> HttpResponse:
     """A run's messages: all, in pages, or the first few as a fragment of the run's page."""
-    run, is_part = _run(run_id), "HX-Request" in request.headers
+    run, is_part = _run(run_id), message_pages.is_part(request)
     chosen = _chosen(request, run)
+    found, page = message_pages.page_of(request, lambda offset, limit: of_runs.listed(run, chosen, offset, limit))
     is_query = chosen["kind"] == messages.QUERY
-    size = ON_THE_RUN if is_part else ON_A_PAGE
-    asked = request.GET.get("page", "1")
-    number = max(1, int(asked)) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
-    found = of_runs.listed(run, chosen, (number - 1) * size, size)
-    page = Paginator(range(found.count), size).get_page(number)
-    if page.number != number:  # past the last page
-        found = of_runs.listed(run, chosen, (page.number - 1) * size, size)
     values = {} if is_part else messages.values(of_runs.files(run))
     context = {
         "run": run,
@@ -121,7 +114,10 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         "asked": way.asked,
         "one_in": int(SYSTEM.whole(run.configuration["settings"])["trace_one_in"]),
         "steps": [shown.step_row(one, row["at_us"]) for one in way.steps],
-        "passages": shown.passage_rows(way),
+        "has_waits": True,
+        "passages": ways.passage_rows(way.passages),
+        "whole": "None: it stayed at one broker.",
+        "legend": shown.legend(way),
         "deliveries": [
             {"of": one, "number": str(one.number), "since_us": one.received_us - row["at_us"]}
             for one in deliveries[:DELIVERIES]

@@ -6,13 +6,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
-from brokerweb.runpage import sequences
+from brokerweb.runpage import message_pages, sequences
 from brokerweb.systems.radiator.messages import of_runs, shown
 from brokerweb.systems.radiator.messages.paging import number_in, paged, with_parameters
 from overlay.systems.radiator.system import SYSTEM
@@ -29,7 +28,6 @@ LABELS = {
     "slowest": "Slowest",
 }
 assert tuple(LABELS) == messages.VIEWS
-ON_THE_RUN, ON_A_PAGE = 10, 50
 GROUPS, PROPAGATIONS, CHAINS, HOPS, RECIPIENTS = 20, 10, 5, 100, 50
 """Rows per page of the tables of one message."""
 
@@ -37,21 +35,16 @@ GROUPS, PROPAGATIONS, CHAINS, HOPS, RECIPIENTS = 20, 10, 5, 100, 50
 @login_required
 def index(request: HttpRequest, run_id: str) -> HttpResponse:
     """A run's messages: all, in pages, or the first few as a fragment of the run's page."""
-    run, is_part = _run(run_id), "HX-Request" in request.headers
-    size = ON_THE_RUN if is_part else ON_A_PAGE
+    run, is_part = _run(run_id), message_pages.is_part(request)
     view = request.GET.get("show", "all")
     view = view if view in LABELS else "all"
-    number = max(1, number_in(request, "page") or 1)
-    count, rows = messages.listed(of_runs.files(run), view, (number - 1) * size, size)
-    page = Paginator(range(count), size).get_page(number)
-    if page.number != number:  # past the last page
-        rows = messages.listed(of_runs.files(run), view, (page.number - 1) * size, size)[1]
+    found, page = message_pages.page_of(request, lambda offset, limit: of_runs.listed(run, view, offset, limit))
     context = {
         "run": run,
         "ended": run.state in ENDED,
         "is_listed": of_runs.files(run).traces_path.is_file(),
-        "rows": rows,
-        "count": count,
+        "rows": found.rows,
+        "count": found.count,
         "page": page,
         "view": view,
         "chosen": f"show={view}&",

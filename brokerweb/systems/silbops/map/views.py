@@ -14,6 +14,7 @@ from brokerweb.retention.services import removed_sentence
 from brokerweb.systems.silbops.map import of_runs
 from overlay.core.errors import InvalidSetting
 from overlay.systems.silbops.system import SYSTEM
+from telemetry.systems.silbops.messages import id_of
 from telemetry.systems.silbops.movements import MOST_CAMERAS, MOST_VEHICLES, SECOND, WINDOW_S, Movements
 
 LISTED = 200
@@ -52,7 +53,12 @@ def _shown(run: Run, found: Movements) -> dict[str, Any]:
         "earlier_s": max(0.0, begin_s - WINDOW_S) if begin_s else None,
         "later_s": begin_s + WINDOW_S if found.until_us < found.end_us else None,
         "rows": [
-            {"of": one, "at_us": one.received_us - found.begin_us, "way_us": one.received_us - one.published_us}
+            {
+                "of": one,
+                "publication": id_of(one.camera, one.number),
+                "at_us": one.received_us - found.begin_us,
+                "way_us": one.received_us - one.published_us,
+            }
             for one in found.notifications[:LISTED]
         ],
         "further": max(0, len(found.notifications) - LISTED),

@@ -39,6 +39,7 @@ from waxwing.errors import (
     WaxwingError,
 )
 from waxwing.federations import Found, Notification, Provider, Subscription, Told
+from waxwing.pubsubs import Notified, Published, PubsubClient, PubsubSubscription, Why
 from waxwing.records import (
     Bridge,
     Context,
@@ -84,9 +85,13 @@ __all__ = [
     "NotFound",
     "NotInTime",
     "Notification",
+    "Notified",
     "PreconditionFailed",
     "Problem",
     "Provider",
+    "Published",
+    "PubsubClient",
+    "PubsubSubscription",
     "Records",
     "Redirected",
     "Report",
@@ -102,6 +107,7 @@ __all__ = [
     "TooMany",
     "UnexpectedAnswer",
     "WaxwingError",
+    "Why",
     "delete",
     "get",
     "put",

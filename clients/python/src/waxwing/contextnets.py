@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from waxwing.calls import Call, at, call
+from waxwing.hosted import NOTIFICATION, Streamed, told
 from waxwing.records import Raw, Record
 from waxwing.sse import Event
-from waxwing.subscriptions import NOTIFICATION, Subscribed, told
 
 Payload = str | bytes
 
@@ -67,7 +67,7 @@ class MobileMessage(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MobileSubscription(Subscribed):
+class MobileSubscription(Streamed):
     application: str = ""
     topic: str = ""
     node: str = ""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from waxwing.calls import Call, at, call
+from waxwing.calls import Call, call
 from waxwing.errors import InvalidMessage
+from waxwing.hosted import NOTIFICATION, Streamed, about, path, told
 from waxwing.records import Raw, Record
 from waxwing.sse import Event
-from waxwing.subscriptions import NOTIFICATION, Subscribed, told
 
 VALID_MS = 120_000
 """Of what is published, unless its caller says otherwise."""
@@ -21,7 +21,7 @@ Moment = datetime | str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subscription(Subscribed):
+class Subscription(Streamed):
     """``raw`` has its priority and the failures of its webhook."""
 
     client: str = ""
@@ -74,7 +74,7 @@ class Notification(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """An event of a stream. ``kind`` is one of ``EVENTS``; ``reset``: events before it are missing."""
+    """An event of a stream. ``kind`` is one of ``hosted.EVENTS``; ``reset``: events before it are missing."""
 
     id: str
     """Resumes the stream after this event."""
@@ -87,10 +87,6 @@ class Told:
     reason: str = ""
     raw: Mapping[str, Any] = field(repr=False, default_factory=dict)
     """With ``cached`` and ``hops`` of a notification."""
-
-
-def path(network: str, *parts: str) -> str:
-    return at("networks", network, *parts)
 
 
 def subscribing(
@@ -116,9 +112,8 @@ def querying(network: str, scopes: Sequence[str], more: Raw) -> Call:
 
 def event(one: Event) -> Told:
     raw = json.loads(one.data)
-    about = {name: str(raw[name]) for name in ("subscription", "end", "reason") if name in raw}
     notification = Notification.of(raw["notification"]) if one.name == NOTIFICATION else None
-    return Told(id=one.id, kind=one.name, notification=notification, raw=raw, **about)
+    return Told(id=one.id, kind=one.name, notification=notification, raw=raw, **about(raw))
 
 
 def time_text(at: Moment) -> str:

@@ -10,5 +10,5 @@
 - ``neighbours``  the edges of the tree, and what neighbours are told
 - ``pressure``    full queues: who must wait
 - ``explaining``  a dry publication: what touches it here, and what says no
-- ``tracing``, ``events``   what the broker reports
+- ``tracing``, ``events``   what the broker reports; ``outcomes``: what a traced publication met here
 """

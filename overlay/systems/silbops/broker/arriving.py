@@ -136,8 +136,11 @@ class Arriving:
         assert client.repeats is not None
         for part in awaited.parts:
             for note in part.kept:
+                self._station.trace("brought", note, awaited.old)
                 if client.repeats.is_new(note.publisher, note.number):
                     self._clients.hand(client, note)
+                else:
+                    self._station.trace("repeated", note, client.name)
 
     def _has_room(self, id: m.Client) -> bool:
         if len(self._awaited) + len(self._clients) < MOST_CLIENTS:

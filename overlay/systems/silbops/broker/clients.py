@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from overlay.channel import Down
@@ -71,7 +71,7 @@ class Clients:
         notes = self.take_kept(client)
         station.log.append(ClientAttached(client.name, f"{client.publisher:016x}", is_resumed, old, len(notes)))
         for note in notes:
-            self.hand(client, note)
+            self.hand(client, note, "sent later")
 
     def lose(self, client: Client) -> None:
         """It is away from now on."""
@@ -84,9 +84,11 @@ class Clients:
 
     def remove(self, client: Client, reason: str) -> None:
         """With all its rows."""
-        lost = len(self.take_kept(client))
-        self._station.counters["kept_lost"] += lost
-        self._station.log.append(ClientRemoved(client.name, reason, lost, at=self._station.now))
+        lost = self.take_kept(client)
+        for note in lost:
+            self._station.trace("dropped", note, client.name, f"the client was removed: {reason}")
+        self._station.counters["kept_lost"] += len(lost)
+        self._station.log.append(ClientRemoved(client.name, reason, len(lost), at=self._station.now))
         self._station.tables.drop_link(client.link)
         self.forget(client)
 
@@ -113,36 +115,42 @@ class Clients:
         """What it has not acknowledged is kept before all that comes."""
         sent = self._station.peers.decoded(event.undelivered)
         notes = [one for one in (*sent, *beyond) if isinstance(one, m.Notify)]
+        for note in notes:
+            self._station.trace("returned", note, client.name, str(event.reason))
         before = len(client.kept)
         dropped = client.kept.put_first(notes)
         self.kept += len(client.kept) - before
-        self._drop(dropped)
+        self._drop(client, dropped)
         self._station.log.append(ClientLost(client.name, str(event.reason), len(notes)))
 
     # ---- notifications
 
-    def hand(self, client: Client, note: m.Notify) -> None:
-        """At once if it is attached, later otherwise."""
-        if client.state is State.ATTACHED and self._station.pressure.send(client.id, note):
-            self._station.counters["notified"] += 1
+    def hand(self, client: Client, note: m.Notify, step: str = "notified") -> None:
+        """At once if it is attached, which is ``step``, later otherwise."""
+        station = self._station
+        if client.state is State.ATTACHED and station.pressure.send(client.id, note):
+            station.counters["notified"] += 1
+            station.trace(step, note, client.name)
             return
-        self._station.counters["kept"] += 1
+        station.counters["kept"] += 1
+        station.trace("kept", note, client.name)
         before = len(client.kept)
         dropped = client.kept.add(note)
         if self.kept >= MOST_KEPT and len(client.kept) > before:
-            dropped += 1
-            client.kept.drop_oldest()
+            dropped = (*dropped, client.kept.drop_oldest())
         self.kept += len(client.kept) - before
-        self._drop(dropped)
+        self._drop(client, dropped)
 
     def take_kept(self, client: Client) -> Sequence[m.Notify]:
         notes = client.kept.take()
         self.kept -= len(notes)
         return notes
 
-    def _drop(self, dropped: int) -> None:
+    def _drop(self, client: Client, dropped: Collection[m.Notify]) -> None:
         if dropped:
-            self._station.counters["kept_dropped"] += dropped
+            self._station.counters["kept_dropped"] += len(dropped)
+            for note in dropped:
+                self._station.trace("dropped", note, client.name, "newer ones are kept")
 
     # ---- rows, their validity and answers
 

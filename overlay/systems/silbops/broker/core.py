@@ -225,7 +225,7 @@ class Core:
         elif isinstance(message, m.Take):
             self.arriving.take(broker, message)
         elif isinstance(message, m.Notify):
-            self.routing.passed(message)
+            self.routing.passed(message, broker)
         else:
             self.neighbours.take(broker, message)
 

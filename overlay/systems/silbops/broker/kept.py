@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from overlay.systems.silbops.wire.messages import Notify
 
@@ -16,20 +16,20 @@ class Kept:
     def __len__(self) -> int:
         return len(self._notes)
 
-    def add(self, note: Notify) -> int:
-        """Returns how many went for it: the oldest, or itself if nothing is kept."""
+    def add(self, note: Notify) -> Sequence[Notify]:
+        """Returns what was dropped for it: the oldest, or itself if nothing is kept."""
         self._notes.append(note)
         return self._shrink()
 
-    def put_first(self, several: Iterable[Notify]) -> int:
-        """They are older than what is kept. What came twice is kept once. Returns how many were dropped for them."""
+    def put_first(self, several: Iterable[Notify]) -> Sequence[Notify]:
+        """They are older than what is kept. What came twice is kept once. Returns the oldest, which were dropped."""
         known = {(one.publisher, one.number) for one in self._notes}
         fresh = [one for one in several if (one.publisher, one.number) not in known]
         self._notes.extendleft(reversed(fresh))
         return self._shrink()
 
-    def drop_oldest(self) -> None:
-        self._notes.popleft()
+    def drop_oldest(self) -> Notify:
+        return self._notes.popleft()
 
     def take(self) -> tuple[Notify, ...]:
         """All; nothing is kept any more."""
@@ -37,8 +37,5 @@ class Kept:
         self._notes.clear()
         return notes
 
-    def _shrink(self) -> int:
-        dropped = max(0, len(self._notes) - self._most)
-        for _ in range(dropped):
-            self._notes.popleft()
-        return dropped
+    def _shrink(self) -> Sequence[Notify]:
+        return [self._notes.popleft() for _ in range(len(self._notes) - self._most)]

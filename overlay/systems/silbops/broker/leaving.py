@@ -65,6 +65,8 @@ class Leaving:
         to, clients, station = client.moves_to, self._clients, self._station
         assert to is not None
         notes = clients.take_kept(client)
+        for note in notes:
+            station.trace("handed over", note, to)
         for part in parts(station.peers, self._take(client, tuple(notes))):
             self._visits.send(to, part)
         station.log.append(ClientMoved(client.name, to, len(client.subscriptions), len(notes), at=station.now))
@@ -78,6 +80,7 @@ class Leaving:
             return False
         if note.publisher != moved.publisher:
             self._station.counters["passed_on"] += 1
+            self._station.trace("passed on", note, moved.to)
             self._visits.send(moved.to, note)
         return True
 

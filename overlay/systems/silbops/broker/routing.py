@@ -9,6 +9,7 @@ from typing import NamedTuple
 from overlay.systems.silbops.broker.client import Client, publisher_key
 from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.leaving import Leaving
+from overlay.systems.silbops.broker.outcomes import outcomes
 from overlay.systems.silbops.broker.station import Station
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.publishing import cut, restricted
@@ -51,17 +52,21 @@ class Routing:
         announced = tables.announced.get(link, pub.publisher)
         if announced is None or announced.version != pub.context:
             self._station.counters["dropped_no_context"] += 1
+            if self._station.tracer is not None:
+                why = "the publisher's context is not known here"
+                self._station.tracer.dropped(pub, link.name, self._station.now, why)
             return
         offers = tables.advertisements_of(link, pub.publisher)
         self._route(link, pub, cut(announced.values, offers, pub.notification), announced)
 
-    def passed(self, note: m.Notify) -> None:
-        """The old broker of an own client passes it on. What the client has given up meanwhile is left out, and what
-        its present context does not hold.
+    def passed(self, note: m.Notify, broker: str) -> None:
+        """``broker``, the old one of an own client, passes it on. What the client has given up meanwhile is left out,
+        and what its present context does not hold.
 
         In the siena arm each change of context replaces subscriptions, whose filters say all: what replaced those of
         ``note`` may be satisfied, too.
         """
+        self._station.trace("brought", note, broker)
         passed = note.passed
         client = None if passed is None else self._clients.of_owner(passed.owner)
         if passed is None or client is None:
@@ -93,8 +98,9 @@ class Routing:
         deliveries = self._station.tables.route(link, pub.notification, context, admit)
         self.last = Routed(link, pub, context, deliveries)
         station = self._station
-        if station.tracer is not None:
-            station.tracer.routed(link, pub, deliveries, station.now)
+        if station.tracer is not None and station.tracer.traces(pub.number):
+            found = outcomes(station.tables, link, pub, context, deliveries)
+            station.tracer.routed(link, pub, found, station.now)
         brokers = []
         publisher = 0
         for to, keys in deliveries:
@@ -129,12 +135,9 @@ class Routing:
             return
         if client.repeats is not None and not client.repeats.is_new(note.publisher, note.number):
             station.counters["repeats"] += 1
-            step = "repeated"
+            station.trace("repeated", note, client.name)
         else:
             self._clients.hand(client, note)
-            step = "notified" if not len(client.kept) else "kept"
-        if station.tracer is not None:
-            station.tracer.note(step, note, client.name, station.now)
 
     def _wanted(self, client: Client, ids: Iterable[int], notification: Values, passed: m.Passed) -> tuple[int, ...]:
         """Which of its subscriptions are satisfied, as its rows are now."""

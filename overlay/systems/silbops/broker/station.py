@@ -14,6 +14,7 @@ from overlay.systems.silbops.broker.busy import Busy
 from overlay.systems.silbops.broker.pressure import Pressure
 from overlay.systems.silbops.broker.tracing import Tracer
 from overlay.systems.silbops.tables import Tables
+from overlay.systems.silbops.wire import messages as m
 
 if TYPE_CHECKING:
     from overlay.systems.silbops.settings import Settings
@@ -74,3 +75,8 @@ class Station:
 
     def cancel(self, clock: Clock, key: Hashable) -> None:
         self.timers.cancel((clock, key))
+
+    def trace(self, step: str, note: m.Notify, peer: str, detail: str = "") -> None:
+        """A step of a notification, if it is traced."""
+        if self.tracer is not None:
+            self.tracer.note(step, note, peer, self.now, detail)

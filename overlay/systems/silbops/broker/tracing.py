@@ -5,13 +5,14 @@ One in ``trace_one_in`` is traced, by its number, so that all brokers trace the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from overlay.core.node import SECOND
 from overlay.systems.silbops.broker.client import publisher_key
-from overlay.systems.silbops.tables import Delivery, Kind, Link
+from overlay.systems.silbops.broker.outcomes import Outcome
+from overlay.systems.silbops.tables import Kind, Link
 from overlay.systems.silbops.wire import messages as m
 
 LISTED_A_SECOND: Final = 10_000
@@ -21,11 +22,19 @@ MOST_NAMED: Final = 64
 STEPS = (
     "published",  # by an own client, and allowed
     "received",  # from a neighbour
+    "matched",  # so many subscriptions by its content
     "forwarded",  # to a neighbour
+    "filtered",  # not sent to a neighbour
+    "withheld",  # from an own client: its content matches, and a function of context says no
     "notified",  # to an own client
     "kept",  # for an own client that is away
-    "passed on",  # to the new broker of a client that has moved
+    "returned",  # the client was lost before it acknowledged it; it is kept
+    "sent later",  # what was kept, to its client that is back
+    "handed over",  # what was kept, to the broker where its client is now
+    "passed on",  # to the broker of a client that has moved, as its rows are still here
+    "brought",  # by the old broker of an own client
     "repeated",  # it came before, and was dropped
+    "dropped",  # kept no longer, or its context is not known
 )
 
 
@@ -41,6 +50,12 @@ class Stepped:
     """A broker or a client."""
     subscriptions: tuple[int, ...] = ()
     """Of the client, that it satisfies."""
+    candidates: int = 0
+    """Subscriptions of the peer, or of all, that match its content."""
+    rows: int = 0
+    """Of which they are some."""
+    detail: str = ""
+    """What says no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +81,28 @@ class Tracer:
         self._second = self._listed = 0
         self._steps: list[Stepped | Processed] = []
 
-    def routed(self, link: Link, pub: m.Pub, deliveries: Sequence[Delivery], now: int) -> None:
-        """A publication that came by ``link`` was matched."""
-        if not self._one_in or pub.number % self._one_in:
-            return
-        about = _name(publisher_key(pub.publisher), pub.number)
-        self._add(now, about, "received" if link.kind is Kind.BROKER else "published", link.name)
-        for to, _ in deliveries:
-            if to.kind is Kind.BROKER:
-                self._add(now, about, "forwarded", to.name)
+    def traces(self, number: int) -> bool:
+        """Whether publications with this number are traced."""
+        return self._one_in > 0 and number % self._one_in == 0
 
-    def note(self, step: str, note: m.Notify, client: str, now: int) -> None:
-        if self._one_in and note.number % self._one_in == 0:
-            self._add(now, _name(note.publisher, note.number), step, client, note.ids)
+    def routed(self, link: Link, pub: m.Pub, outcomes: Iterable[Outcome], now: int) -> None:
+        """A publication that came by ``link`` was matched. It is traced."""
+        about = _name(publisher_key(pub.publisher), pub.number)
+        self._add(Stepped(now, about, "received" if link.kind is Kind.BROKER else "published", link.name))
+        for one in outcomes:
+            counts = one.subscriptions[:MOST_NAMED], one.candidates, one.rows
+            self._add(Stepped(now, about, one.step, one.peer, *counts, one.detail))
+
+    def note(self, step: str, note: m.Notify, peer: str, now: int, detail: str = "") -> None:
+        if self.traces(note.number):
+            about = _name(note.publisher, note.number)
+            self._add(Stepped(now, about, step, peer, note.ids[:MOST_NAMED], detail=detail))
+
+    def dropped(self, pub: m.Pub, neighbour: str, now: int, detail: str) -> None:
+        """It was not matched."""
+        if self.traces(pub.number):
+            about = _name(publisher_key(pub.publisher), pub.number)
+            self._add(Stepped(now, about, "dropped", neighbour, detail=detail))
 
     def processed(self, message: Any, owner: bytes | None, version: int, now: int) -> None:
         """``owner`` is that of the client that has sent it, ``version`` that of its context."""
@@ -94,12 +118,12 @@ class Tracer:
         steps, self._steps = self._steps, []
         return steps
 
-    def _add(self, now: int, about: str, step: str, peer: str, ids: tuple[int, ...] = ()) -> None:
-        if now - self._second >= SECOND:
-            self._second, self._listed = now, 0
+    def _add(self, step: Stepped) -> None:
+        if step.at - self._second >= SECOND:
+            self._second, self._listed = step.at, 0
         if self._listed < LISTED_A_SECOND:
             self._listed += 1
-            self._steps.append(Stepped(now, about, step, peer, ids[:MOST_NAMED]))
+            self._steps.append(step)
 
 
 def _subject(message: Any, owner: bytes, version: int) -> tuple[bytes, str, int] | None:

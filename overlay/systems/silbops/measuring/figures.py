@@ -37,12 +37,13 @@ CHANGES = ("setctx", "subscribe", "unsubscribe")
 
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
     """By name."""
-    return figures(Facts.of(facts))
+    known = Facts.of(facts)
+    times = known.times()
+    return figures(known, times, found(known, times))
 
 
-def figures(facts: Facts) -> Figures:
-    times = facts.times()
-    return {**_of_oracle(facts, times), **_of_changes(facts, times), **_of_counters(facts)}
+def figures(facts: Facts, times: ProcessedTimes, of: Found) -> Figures:
+    return {**_of_oracle(facts, of), **_of_changes(facts, times), **_of_counters(facts)}
 
 
 def found(facts: Facts, times: ProcessedTimes) -> Found:
@@ -58,11 +59,10 @@ def found(facts: Facts, times: ProcessedTimes) -> Found:
     return Oracle(truth, absences, stays, outages, limits).found(facts.publications(times), facts.arrivals())
 
 
-def _of_oracle(facts: Facts, times: ProcessedTimes) -> Figures:
-    of = found(facts, times)
+def _of_oracle(facts: Facts, of: Found) -> Figures:
     ordered = sorted(of.latencies_us)
     return {
-        "publications": len(facts.publications(times)),
+        "publications": len(of.owed),
         "refused": len(facts.rows[Refused]),
         "due": of.due,
         "deliveries": of.deliveries,

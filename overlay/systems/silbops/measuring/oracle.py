@@ -24,6 +24,15 @@ class Arrival(NamedTuple):
     received_us: float
 
 
+class Missing(NamedTuple):
+    """A due pair that was not delivered."""
+
+    publication: Pair
+    client: str
+    cause: str
+    """``fault`` or ``kept``; empty: it is lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     due: int = 0
@@ -37,8 +46,13 @@ class Found:
     """Of deliveries to clients that were not away meanwhile."""
     kept_latencies_us: Sequence[float] = ()
     """Of the others."""
-    missing: Sequence[tuple[Publication, str]] = ()
-    """What is in ``lost``: the publication and the client."""
+    missing: Sequence[Missing] = ()
+    owed: Mapping[Pair, int] = field(default_factory=dict)
+    """To how many clients each publication was due."""
+    kept: Sequence[Pair] = ()
+    """For each of ``kept_latencies_us``, the publication."""
+    unwanted: Sequence[Pair] = ()
+    """For each spurious delivery, the publication."""
 
 
 @dataclass(slots=True)
@@ -59,31 +73,35 @@ class Oracle:
             copies += key in first
             first.setdefault(key, one.received_us)
         known = {(one.client, one.number): one for one in publications}
-        missing, allowed = list[tuple[Publication, str]](), set[tuple[str, Pair]]()
-        due = 0
+        missing, allowed = list[Missing](), set[tuple[str, Pair]]()
+        due: dict[Pair, int] = {}
         for publication in sorted(publications, key=lambda each: each.published_us):
             owed = self.truth.owed(publication)
             pair = publication.client, publication.number
             allowed.update((client, pair) for client in owed.allowed)
-            due += len(owed.due)
+            due[pair] = len(owed.due)
             for client in sorted(owed.due):
                 self._due_by_client[client].append(publication)
                 if (client, pair) not in first:
-                    missing.append((publication, client))
-        causes = [self._cause(*one) for one in missing]
-        counted = Counter(causes)
-        usual, kept = self._latencies(first, known)
+                    missing.append(Missing(pair, client, ""))
+        missing = [one._replace(cause=self._cause(known[one.publication], one.client)) for one in missing]
+        counted = Counter(one.cause for one in missing)
+        usual, kept, late = self._latencies(first, known)
+        unwanted = [key[1] for key in first if key not in allowed]
         return Found(
-            due,
-            counted[""],
-            counted["fault"],
-            counted["kept"],
-            len(first),
-            copies,
-            sum(key not in allowed for key in first),
-            usual,
-            kept,
-            [one for one, cause in zip(missing, causes, strict=True) if not cause],
+            due=sum(due.values()),
+            lost=counted[""],
+            lost_fault=counted["fault"],
+            lost_kept=counted["kept"],
+            deliveries=len(first),
+            duplicates=copies,
+            spurious=len(unwanted),
+            latencies_us=usual,
+            kept_latencies_us=kept,
+            missing=missing,
+            owed=due,
+            kept=late,
+            unwanted=unwanted,
         )
 
     def _cause(self, one: Publication, client: str) -> str:
@@ -101,14 +119,19 @@ class Oracle:
 
     def _latencies(
         self, first: Mapping[tuple[str, Pair], float], known: Mapping[Pair, Publication]
-    ) -> tuple[list[float], list[float]]:
-        usual, kept = list[float](), list[float]()
+    ) -> tuple[list[float], list[float], list[Pair]]:
+        """Usual ones, and those of clients that were away, with their publications."""
+        usual, kept, late = list[float](), list[float](), list[Pair]()
         for (client, pair), received in first.items():
             one = known.get(pair)
-            if one is not None:
-                is_kept = self._away(client, one.published_us, received) is not None
-                (kept if is_kept else usual).append(received - one.intended_us)
-        return usual, kept
+            if one is None:
+                continue
+            if self._away(client, one.published_us, received) is None:
+                usual.append(received - one.intended_us)
+            else:
+                kept.append(received - one.intended_us)
+                late.append(pair)
+        return usual, kept, late
 
     def _away(self, client: str, from_us: float, until_us: float) -> Span | None:
         of = self.absences.get(client)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -119,6 +119,15 @@ class Tables:
         """Subscriptions that a neighbour was told."""
         outlet = self._outlets.get(link)
         return 0 if outlet is None else outlet.forwarded
+
+    @property
+    def neighbours(self) -> Collection[Link]:
+        return self._outlets.keys()
+
+    def keys_of(self, link: Link) -> Collection[Key]:
+        """Subscriptions that came by this link."""
+        port = self._ports.get(link)
+        return () if port is None else port.subscriptions.keys()
 
     def subscription(self, link: Link, key: Key) -> Subscription | None:
         """That came by this link."""

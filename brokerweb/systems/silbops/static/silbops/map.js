@@ -9,6 +9,7 @@ const [slider, clock, playButton, speed, follow, rows] = ["time", "clock", "play
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const TRAIL_US = 1e6; // how long a notification is drawn
 const STEP_US = 1e6; // of a player without motion
+const ARROW_US = 1e5; // of an arrow key
 const LINES = 5; // of the grid
 const side = data.side_km;
 
@@ -178,6 +179,13 @@ function keep() {
 
 slider.addEventListener("input", () => seek(data.begin_us + Number(slider.value) * 1e6));
 slider.addEventListener("change", keep);
+slider.addEventListener("keydown", (event) => {
+  const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+  if (!way) return;
+  event.preventDefault();
+  seek(state.now + way * ARROW_US);
+  keep();
+});
 follow.addEventListener("change", () => { draw(); keep(); });
 playButton.addEventListener("click", () => play(!state.playing));
 by("back").addEventListener("click", () => { step(-1); keep(); });

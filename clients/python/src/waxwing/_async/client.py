@@ -14,6 +14,7 @@ from waxwing._async.context import AsyncContextOf
 from waxwing._async.contextnet import AsyncContextNetOf
 from waxwing._async.experiments import AsyncExperiments, AsyncRuns
 from waxwing._async.federation import AsyncFederationOf
+from waxwing._async.pubsub import AsyncPubsubOf
 from waxwing._async.resources import AsyncNetworks, AsyncReports, AsyncStudies, AsyncTopologies
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import Answer
@@ -57,6 +58,10 @@ class AsyncClient:
     def contextnet(self, network: str) -> AsyncContextNetOf:
         """The mobile nodes of a network of ContextNet, by its id."""
         return self.networks.contextnet(network)
+
+    def pubsub(self, network: str) -> AsyncPubsubOf:
+        """The publish/subscribe of a network of SilboPS, by its id."""
+        return self.networks.pubsub(network)
 
     async def api(
         self,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator, Sequence
 
-from waxwing import contextnets
+from waxwing import contextnets, hosted
 from waxwing._async import lists, streams
 from waxwing._async.transport import AsyncTransport
-from waxwing.calls import Call, call
+from waxwing.calls import call
 from waxwing.contextnets import Heard, MobileNode, MobileSubscription, Payload, SentMessage, path
 from waxwing.records import Records
-from waxwing.subscriptions import EVENTS, ids_of, watching
 
 
 class AsyncContextNetOf:
@@ -108,13 +107,8 @@ class AsyncContextNetOf:
         replaced. Raises ``ApiError`` for what the server refuses, ``NoConnection`` after ``Retry.attempts`` failures in
         a row.
         """
-        begins = ids_of(subscriptions)
-        last_id = last_id or next(iter(begins.values()))
-
-        def asked(after: str) -> Call:
-            return watching(self.network, begins, after)
-
-        found = streams.events(self._transport, asked, EVENTS, last_id=last_id, silence_s=silence_s)
+        begins = hosted.ids_of(subscriptions)
+        found = streams.hosted(self._transport, self.network, begins, last_id=last_id, silence_s=silence_s)
         async with contextlib.aclosing(found) as events:
             async for event in events:
                 yield contextnets.event(event)

@@ -8,6 +8,7 @@ from waxwing._async import lists, waits
 from waxwing._async.context import AsyncContextOf
 from waxwing._async.contextnet import AsyncContextNetOf
 from waxwing._async.federation import AsyncFederationOf
+from waxwing._async.pubsub import AsyncPubsubOf
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import at, call, segment
 from waxwing.errors import RunFailed
@@ -101,6 +102,9 @@ class AsyncNetworks:
 
     def contextnet(self, network: str) -> AsyncContextNetOf:
         return AsyncContextNetOf(self._transport, network)
+
+    def pubsub(self, network: str) -> AsyncPubsubOf:
+        return AsyncPubsubOf(self._transport, network)
 
     async def _do(self, network: str, what: str) -> Network:
         return Network.of((await self._transport.send(call("POST", at("networks", network, what), body={}))).data)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import Call
 from waxwing.errors import NoConnection, TooMany
+from waxwing.hosted import EVENTS, ended, watching
 from waxwing.retries import stream_pause_s
 from waxwing.sse import Event, EventReader
 
@@ -45,6 +46,25 @@ async def events(
             if failures >= transport.retry.attempts:
                 raise
         await asyncio.sleep(stream_pause_s(reader.retry_s, failures, random.random()))
+
+
+async def hosted(
+    transport: AsyncTransport, network: str, begins: Mapping[str, str], *, last_id: str, silence_s: float
+) -> AsyncGenerator[Event, None]:
+    """Events of subscriptions (``waxwing.hosted.ids_of``) until all of them have ended. As ``events``."""
+    left = set(begins)
+
+    def asked(after: str) -> Call:
+        return watching(network, begins, after)
+
+    begin = last_id or next(iter(begins.values()))
+    found = events(transport, asked, EVENTS, last_id=begin, silence_s=silence_s)
+    async with contextlib.aclosing(found) as several:
+        async for event in several:
+            yield event
+            left.discard(ended(event) or "")
+            if not left:
+                return
 
 
 async def _once(

@@ -15,6 +15,7 @@ from waxwing._sync.context import ContextOf
 from waxwing._sync.contextnet import ContextNetOf
 from waxwing._sync.experiments import Experiments, Runs
 from waxwing._sync.federation import FederationOf
+from waxwing._sync.pubsub import PubsubOf
 from waxwing._sync.resources import Networks, Reports, Studies, Topologies
 from waxwing._sync.transport import Transport
 from waxwing.calls import Answer
@@ -58,6 +59,10 @@ class Client:
     def contextnet(self, network: str) -> ContextNetOf:
         """The mobile nodes of a network of ContextNet, by its id."""
         return self.networks.contextnet(network)
+
+    def pubsub(self, network: str) -> PubsubOf:
+        """The publish/subscribe of a network of SilboPS, by its id."""
+        return self.networks.pubsub(network)
 
     def api(
         self,

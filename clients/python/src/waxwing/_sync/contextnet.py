@@ -6,13 +6,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator, Sequence
 
-from waxwing import contextnets
+from waxwing import contextnets, hosted
 from waxwing._sync import lists, streams
 from waxwing._sync.transport import Transport
-from waxwing.calls import Call, call
+from waxwing.calls import call
 from waxwing.contextnets import Heard, MobileNode, MobileSubscription, Payload, SentMessage, path
 from waxwing.records import Records
-from waxwing.subscriptions import EVENTS, ids_of, watching
 
 
 class ContextNetOf:
@@ -109,13 +108,8 @@ class ContextNetOf:
         replaced. Raises ``ApiError`` for what the server refuses, ``NoConnection`` after ``Retry.attempts`` failures in
         a row.
         """
-        begins = ids_of(subscriptions)
-        last_id = last_id or next(iter(begins.values()))
-
-        def asked(after: str) -> Call:
-            return watching(self.network, begins, after)
-
-        found = streams.events(self._transport, asked, EVENTS, last_id=last_id, silence_s=silence_s)
+        begins = hosted.ids_of(subscriptions)
+        found = streams.hosted(self._transport, self.network, begins, last_id=last_id, silence_s=silence_s)
         with contextlib.closing(found) as events:
             for event in events:
                 yield contextnets.event(event)

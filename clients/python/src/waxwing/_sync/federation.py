@@ -7,13 +7,13 @@ import contextlib
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
-from waxwing import federations
+from waxwing import federations, hosted
 from waxwing._sync import lists, streams
 from waxwing._sync.transport import Transport
-from waxwing.calls import Call, call
-from waxwing.federations import Found, Moment, Notification, Provider, Subscription, Told, path
+from waxwing.calls import call
+from waxwing.federations import Found, Moment, Notification, Provider, Subscription, Told
+from waxwing.hosted import path
 from waxwing.records import Records, all_of
-from waxwing.subscriptions import ENDED, EVENTS, ids_of, watching
 
 
 class FederationOf:
@@ -143,18 +143,8 @@ class FederationOf:
         replaced. After ``reset``, as after a restart of the server, events are missing: ``subscription`` has the state.
         Raises ``ApiError`` for what the server refuses, ``NoConnection`` after ``Retry.attempts`` failures in a row.
         """
-        begins = ids_of(subscriptions)
-        last_id, left = last_id or next(iter(begins.values())), set(begins)
-
-        def asked(after: str) -> Call:
-            return watching(self.network, begins, after)
-
-        found = streams.events(self._transport, asked, EVENTS, last_id=last_id, silence_s=silence_s)
+        begins = hosted.ids_of(subscriptions)
+        found = streams.hosted(self._transport, self.network, begins, last_id=last_id, silence_s=silence_s)
         with contextlib.closing(found) as events:
             for event in events:
-                told = federations.event(event)
-                yield told
-                if told.kind == ENDED:
-                    left.discard(told.subscription)
-                    if not left:
-                        return
+                yield federations.event(event)

@@ -9,6 +9,7 @@ from waxwing._sync import lists, waits
 from waxwing._sync.context import ContextOf
 from waxwing._sync.contextnet import ContextNetOf
 from waxwing._sync.federation import FederationOf
+from waxwing._sync.pubsub import PubsubOf
 from waxwing._sync.transport import Transport
 from waxwing.calls import at, call, segment
 from waxwing.errors import RunFailed
@@ -102,6 +103,9 @@ class Networks:
 
     def contextnet(self, network: str) -> ContextNetOf:
         return ContextNetOf(self._transport, network)
+
+    def pubsub(self, network: str) -> PubsubOf:
+        return PubsubOf(self._transport, network)
 
     def _do(self, network: str, what: str) -> Network:
         return Network.of((self._transport.send(call("POST", at("networks", network, what), body={}))).data)

@@ -6,11 +6,12 @@ from __future__ import annotations
 import time
 import contextlib
 import random
-from collections.abc import Generator, Callable, Collection
+from collections.abc import Generator, Callable, Collection, Mapping
 
 from waxwing._sync.transport import Transport
 from waxwing.calls import Call
 from waxwing.errors import NoConnection, TooMany
+from waxwing.hosted import EVENTS, ended, watching
 from waxwing.retries import stream_pause_s
 from waxwing.sse import Event, EventReader
 
@@ -46,6 +47,25 @@ def events(
             if failures >= transport.retry.attempts:
                 raise
         time.sleep(stream_pause_s(reader.retry_s, failures, random.random()))
+
+
+def hosted(
+    transport: Transport, network: str, begins: Mapping[str, str], *, last_id: str, silence_s: float
+) -> Generator[Event, None, None]:
+    """Events of subscriptions (``waxwing.hosted.ids_of``) until all of them have ended. As ``events``."""
+    left = set(begins)
+
+    def asked(after: str) -> Call:
+        return watching(network, begins, after)
+
+    begin = last_id or next(iter(begins.values()))
+    found = events(transport, asked, EVENTS, last_id=begin, silence_s=silence_s)
+    with contextlib.closing(found) as several:
+        for event in several:
+            yield event
+            left.discard(ended(event) or "")
+            if not left:
+                return
 
 
 def _once(

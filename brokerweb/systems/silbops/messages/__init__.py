@@ -1,0 +1,1 @@
+"""The publications of a run: the list, and one publication's way."""
