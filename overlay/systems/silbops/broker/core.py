@@ -233,4 +233,5 @@ class Core:
         client = self.clients.get(peer)
         context = None if client is None else self.station.tables.contexts.get(client.owner)
         version = 0 if context is None else context.version
-        tracer.processed(message, None if client is None else client.owner, version, self.peers.now)
+        sender = self._names.get(peer, "")
+        tracer.processed(message, sender, None if client is None else client.owner, version, self.peers.now)
