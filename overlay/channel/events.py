@@ -16,7 +16,7 @@ class Reason(StrEnum):
     UNREACHABLE = "unreachable"
     CLOSED = "closed"
     OVERFLOW = "overflow"
-    """Twice the bound of the outbox was waiting."""
+    """Twice the bound of the outbox was waiting, or the user gave the peer up."""
     BROKEN = "broken"
     """The peer sent a message of more than 65,536 bytes."""
 

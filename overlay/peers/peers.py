@@ -154,6 +154,10 @@ class Peers(Generic[P, M, E]):
     def close(self, peer: P) -> None:
         self.channel.close(self.id_of(peer), self.now)
 
+    def give_up(self, peer: P) -> None:
+        """As ``Channel.give_up``."""
+        self.channel.give_up(self.id_of(peer), self.now)
+
     def pause(self, peer: P) -> None:
         """As ``Channel.pause``: the peer is to stop sending."""
         self.channel.pause(self.id_of(peer))

@@ -372,6 +372,17 @@ def test_an_overflow_tells_the_peer():
     assert [log[-1].reason for log in pair.log.values()] == ["overflow", "reset"]
 
 
+def test_who_is_given_up_is_told_and_everything_is_handed_back():
+    pair = Pair()
+    pair.b0.give_up(b"b2", pair.now)
+    pair.b0.pause(b"b1")
+    pair.b0.send(b"b1", b"m", pair.now)
+    pair.b0.give_up(b"b1", pair.now)
+    pair.exchange()
+    assert [log[-1].reason for log in pair.log.values()] == ["overflow", "reset"]
+    assert pair.log[B0][-1].undelivered == [b"m"]
+
+
 def test_bytes_are_bounded_too():
     pair = Pair(ChannelSettings(queue=1_000_000), is_up=False)
     for _ in range(16 * MIB // 65_536):

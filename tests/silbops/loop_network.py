@@ -79,6 +79,9 @@ class Peers:
         if queue is not None:
             queue.is_closing = True
 
+    def give_up(self, peer: bytes) -> None:
+        self._world.break_off(self.id, peer, Reason.OVERFLOW)
+
     def pause(self, peer: bytes) -> None:
         self.paused.add(peer)
 
@@ -253,14 +256,19 @@ class World:
 
     def end(self, one: bytes, other: bytes, reason: Reason = Reason.UNREACHABLE) -> None:
         """Both ends learn of it at once, and get back what was not acknowledged."""
+        if self.break_off(one, other, reason):
+            self._hear(one)
+            self._hear(other)
+
+    def break_off(self, one: bytes, other: bytes, reason: Reason) -> bool:
+        """They hear of it next. Whether there was a session."""
         for sender, receiver in ((one, other), (other, one)):
             queue = self.queues.pop((sender, receiver), None)
             if queue is None:
-                return
+                return False
             self.peers(sender).paused.discard(receiver)
             self.peers(sender).heard.append(Down(receiver, reason, [*queue.arrived, *queue.waiting]))
-        self._hear(one)
-        self._hear(other)
+        return True
 
     def part(self, one: bytes, other: bytes) -> None:
         """They have no session until ``cut`` is cleared."""

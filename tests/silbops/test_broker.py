@@ -239,6 +239,41 @@ def test_a_client_whose_old_broker_is_gone_starts_anew() -> None:
     assert numbers(car) == [number]
 
 
+def test_a_client_whose_old_broker_has_forgotten_it_starts_anew_at_once() -> None:
+    network = world(keep_s=30)
+    cam, car = camera(network), vehicle(network)
+    network.part(car.id, b"b2")
+    network.advance(31)
+    network.settle()
+    assert len(network.core("b2").clients) == 0
+    car.attach("b0")
+    network.settle()
+    assert car.is_attached
+    assert not car.unanswered
+    number = shoot(network, cam)
+    assert numbers(car) == [number]
+    assert network.core("b2").statistics()["moves_unknown"] == 1
+
+
+def test_so_does_one_that_has_gone_on_meanwhile() -> None:
+    network = world(keep_s=30)
+    cam, car = camera(network), vehicle(network)
+    network.part(car.id, b"b2")
+    network.advance(31)
+    network.settle()
+    car.attach("b1")
+    while not len(network.core("b1").arriving):
+        network.step()
+    network.part(car.id, b"b1")
+    car.said = b"b1"
+    car.attach("b0")
+    network.settle()
+    assert car.is_attached
+    assert len(network.core("b1").clients) == 0
+    number = shoot(network, cam)
+    assert numbers(car) == [number]
+
+
 def test_a_move_that_meets_an_unfinished_one_waits_for_it() -> None:
     network = world()
     cam, car = camera(network), vehicle(network)

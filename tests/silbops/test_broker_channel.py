@@ -138,3 +138,27 @@ def test_a_broker_that_starts_again_is_told_everything() -> None:
     number = camera.publish({"kind": "fire"}, network.now)
     network.run(3)
     assert network.got[2] == [number]
+
+
+def test_what_a_broker_had_passed_on_and_not_acknowledged_comes_again_after_its_end() -> None:
+    """By another key of its publisher: the next broker does not know who it was."""
+    network = Network(2, 0, 3)
+    camera, vehicle = network.client(0), network.client(1)
+    camera.advertise((), frozenset({"x"}), network.now)
+    vehicle.subscribe(FIRE, network.now)
+    network.run(2)
+    sent = [camera.publish({"kind": "fire"}, network.now)]
+    network.run(1)
+    sent.append(camera.publish({"kind": "fire"}, network.now))
+    address = network.addresses[0]
+    while network.nodes[address].core.station.counters["forwarded"] != 2:
+        network.run(0.001)
+    network.start(0, life=1)
+    network.gone.add(("10.0.1.1", 1))
+    other = network.client(0)
+    other.advertise((), frozenset({"x"}), network.now)
+    network.run(10)
+    assert network.got[2] == sent
+    network.gone.clear()
+    network.run(20)
+    assert network.got[2] == [*sent, sent[1]]

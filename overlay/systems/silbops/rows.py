@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from overlay.journal.facts import Row
 from overlay.journal.own_rows import Rows
+from overlay.systems.silbops.names import broker_name
 
 if TYPE_CHECKING:
-    from overlay.systems.silbops.broker.tracing import Processed as Done
-    from overlay.systems.silbops.broker.tracing import Stepped
+    from overlay.systems.silbops.broker import tracing
 
 US = 1_000
 """Nanoseconds."""
@@ -147,7 +147,23 @@ class Processed:
     """``context``, ``subscription``, ``advertisement`` or ``publication``."""
     number: int
     """The version of the context, the id of the row on the wire, or the number of the publication."""
+    broker: str
+    sender: str
+    """The broker that it came from; empty: that client."""
     processed_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A broker has sent a neighbour a message about what a client set, because of what it processed at that instant."""
+
+    publisher: str
+    kind: str
+    number: int
+    """As in ``Processed``."""
+    broker: str
+    to: str
+    told_us: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,20 +199,24 @@ TABLES: Mapping[str, type] = {
     "served": Served,
     "limits": Limits,
     "processed": Processed,
+    "told": Told,
     "steps": Step,
 }
 row: Final = Rows(TABLES).row
 
 
-def of_broker(process: str, traced: Iterable[Stepped | Done], zero_ns: int) -> list[Row]:
+def of_broker(process: str, traced: Iterable[tracing.Traced], zero_ns: int) -> list[Row]:
     """What a broker has traced since the last call."""
-    return [_of_trace(process, one, (one.at - zero_ns) // US) for one in traced]
+    broker = broker_name(int(process.rpartition("-")[2]))
+    return [row((one.at - zero_ns) // US, _of_trace(broker, one, (one.at - zero_ns) // US), process) for one in traced]
 
 
-def _of_trace(process: str, one: Stepped | Done, at_us: int) -> Row:
-    from overlay.systems.silbops.broker.tracing import Stepped  # only brokers have traces
+def _of_trace(broker: str, one: tracing.Traced, at_us: int) -> Step | Processed | Told:
+    from overlay.systems.silbops.broker import tracing  # only brokers have traces
 
-    if isinstance(one, Stepped):
+    if isinstance(one, tracing.Stepped):
         counts = list(one.subscriptions), one.candidates, one.rows
-        return row(at_us, Step(one.about, one.step, one.peer, *counts, one.detail, at_us), process)
-    return row(at_us, Processed(one.publisher, one.kind, one.number, at_us), process)
+        return Step(one.about, one.step, one.peer, *counts, one.detail, at_us)
+    if isinstance(one, tracing.Told):
+        return Told(one.publisher, one.kind, one.number, broker, one.to, at_us)
+    return Processed(one.publisher, one.kind, one.number, broker, one.sender, at_us)

@@ -18,6 +18,7 @@ from overlay.systems.silbops.rows import (
     Refused,
     Served,
     Subscribed,
+    Told,
     row,
 )
 from overlay.systems.silbops.workload import Workload
@@ -117,8 +118,13 @@ def test_live_states_of_a_second_before_and_after_count() -> None:
 
 
 def test_simulated_brokers_say_when_they_have_processed_what() -> None:
-    def about(kind: str, number: int, *times: int, key: str = "fe") -> list[Processed]:
-        return [Processed(key, kind, number, at) for at in times]
+    def about(kind: str, number: int, *times: int, key: str = "fe") -> list[Processed | Told]:
+        """At the client's broker, and at its neighbour each time that it is told."""
+        first, *rest = times
+        own = [Processed(key, kind, number, "b0", "", first)]
+        heard = [Processed(key, kind, number, "b1", "b0", one) for one in rest]
+        told = [Told(key, kind, number, "b0", "b1", first if one < first + S else one) for one in rest]
+        return [*own, *heard, *told]
 
     at = 20 * S
     found = measures(

@@ -14,6 +14,7 @@ from overlay.systems.silbops.broker.routing import Routing
 from overlay.systems.silbops.clients.siena import Siena
 from overlay.systems.silbops.index.access import Access
 from overlay.systems.silbops.repeats import Repeats
+from overlay.systems.silbops.tables.forwarded import Forwarded
 from overlay.systems.silbops.tables.outlet import Outlet
 from overlay.systems.silbops.tables.pruning import Pruning
 from overlay.systems.silbops.tables.tables import Tables
@@ -102,6 +103,18 @@ def neighbours_hear_no_change_of_context(real):
 def what_is_pruned_stays_pruned(real):
     """A subscription that was withdrawn while no publisher was near does not come back."""
     return lambda self, key: None
+
+
+@plant(Forwarded, "put", seed=218)
+def what_is_offered_unchanged_is_placed_again(real):
+    """Of equal subscriptions of an owner, two neighbours tell each other now this one, now that one."""
+
+    def put(self, one):
+        changed = self.drop(one.key)
+        self._place(one, changed)
+        return changed
+
+    return put
 
 
 @plant(Access, "match", seed=0)

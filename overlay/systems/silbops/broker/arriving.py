@@ -64,16 +64,15 @@ class Arriving:
             self._station.counters["takes_late"] += 1
             return
         awaited.parts.append(message)
-        if message.is_last:
+        if awaited.parts[0].owner == m.UNKNOWN:
+            self._fail(message.client)
+        elif message.is_last:
             self._forget(message.client)
             self._install(message.client, awaited)
 
     def ring(self, id: m.Client) -> None:
-        """No TAKE has come: it begins with nothing, if it is still there."""
-        awaited = self._awaited.pop(id)
-        self._station.log.append(MoveFailed(id.hex(), awaited.old, at=self._station.now))
-        if self._station.peers.address(id) is not None:
-            self._begin(id)
+        """No TAKE has come."""
+        self._fail(id)
 
     def ring_repeats(self, id: m.Client) -> None:
         client = self._clients.get(id)
@@ -115,6 +114,16 @@ class Arriving:
             self._station.cancel(Clock.STRANGER, id)
             self._station.set_timer(Clock.MOVING, id, self._station.now + TAKE_WITHIN)
             self._visits.send(old, m.Move(id))
+
+    def _fail(self, id: m.Client) -> None:
+        """It begins with nothing, here or where it is by now."""
+        awaited = self._awaited[id]
+        self._forget(id)
+        self._station.log.append(MoveFailed(id.hex(), awaited.old, at=self._station.now))
+        if awaited.then is not None:
+            self._leaving.move(awaited.then, id)
+        elif self._station.peers.address(id) is not None:
+            self._begin(id)
 
     def _install(self, id: m.Client, awaited: Awaited) -> None:
         client = self._clients.add(id, awaited.parts[0].owner)

@@ -9,7 +9,7 @@ from overlay.channel import Down
 from overlay.core.node import SECOND
 from overlay.systems.silbops.broker.client import ADVERTISEMENTS, SUBSCRIPTIONS, Client, State
 from overlay.systems.silbops.broker.events import ClientAttached, ClientLost, ClientRemoved
-from overlay.systems.silbops.broker.station import Clock, Station
+from overlay.systems.silbops.broker.station import PATIENCE, Clock, Station
 from overlay.systems.silbops.tables import Key
 from overlay.systems.silbops.wire import messages as m
 
@@ -18,6 +18,8 @@ MOST_KEPT = 1_000_000
 """Notifications kept for all clients together."""
 ATTACH_WITHIN = 10 * SECOND
 """A session without ATTACH ends."""
+LEAST_TAKEN = 1_000
+"""Messages that a client with a full queue takes within ``PATIENCE``, unless its queue is at half by then."""
 _WORDS = 200
 """Bytes of the text of a refusal."""
 
@@ -110,6 +112,15 @@ class Clients:
 
     def ring_stranger(self, id: m.Client) -> None:
         self._station.peers.close(id)
+
+    def ring_full(self, id: m.Client) -> None:
+        """All others wait for it. If it takes too little, it is away."""
+        station = self._station
+        if station.pressure.takes(id, LEAST_TAKEN):
+            station.set_timer(Clock.FULL, id, station.now + PATIENCE)
+        else:
+            station.counters["too_slow"] += 1
+            station.peers.give_up(id)
 
     def down(self, client: Client, event: Down, beyond: Iterable[Any]) -> None:
         """What it has not acknowledged is kept before all that comes."""

@@ -45,6 +45,7 @@ class Core:
     ) -> None:
         """``brokers``: all of the network, this one included; ``neighbours``: those of the tree."""
         self.peers = peers
+        self._names = {one.encode(): one for one in brokers}
         tables = Tables(
             INDEXES[settings.index],
             is_covering=settings.covering,
@@ -52,8 +53,7 @@ class Core:
             has_publisher_scope=settings.publisher_scope,
             prune=settings.prune,
         )
-        self.station = station = Station(name, settings, peers, tables, chance, tracer)
-        self._names = {one.encode(): one for one in brokers}
+        self.station = station = Station(name, settings, peers, self._names, tables, chance, tracer)
         around = {one: brokers[one] for one in neighbours}
         self.visits = Visits(station, brokers, around)
         self.clients = Clients(station)
@@ -77,6 +77,7 @@ class Core:
             Clock.VISIT: self.visits.ring,
             Clock.REPEATS: self.arriving.ring_repeats,
             Clock.PRUNE: self.neighbours.ring_prune,
+            Clock.FULL: self.clients.ring_full,
         }
 
     def begin(self, now: int) -> None:
@@ -233,4 +234,5 @@ class Core:
         client = self.clients.get(peer)
         context = None if client is None else self.station.tables.contexts.get(client.owner)
         version = 0 if context is None else context.version
-        tracer.processed(message, None if client is None else client.owner, version, self.peers.now)
+        sender = self._names.get(peer, "")
+        tracer.processed(message, sender, None if client is None else client.owner, version, self.peers.now)

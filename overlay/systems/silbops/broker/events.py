@@ -53,7 +53,7 @@ class ClientMoved(TimedEvent):
 
 @dataclass(frozen=True, slots=True)
 class MoveFailed(TimedEvent):
-    """No TAKE has come in time: the client begins with nothing."""
+    """The old broker does not know the client, or has not answered in time: it begins with nothing."""
 
     client: str
     old: str

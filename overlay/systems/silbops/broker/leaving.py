@@ -45,10 +45,11 @@ class Leaving:
         return self._to.get(client)
 
     def move(self, broker: str, id: m.Client) -> None:
-        """Another broker asks for a client. Unknown: it gets no answer, and the client begins there with nothing."""
+        """Another broker asks for a client. Unknown here, it begins there with nothing."""
         client = self._clients.get(id)
         if client is None:
             self._station.counters["moves_unknown"] += 1
+            self._visits.send(broker, m.Take.of_unknown(id))
             return
         client.moves_to = broker
         if client.state is State.LEAVING:

@@ -132,10 +132,13 @@ class Neighbours:
         """After each step: what has changed for each neighbour."""
         for idle in self._station.tables.newly_idle():
             self._station.set_timer(Clock.PRUNE, idle, self._station.now + self._prune_after)
+        tracer = self._station.tracer
         for link, difference in self._station.tables.differences():
             peer = link.name.encode()
             for message in _messages(difference):
                 self._station.pressure.send(peer, message)
+                if tracer is not None:
+                    tracer.told(message, link.name, self._station.now)
 
     def check_invariants(self) -> None:
         """Raises ``AssertionError``."""

@@ -5,12 +5,15 @@ for X: on a tree, no circle of waiting can close.
 
 Here is also what does not fit into a full queue: one step may lead to many messages, such as all that a new neighbour
 is to know. The messages of others that were in hand when X became full wait, too, at most a window of each.
+
+A client may do this to others by reading nothing, though its channel is alive. So it waits itself once as many answers
+as a queue holds do not fit, and who takes too little is to be given up (``Clients.ring_full``).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 Take = Callable[[bytes, Any], None]
@@ -18,10 +21,13 @@ Take = Callable[[bytes, Any], None]
 
 
 class Pressure:
-    def __init__(self, peers: Any, queue: int) -> None:
-        self._peers, self._half = peers, queue // 2
+    def __init__(self, peers: Any, queue: int, brokers: Container[bytes], full: Callable[[bytes, bool], None]) -> None:
+        """``full`` is called when the queue of a peer has become full, and when it no longer is."""
+        self._peers, self._queue, self._brokers, self._changed = peers, queue, brokers, full
         self._full: dict[bytes, deque[Any]] = {}
         """By peer with a full queue, what did not fit."""
+        self._left: dict[bytes, int] = {}
+        """By peer with a full queue, the messages that waited for it at the last look."""
         self._sessions: dict[bytes, None] = {}
         self._paused: dict[bytes, None] = {}
         self._held: dict[bytes, deque[Any]] = {}
@@ -51,6 +57,11 @@ class Pressure:
         """Messages that did not fit, or were in hand."""
         return sum(map(len, self._full.values())) + sum(map(len, self._held.values()))
 
+    def takes(self, peer: bytes, least: int) -> bool:
+        """Whether at least so many messages fewer wait for a peer with a full queue than at the last look."""
+        before, self._left[peer] = self._left[peer], self._peers.queued(peer) + len(self._full[peer])
+        return self._left[peer] <= before - least
+
     # ---- sessions
 
     def up(self, peer: bytes) -> None:
@@ -67,7 +78,7 @@ class Pressure:
         self._sessions.pop(peer, None)
         self._paused.pop(peer, None)
         self._held.pop(peer, None)
-        return self._full.pop(peer, ())
+        return self._empty(peer) if peer in self._full else ()
 
     # ---- messages
 
@@ -76,6 +87,8 @@ class Pressure:
         beyond = self._full.get(peer)
         if beyond is not None:
             beyond.append(message)
+            if peer in self._sessions and peer not in self._paused and self._must_wait(peer):
+                self._pause(peer)
             return True
         is_sent: bool = self._peers.send(peer, message)
         if is_sent and self._peers.is_full(peer):
@@ -121,15 +134,21 @@ class Pressure:
             assert self._must_wait(peer) == (peer in self._paused), peer
         assert not any(not held or not self._must_wait(peer) for peer, held in self._held.items())
         assert self._paused.keys() <= self._sessions.keys()
+        assert self._left.keys() == self._full.keys()
 
     # ---- inner
 
     def _must_wait(self, peer: bytes) -> bool:
-        return len(self._full) > (peer in self._full)
+        beyond = self._full.get(peer)
+        if beyond is None or len(self._full) > 1:
+            return bool(self._full)
+        return len(beyond) >= self._queue and peer not in self._brokers
 
     def _fill(self, peer: bytes) -> None:
         self.filled += 1
         self._full[peer] = deque()
+        self._left[peer] = self._queue
+        self._changed(peer, True)
         if len(self._full) <= 2:  # with more, all wait already
             for other in self._sessions:
                 if other not in self._paused and self._must_wait(other):
@@ -141,10 +160,16 @@ class Pressure:
 
     def _drain(self, peer: bytes) -> None:
         """Once the queue is at half, what did not fit goes into it."""
-        if self._peers.is_full(peer) or self._peers.queued(peer) > self._half:
+        if self._peers.is_full(peer) or self._peers.queued(peer) > self._queue // 2:
             return
         beyond = self._full[peer]
         while beyond and not self._peers.is_full(peer):
             self._peers.send(peer, beyond.popleft())
         if not self._peers.is_full(peer):
-            del self._full[peer]
+            self._empty(peer)
+
+    def _empty(self, peer: bytes) -> Iterable[Any]:
+        """Its queue is full no longer."""
+        self._changed(peer, False)
+        del self._left[peer]
+        return self._full.pop(peer)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from overlay.core.chance import Chance
-from overlay.core.node import NodeEvent
+from overlay.core.node import SECOND, NodeEvent
 from overlay.core.timers import Timers
 from overlay.systems.silbops.broker.busy import Busy
 from overlay.systems.silbops.broker.pressure import Pressure
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from overlay.systems.silbops.settings import Settings
 
 OWNER_BYTES = 16
+PATIENCE = 10 * SECOND
+"""With a client whose queue is full: so long, a channel without answers takes to end."""
 
 
 class Clock(IntEnum):
@@ -43,16 +45,27 @@ class Clock(IntEnum):
     """Old notifications of a client that has come from elsewhere come no more: ``(REPEATS, client)``."""
     PRUNE = 8
     """A neighbour was long enough without need of a subscription: ``(PRUNE, (link, key))``."""
+    FULL = 9
+    """The queue of a client is full for long: ``(FULL, client)``."""
 
 
 class Station:
     """``now`` of the call being answered is ``peers.now``. A peer is a broker's name, or a client's 16 bytes."""
 
     def __init__(
-        self, name: str, settings: Settings, peers: Any, tables: Tables, chance: Chance, tracer: Tracer | None = None
+        self,
+        name: str,
+        settings: Settings,
+        peers: Any,
+        brokers: Container[bytes],
+        tables: Tables,
+        chance: Chance,
+        tracer: Tracer | None = None,
     ) -> None:
+        """``brokers``: peers that are one."""
         self.name, self.settings, self.peers, self.tables = name, settings, peers, tables
-        self.pressure = Pressure(peers, settings.channel_queue)
+        self._brokers = brokers
+        self.pressure = Pressure(peers, settings.channel_queue, brokers, self._full)
         self.timers = Timers()
         """By ``(Clock, key)``."""
         self.counters: Counter[str] = Counter()
@@ -69,6 +82,13 @@ class Station:
 
     def draw_owner(self) -> bytes:
         return b"".join(self._chance.randrange(1 << 32).to_bytes(4, "big") for _ in range(OWNER_BYTES // 4))
+
+    def _full(self, peer: bytes, is_full: bool) -> None:
+        """Its queue is full, or no longer. Neighbours may take as long as they need."""
+        if not is_full:
+            self.cancel(Clock.FULL, peer)
+        elif peer not in self._brokers:
+            self.set_timer(Clock.FULL, peer, self.now + PATIENCE)
 
     def set_timer(self, clock: Clock, key: Hashable, at: int) -> None:
         self.timers.set((clock, key), at)

@@ -70,16 +70,34 @@ class Processed:
     """``context``, ``subscription``, ``unsubscription``, ``advertisement``, ``unadvertisement``, ``publication``."""
     number: int
     """The version of the context, the id, or the number of the publication."""
+    sender: str
+    """The broker that it came from; empty: that client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message about what a client has set was sent to a neighbour."""
+
+    at: int
+    """ns. What was processed here at that instant, about the same client, is why."""
+    publisher: str
+    kind: str
+    number: int
+    """As in ``Processed``."""
+    to: str
+
+
+Traced = Stepped | Processed | Told
 
 
 class Tracer:
     def __init__(self, one_in: int, *, is_following: bool = False) -> None:
-        """``one_in`` 0: no publication is traced. ``is_following``: all that is processed is listed, without bound, for
-        simulated runs."""
+        """``one_in`` 0: no publication is traced. ``is_following``: all that is processed and told is listed, without
+        bound, for simulated runs."""
         self._one_in = one_in
         self.is_following = is_following
         self._second = self._listed = 0
-        self._steps: list[Stepped | Processed] = []
+        self._steps: list[Traced] = []
 
     def traces(self, number: int) -> bool:
         """Whether publications with this number are traced."""
@@ -104,17 +122,24 @@ class Tracer:
             about = _name(publisher_key(pub.publisher), pub.number)
             self._add(Stepped(now, about, "dropped", neighbour, detail=detail))
 
-    def processed(self, message: Any, owner: bytes | None, version: int, now: int) -> None:
-        """``owner`` is that of the client that has sent it, ``version`` that of its context."""
+    def processed(self, message: Any, sender: str, owner: bytes | None, version: int, now: int) -> None:
+        """``sender``: a broker; empty: a client, whose ``owner`` is this, with the ``version`` of its context."""
         if isinstance(message, m.Notify):  # an old broker of a client has passed it on
-            self._steps.append(Processed(now, f"{message.publisher:016x}", "publication", message.number))
+            self._steps.append(Processed(now, f"{message.publisher:016x}", "publication", message.number, sender))
             return
         found = _subject(message, owner or b"", version)
         if found is not None:
             of, kind, number = found
-            self._steps.append(Processed(now, f"{publisher_key(of):016x}", kind, number))
+            self._steps.append(Processed(now, f"{publisher_key(of):016x}", kind, number, sender))
 
-    def take(self) -> Sequence[Stepped | Processed]:
+    def told(self, message: Any, to: str, now: int) -> None:
+        """A neighbour is told a difference."""
+        found = _subject(message, b"", 0) if self.is_following else None
+        if found is not None:
+            of, kind, number = found
+            self._steps.append(Told(now, f"{publisher_key(of):016x}", kind, number, to))
+
+    def take(self) -> Sequence[Traced]:
         steps, self._steps = self._steps, []
         return steps
 

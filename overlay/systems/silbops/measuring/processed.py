@@ -1,8 +1,8 @@
 """When all brokers had processed what a client set, or a publication.
 
-Simulated, brokers report each message that they have processed. Of a call, those messages count that its edge broker
-processed before it accepted the call, and what followed from them without a pause. Live, they report none, and a call
-counts as processed ``LIVE_US`` later; so does a publication.
+Simulated, brokers report each message that they have processed or told. Of a call, those messages count that its edge
+broker processed before it accepted the call, and what followed from them. Live, they report none, and a call counts as
+processed ``LIVE_US`` later; so does a publication.
 """
 
 from __future__ import annotations
@@ -12,39 +12,31 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import accumulate
 
-from overlay.systems.silbops.rows import Processed
+from overlay.systems.silbops.measuring.effects import Effects
+from overlay.systems.silbops.rows import Processed, Told
 
 LIVE_US = 1_000_000
-PAUSE_US = 1_000_000
-"""Between two messages about the same: the later one has another cause, such as a neighbour that is back."""
 PUBLICATION = "publication"
 
 
 class ProcessedTimes:
     """Keys are those of publishers."""
 
-    def __init__(self, rows: Iterable[Processed]) -> None:
-        times: dict[tuple[str, str, int], list[int]] = defaultdict(list)
-        for one in rows:
-            times[one.publisher, one.kind, one.number].append(one.processed_us)
-        self.is_known = bool(times)
-        self._publications: dict[tuple[str, int], int] = {}
-        bursts: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for (key, kind, number), several in times.items():
-            several.sort()
-            if kind == PUBLICATION:
-                self._publications[key, number] = several[-1]
+    def __init__(self, processed: Iterable[Processed], told: Iterable[Told] = ()) -> None:
+        self._publications: dict[tuple[str, int], int] = defaultdict(int)
+        calls = []
+        for one in processed:
+            if one.kind == PUBLICATION:
+                key = one.publisher, one.number
+                self._publications[key] = max(self._publications[key], one.processed_us)
             else:
-                bursts[key].append((several[0], _end(several)))
-        self._begins: dict[str, list[int]] = {}
-        self._ends: dict[str, list[int]] = {}
-        """Of all bursts that have begun by then, the last end."""
-        self._own_ends: dict[str, list[int]] = {}
-        for key, found in bursts.items():
-            found.sort()
-            self._begins[key] = [begin for begin, _ in found]
-            self._own_ends[key] = [end for _, end in found]
-            self._ends[key] = list(accumulate(self._own_ends[key], max))
+                calls.append(one)
+        self.is_known = bool(calls or self._publications)
+        effects = Effects(calls, told)
+        self._begins = {key: [step.at_us for step in steps] for key, steps in effects.firsts.items()}
+        self._own_ends = {key: [effects.end_us(step) for step in steps] for key, steps in effects.firsts.items()}
+        self._ends = {key: list(accumulate(ends, max)) for key, ends in self._own_ends.items()}
+        """Of all that had begun by then, the last end."""
 
     def of_call(self, key: str, at_us: int, accepted_us: int) -> float:
         """``accepted_us``: 0 if it was not accepted."""
@@ -68,13 +60,3 @@ class ProcessedTimes:
         if not self.is_known:
             return published_us + LIVE_US
         return self._publications.get((key, number), published_us)
-
-
-def _end(times: list[int]) -> int:
-    """Of the first burst."""
-    last = times[0]
-    for at in times:
-        if at > last + PAUSE_US:
-            break
-        last = at
-    return last

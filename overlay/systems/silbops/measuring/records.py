@@ -28,6 +28,7 @@ from overlay.systems.silbops.rows import (
     Refused,
     Served,
     Subscribed,
+    Told,
     Unadvertised,
     Unsubscribed,
 )
@@ -122,7 +123,7 @@ class Facts:
         return found
 
     def times(self) -> ProcessedTimes:
-        return ProcessedTimes(self.rows[Processed])
+        return ProcessedTimes(self.rows[Processed], self.rows[Told])
 
     def subscribers(self, times: ProcessedTimes) -> dict[str, list[Change[Wanted]]]:
         found: dict[str, list[Change[Wanted]]] = defaultdict(list)

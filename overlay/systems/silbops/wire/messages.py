@@ -293,6 +293,10 @@ class Move:
     client: Client
 
 
+UNKNOWN: Owner = bytes(16)
+"""The owner in a TAKE about a client that the old broker does not know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Take:
     """What a client had at its old broker. Several, if it is too long for one message."""
@@ -304,6 +308,10 @@ class Take:
     advertisements: tuple[Adv, ...]
     kept: tuple[Notify, ...]
     is_last: bool = True
+
+    @classmethod
+    def of_unknown(cls, client: Client) -> Take:
+        return cls(client, UNKNOWN, None, (), (), ())
 
 
 Message = (

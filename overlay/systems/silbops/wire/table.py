@@ -201,7 +201,7 @@ def _move_layouts(own: _Fields) -> tuple[Layout, ...]:
             30,
             m.Take,
             BETWEEN,
-            "Answers MOVE. In several, if it is too long for one.",
+            "Answers MOVE. In several, if it is too long for one. An owner of zeros: not known there.",
             (
                 Field("client", OWNER, "As in MOVE."),
                 OWN,
