@@ -7,6 +7,8 @@ PROCESSES ?= 5
 BENCH_ARGS ?=
 CALIBRATE_ARGS ?=
 BIN := .venv/bin
+# Sources are compiled once, not by each of many processes.
+unexport PYTHONDONTWRITEBYTECODE
 # The first interpreter that is new enough; `make PYTHON=...` selects another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
@@ -26,8 +28,8 @@ down: ## stop everything that `make up` started here
 test: test-environment ## install the requirements, then run all tests (PYTEST_ARGS="-k walk")
 	@exec $(BIN)/python -m pytest -p tests.statements -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
-test-postgresql: test-environment ## run the database tests on a temporary PostgreSQL server
-	@exec $(BIN)/python -m tests.postgresql pytest -p tests.statements -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder -m "database and not browser" $(PYTEST_ARGS)
+test-postgresql: test-environment ## run database tests on a temporary PostgreSQL server: those that make all statements that `make test` noted
+	@exec $(BIN)/python -m tests.postgresql pytest -p tests.statements -n 3 --dist loadgroup --no-loadscope-reorder -m "database and not browser" $(PYTEST_ARGS)
 
 check: types rules ## format, lint, types, import contracts, words, OpenAPI, migrations; with -j2 in two processes
 
@@ -42,6 +44,7 @@ rules: test-environment
 	$(BIN)/python clients/python/unasync.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tests.words
+	$(BIN)/python -m pytest --collect-only -qq >/dev/null  # processes of `make test` then find the tests compiled
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
 	$(BIN)/python manage.py javascriptclient --check

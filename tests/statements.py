@@ -27,6 +27,7 @@ from tests.turns import ROOT
 RECORD = ROOT.parent / ".pytest_cache" / "statements"
 """A JSON file of each process, with what it noted by the name of the test."""
 EACH = 2
+ON_ROWS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 _LIST = re.compile(r"\(%s(?:, %s)+\)(?:, \(%s(?:, %s)+\))*")
 _VALUE = re.compile(r"\b\d+\b|\bs\d+_x\d+\b")
 
@@ -93,7 +94,8 @@ class Noting:
             connection.execute_wrappers.append(self._hear)
 
     def _hear(self, execute: Callable[..., Any], sql: str, *more: Any) -> Any:
-        self._statements.add(shape(sql))
+        if sql.startswith(ON_ROWS):
+            self._statements.add(shape(sql))
         return execute(sql, *more)
 
     @pytest.hookimpl(wrapper=True)
@@ -102,7 +104,8 @@ class Noting:
         try:
             return (yield)
         finally:
-            self._noted[selected(item.nodeid)] = Noted(frozenset(self._statements), is_alone(item))
+            made = self._statements if is_run_there(item) else ()
+            self._noted[selected(item.nodeid)] = Noted(frozenset(made), is_alone(item))
 
     def pytest_sessionfinish(self) -> None:
         RECORD.mkdir(parents=True, exist_ok=True)
@@ -127,6 +130,10 @@ class Choosing:
         left_out = [item for item in items if names[item] in self._noted and names[item] not in self._chosen]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
+
+
+def is_run_there(item: pytest.Item) -> bool:
+    return item.get_closest_marker("database") is not None and item.get_closest_marker("browser") is None
 
 
 def is_alone(item: pytest.Item) -> bool:
