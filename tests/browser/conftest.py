@@ -47,6 +47,7 @@ import django; django.setup()
 import json
 from dataclasses import asdict
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from brokerweb.experiments.models import Experiment
 from brokerweb.notices import services as notices
@@ -56,6 +57,7 @@ from tests.pages.furniture import furnish
 from tests.pages.pushed import followed
 from tests.pages.recorded import furnish_recorded
 from tests.pages.watched import watch
+call_command("migrate", verbosity=0)
 olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
 house = furnish(olga, "{network_host}")
@@ -123,10 +125,8 @@ def furnished(var: Path) -> Iterator[Shown]:
     environment["WAXWING_OPERATIONS"] = "100000"
     environment["WAXWING_HOST"] = "lab-1"  # where the house has its network
     environment.pop("REDIS_URL", None)
-    run = {"cwd": ROOT, "env": environment, "check": True}
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], **run)  # type: ignore[call-overload]
     furnish = [sys.executable, "-c", FURNISH.format(password=PASSWORD, network_host=NETWORK_HOST)]
-    told = subprocess.run(furnish, **run, stdout=subprocess.PIPE, text=True)  # type: ignore[call-overload]
+    told = subprocess.run(furnish, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     made = json.loads(told.stdout.splitlines()[-1])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
