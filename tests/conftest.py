@@ -55,7 +55,7 @@ def pytest_configure() -> None:
 
 
 def forget_content_types(*_: Any, **__: Any) -> None:
-    """After a test with transactions of its own Django empties all tables, and would make its permissions anew.
+    """After a test with transactions of its own Django empties all tables, and would make its permissions again.
 
     No test asks for them, and a content type is made by whoever wants it. Making them takes most of 0.2 s.
     """
