@@ -7,12 +7,14 @@ PROCESSES ?= 5
 BENCH_ARGS ?=
 CALIBRATE_ARGS ?=
 BIN := .venv/bin
+# Sources are compiled once, not by each of many processes.
+unexport PYTHONDONTWRITEBYTECODE
 # The first interpreter that is new enough; `make PYTHON=...` selects another.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
   if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up down test test-postgresql check service clients accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
+.PHONY: help up down test test-postgresql check types rules service clients accelerator lock search-table bench bench-compare bench-peers calibrate soak fuzz python runtime-environment test-environment
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -24,20 +26,25 @@ down: ## stop everything that `make up` started here
 	@if [ -x $(BIN)/python ]; then exec $(BIN)/python -m brokerweb.up --down; else echo "Nothing is installed, so nothing is running."; fi
 
 test: test-environment ## install the requirements, then run all tests (PYTEST_ARGS="-k walk")
-	@exec $(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
+	@exec $(BIN)/python -m pytest -p tests.statements -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
 
-test-postgresql: test-environment ## run the database tests on a temporary PostgreSQL server
-	@exec $(BIN)/python -m tests.postgresql pytest -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder -m "database and not browser" $(PYTEST_ARGS)
+test-postgresql: test-environment ## run database tests on a temporary PostgreSQL server: those that make all statements that `make test` noted
+	@exec $(BIN)/python -m tests.postgresql pytest -p tests.statements -n 3 --dist loadgroup --no-loadscope-reorder -m "database and not browser" $(PYTEST_ARGS)
 
-check: test-environment ## format, lint, types, import contracts, words, OpenAPI, migrations
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+check: types rules ## format, lint, types, import contracts, words, OpenAPI, migrations; with -j2 in two processes
+
+types: test-environment
 	$(BIN)/mypy overlay telemetry brokerweb benchmarks
 	$(BIN)/mypy --config-file clients/python/pyproject.toml clients/python/src
+
+# Whoever asks for migrations or the OpenAPI document has Django's system checks, too.
+rules: test-environment
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
 	$(BIN)/python clients/python/unasync.py --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m tests.words
-	$(BIN)/python manage.py check
+	$(BIN)/python -m pytest --collect-only -qq >/dev/null  # processes of `make test` then find the tests compiled
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
 	$(BIN)/python manage.py javascriptclient --check

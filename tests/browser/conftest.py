@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -47,6 +49,7 @@ import django; django.setup()
 import json
 from dataclasses import asdict
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 from brokerweb.experiments.models import Experiment
 from brokerweb.notices import services as notices
@@ -56,6 +59,7 @@ from tests.pages.furniture import furnish
 from tests.pages.pushed import followed
 from tests.pages.recorded import furnish_recorded
 from tests.pages.watched import watch
+call_command("migrate", verbosity=0)
 olga = User.objects.create_superuser("olga", password="{password}")
 User.objects.create_user("vera", password="{password}")
 house = furnish(olga, "{network_host}")
@@ -112,23 +116,49 @@ class Shown:
 
 @pytest.fixture(scope="package")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
-    """Only the web: nothing runs, everything is there to be looked at."""
-    with furnished(tmp_path_factory.mktemp("shown")) as house:
+    """Only the web: nothing runs, everything is there to be looked at.
+
+    Processes of one run furnish it once, which takes 40 s of a processor, and each has a copy.
+    """
+    var, root = tmp_path_factory.mktemp("shown"), tmp_path_factory.getbasetemp().parent
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        kept, told = root / "furnished", root / "furnished.json"
+        with (root / "furnished.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not told.exists():
+                told.write_text(json.dumps(furnish(kept)))
+        shutil.copytree(kept, var, dirs_exist_ok=True)
+        made = json.loads(told.read_text())
+    else:
+        made = furnish(var)
+    with served(var, made) as house:
         yield house
 
 
 @contextmanager
 def furnished(var: Path) -> Iterator[Shown]:
     """The same with its data in ``var``."""
+    with served(var, furnish(var)) as house:
+        yield house
+
+
+def environment_of(var: Path) -> dict[str, str]:
     environment = {**os.environ, "WAXWING_VAR": str(var), "DJANGO_SETTINGS_MODULE": "brokerweb.settings"}
     environment["WAXWING_OPERATIONS"] = "100000"
     environment["WAXWING_HOST"] = "lab-1"  # where the house has its network
     environment.pop("REDIS_URL", None)
-    run = {"cwd": ROOT, "env": environment, "check": True}
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], **run)  # type: ignore[call-overload]
-    furnish = [sys.executable, "-c", FURNISH.format(password=PASSWORD, network_host=NETWORK_HOST)]
-    told = subprocess.run(furnish, **run, stdout=subprocess.PIPE, text=True)  # type: ignore[call-overload]
-    made = json.loads(told.stdout.splitlines()[-1])
+    return environment
+
+
+def furnish(var: Path) -> dict[str, Any]:
+    """Rows and files in ``var``, and what is said of them."""
+    command = [sys.executable, "-c", FURNISH.format(password=PASSWORD, network_host=NETWORK_HOST)]
+    told = subprocess.run(command, cwd=ROOT, env=environment_of(var), check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(told.stdout.splitlines()[-1]))
+
+
+@contextmanager
+def served(var: Path, made: dict[str, Any]) -> Iterator[Shown]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -143,7 +173,7 @@ def furnished(var: Path) -> Iterator[Shown]:
         "error",
     ]
     command += ["--timeout-graceful-shutdown", "1"]
-    web = subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=partial(die_with_parent, os.getpid()))
+    web = subprocess.Popen(command, cwd=ROOT, env=environment_of(var), preexec_fn=partial(die_with_parent, os.getpid()))
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_for(url)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connections
@@ -32,7 +33,7 @@ def on(path: Path, blocker: Any) -> Iterator[None]:
     chosen = {**theirs.settings_dict, "ENGINE": "django.db.backends.sqlite3", "NAME": str(path), "OPTIONS": {}}
     var = path.parent
     files = {"VAR": var, "RUNS": var / "runs", "LAKE": var / "lake", "REPORTS": var / "reports", "REST_RATE": 0}
-    with blocker.unblock(), override_settings(**files):
+    with blocker.unblock(), override_settings(MIGRATION_MODULES={}, **files):
         connections["default"] = load_backend(chosen["ENGINE"]).DatabaseWrapper(chosen, "default")
         try:
             yield
@@ -95,6 +96,17 @@ def test_a_new_database_has_the_same_tables_columns_and_indexes(
     assert schema(upgraded) == schema(new)
     applied = "SELECT app, name FROM django_migrations WHERE name LIKE '%squashed%' ORDER BY app"
     assert [tuple(row) for row in rows(upgraded, applied)] == [tuple(row) for row in rows(new, applied)]
+
+
+def test_models_alone_make_the_same_tables(upgraded: Path, tmp_path: Path, django_db_blocker: Any) -> None:
+    """As tests have them on SQLite."""
+    new = tmp_path / "new.sqlite3"
+    without = {app.label: None for app in apps.get_app_configs()}
+    with on(new, django_db_blocker), override_settings(MIGRATION_MODULES=without):
+        call_command("migrate", interactive=False, verbosity=0, run_syncdb=True)
+    made = schema(new)
+    assert made == {name: table for name, table in schema(upgraded).items() if name in made}
+    assert schema(upgraded).keys() - made.keys() == {"django_migrations", "knox_authtoken"}, "whose model ours replaces"
 
 
 def schema(path: Path) -> Schema:

@@ -10,10 +10,10 @@ from tests.swarm.plan import MORE_FAULTS, draw
 from tests.swarm.storage import STORED
 from tests.swarm.story import run
 from tests.swarm.subject import SUBJECT
-from tests.thorough import THOROUGH
+from tests.thorough import examples
 
 SEEDS = 200
-TRIED = SEEDS if THOROUGH else SEEDS // 8
+TRIED = examples(SEEDS)
 
 
 @pytest.mark.parametrize("seed", sorted({*range(TRIED), *STORED}))
