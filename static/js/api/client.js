@@ -1237,6 +1237,15 @@ export const runsMapRetrieve = (id, query, options) => send("GET", `/api/runs/${
 export const runsMessagesRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/messages/`, { query, ...options });
 
 /**
+ * Where nodes of a run of ContextNet drove, and messages to their regions, as they recorded them.
+ * @param {string | number} id
+ * @param {{ from_s?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.RegionMap>}
+ */
+export const runsRegionMapRetrieve = (id, query, options) => send("GET", `/api/runs/${part(id)}/region-map/`, { query, ...options });
+
+/**
  * Run the same configuration with the same seed again, as a new run.
  * @param {string | number} id
  * @param {Options} [options]

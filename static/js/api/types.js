@@ -1404,6 +1404,25 @@
  */
 
 /**
+ * @typedef {Object} NodePlace
+ * @property {number} at_us When it set this context
+ * @property {number} x km
+ * @property {number} y km
+ */
+
+/**
+ * @typedef {Object} NodeReceipt
+ * @property {number} node
+ * @property {number} received_us
+ */
+
+/**
+ * @typedef {Object} NodeTrack
+ * @property {number} node
+ * @property {NodePlace[]} places The first is from before the window
+ */
+
+/**
  * @typedef {"run_failed" | "experiment_finished" | "thresholds_broken" | "report_done" | "report_failed" | "network_degraded" | "alarm" | "disk_nearly_full" | "test"} NoticeKind
  */
 
@@ -2103,6 +2122,28 @@
  * @property {boolean | null} lost Null if unknown
  * @property {string | null} query
  * @property {string} text How it begins
+ */
+
+/**
+ * @typedef {Object} RegionCast
+ * @property {string} id
+ * @property {number} region Row by row from the origin, from 0
+ * @property {string} name The group: column:row
+ * @property {number} due_us
+ * @property {NodeReceipt[]} received
+ */
+
+/**
+ * @typedef {Object} RegionMap
+ * @property {number} side_km Of the map
+ * @property {number} across Regions from one edge to the other
+ * @property {number} begin_us Of measuring
+ * @property {number} end_us Of measuring
+ * @property {number} from_us Begin of the window
+ * @property {number} until_us End of the window
+ * @property {NodeTrack[]} nodes The first 100
+ * @property {RegionCast[]} casts Messages to regions
+ * @property {number} left_out Places beyond 10,000 and messages beyond 1,000
  */
 
 /**
