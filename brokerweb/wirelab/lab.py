@@ -218,7 +218,7 @@ class Lab(ABC):
         """Of what a datagram is read as (``follow``): the first that a message of it belongs to; empty without any."""
         within = {code for part in parts for code in self.codes_in(part)}
         found = (name for name, (_, codes) in self.families.items() if not within.isdisjoint(codes))
-        return next(found, next(reversed(self.families), ""))
+        return next(found, "".join([*self.families][-1:]))
 
     def follow_up(self, asked: bytes, answer: bytes) -> bytes | None:
         """What the lab sends from the same port after this answer, once; ``None``: nothing."""
