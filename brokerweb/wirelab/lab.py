@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from brokerweb.wirelab.exchanges import Exchange, Once
 from overlay.core.chance import Chance
@@ -171,7 +171,7 @@ class Lab(ABC):
     """Heading of ``Dissection.inside``."""
     send_note: str = ""
     """What the lab does by itself while it sends."""
-    families: Mapping[str, tuple[str, Collection[int]]] = {}
+    families: ClassVar[Mapping[str, tuple[str, Collection[int]]]] = {}
     """Of ``FAMILIES``, in this order, a title and the codes of its messages; all other codes are of the last one.
     Empty: recorded runs are not replayed over the overlay."""
 
@@ -218,7 +218,7 @@ class Lab(ABC):
         """Of what a datagram is read as (``follow``): the first that a message of it belongs to; empty without any."""
         within = {code for part in parts for code in self.codes_in(part)}
         found = (name for name, (_, codes) in self.families.items() if not within.isdisjoint(codes))
-        return next(found, next(reversed(self.families), ""))
+        return next(found, "".join([*self.families][-1:]))
 
     def follow_up(self, asked: bytes, answer: bytes) -> bytes | None:
         """What the lab sends from the same port after this answer, once; ``None``: nothing."""

@@ -148,7 +148,7 @@ def _most_hits(facts: Facts) -> float | None:
 def _utilisation(facts: Facts, grown: Mapping[str, Mapping[str, int]]) -> float | None:
     """Of the busiest broker, from the first intended subscription to the last satisfied one."""
     busy = max((one["busy_ns"] for one in grown.values()), default=0)
-    begins = [one.intended_us for one in (*facts.measured, *facts.asked)]
+    begins = [one.intended_us for one in facts.measured] + [one.intended_us for one in facts.asked]
     ends = [one.first_us for one in facts.measured if one.first_us] + [one.ended_us for one in facts.asked]
     if not busy or not begins or not ends or max(ends) <= min(begins):
         return None
