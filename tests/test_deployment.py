@@ -52,6 +52,18 @@ def changed(path, value):
     return document
 
 
+def test_a_network_has_a_secret_which_no_error_shows():
+    document = NETWORK | {"secret": "5e" * 32}
+    deployment = Deployment.from_json(document)
+    assert (deployment.setup.secret, deployment.to_json()["secret"]) == (b"\x5e" * 32, "5e" * 32)
+    assert "secret" not in Deployment.from_json(NETWORK).to_json()
+    for wrong in (RUN | {"secret": "5e" * 32}, NETWORK | {"secret": "5e5e"}):
+        with pytest.raises(InvalidSetting) as refused:
+            Deployment.from_json(wrong)
+        assert refused.value.field == "secret"
+        assert "5e" not in str(refused.value)
+
+
 def test_a_document_is_read_and_written_back_equal():
     deployment = Deployment.from_json(RUN)
     assert deployment.graph.links == (Link(0, 1, 2, 1, 0.1),)

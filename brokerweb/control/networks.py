@@ -44,6 +44,7 @@ def network_deployment(network: Network) -> dict[str, Any]:
         "lease_s": None,
         "version": network.version,
         "members": network.members,
+        **({"secret": network.secret} if network.secret else {}),
     }
 
 

@@ -117,6 +117,10 @@ class Host(ABC, Generic[P]):
     def refused(self, id: str, error: Exception) -> None:
         """A broker has refused a subscription that was taken up again."""
 
+    def sent(self, subscription: str, delivered: int, given_up: int, why: str) -> None:
+        """So many of the oldest notifications that wait for its URL were; ``why`` they were not, or empty."""
+        self._history.sent(subscription, delivered, given_up, why)
+
     async def prepare(self, hosted: Any, due: Due, place: P) -> None:
         """Before a request uses it."""
 
@@ -125,7 +129,7 @@ class Host(ABC, Generic[P]):
     def start(self) -> None:
         """In the running event loop."""
         self._loop = asyncio.get_running_loop()
-        self._sender = Sender(self._history.sent)
+        self._sender = Sender(self.sent)
         self._slots, self._taking = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
         self._history.start(self._sender.spawn)
         self._task = self._loop.create_task(self._run())

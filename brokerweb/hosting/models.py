@@ -1,7 +1,13 @@
-"""Which process hosts the clients of a system, and what becomes of a subscription's notifications."""
+"""Which process hosts the clients of a system; what rows of clients and subscriptions have in common."""
 
+from typing import Any
+
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
+
+from brokerweb.kit.ids import new_id
+from brokerweb.networks.models import Network
 
 
 class HostLease(models.Model):
@@ -27,3 +33,33 @@ class Delivered(models.Model):
 
     class Meta:
         abstract = True
+
+
+class OwnedClient(models.Model):
+    """A client whose name is its owner's, in one network."""
+
+    id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
+    network = models.ForeignKey(Network, on_delete=models.CASCADE, related_name="+")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=64, help_text="Its owner's, in this network")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class OwnedSubscription(Delivered):
+    """Of an ``OwnedClient``: the field ``client`` is a subclass's."""
+
+    id: Any = models.CharField(primary_key=True, max_length=20, default=new_id, editable=False)
+    url = models.CharField(max_length=500, blank=True)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"subscription {self.id}"

@@ -73,6 +73,12 @@ class Network(models.Model):
     deployed = models.JSONField(default=dict, editable=False, help_text="Brokers and links as deployed")
     settings = models.JSONField(default=dict, blank=True, help_text="Settings of every broker")
     seed = models.PositiveBigIntegerField(default=0)
+    secret = models.CharField(
+        max_length=64,
+        blank=True,
+        editable=False,
+        help_text="What its servers derive secrets from, in hexadecimal digits; never shown. Empty: from the seed",
+    )
     desired = models.CharField(max_length=10, choices=Desired, default=Desired.RUNNING)
     state = models.CharField(max_length=10, choices=NetworkState, default=NetworkState.STARTING, editable=False)
     reason = models.TextField(blank=True, editable=False)

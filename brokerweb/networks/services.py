@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,6 +24,7 @@ from brokerweb.topologies import services as topologies
 from brokerweb.topologies.models import Topology
 from overlay.core.errors import InvalidSetting, shown
 from overlay.core.settings import SettingInfo
+from overlay.deployment.deployment import SECRET_BYTES
 from overlay.experiment.definition import default_topology, graph_of
 from overlay.faults.kinds import FaultKind
 from overlay.systems.contract import PROFILE, System
@@ -88,6 +90,7 @@ def deploy(
             deployed=document,
             settings=whole,
             seed=seed,
+            secret=secrets.token_hex(SECRET_BYTES),
             owner=owner,
             reason=worker_missing(),
         )

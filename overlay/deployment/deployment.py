@@ -30,6 +30,8 @@ from overlay.systems.roles import Role, server_names
 from overlay.topologies import Graph
 
 RUN, NETWORK = "run", "network"
+SECRET_BYTES = 32
+_SECRET = re.compile("[0-9a-f]{64}")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -62,7 +64,7 @@ class Deployment:
         invalid, missing or unknown.
         """
         require_object(document, "deployment")
-        require_names(document, "", _FIELDS, optional={"faults", RECORD.name, "version", "members"})
+        require_names(document, "", _FIELDS, optional={"faults", RECORD.name, "version", "members", "secret"})
         kind = one_of(document, "kind", (RUN, NETWORK))
         topology = document["topology"]
         require_object(topology, "topology")
@@ -107,6 +109,7 @@ class Deployment:
             "record_mb": self.record_mb,
             **({"version": self.version} if self.version else {}),
             **({"members": {str(index): state for index, state in self.members}} if self.members else {}),
+            **({"secret": self.setup.secret.hex()} if self.setup.secret else {}),
         }
 
     @property
@@ -195,8 +198,20 @@ def _setup(system: System, document: Mapping[str, Any], kind: str, graph: Graph)
         require_object(workload, "workload")
     elif workload is not None:
         raise InvalidSetting("workload", "a network has none; it must be null")
-    setup = system.setup(settings, workload, graph, whole(document["seed"], "seed", 0, 2**64 - 1))
+    seed = whole(document["seed"], "seed", 0, 2**64 - 1)
+    setup = system.setup(settings, workload, graph, seed, _secret(document.get("secret", ""), kind))
     return setup, system.check(setup)
+
+
+def _secret(value: object, kind: str) -> bytes:
+    """Never shown, not even when it is wrong."""
+    if not value:
+        return b""
+    if kind == RUN:
+        raise InvalidSetting("secret", "a run has none; its secrets follow from its seed")
+    if not isinstance(value, str) or not _SECRET.fullmatch(value):
+        raise InvalidSetting("secret", f"must be {2 * SECRET_BYTES} hexadecimal digits")
+    return bytes.fromhex(value)
 
 
 def _faults(documents: object, system: System, setup: Setup) -> tuple[Fault, ...]:

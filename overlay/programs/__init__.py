@@ -40,6 +40,7 @@ def commands_in(module: str, helps: Mapping[str, str]) -> dict[str, Command]:
 
 PROGRAMS: dict[str, str] = {
     "context-broker": "overlay.programs.context_broker:COMMANDS",
+    "contextnet": "overlay.programs.contextnet:COMMANDS",
     "federation": "overlay.programs.federation:COMMANDS",
     "radiator": "overlay.programs.radiator:COMMANDS",
     "silbops": "overlay.programs.silbops:COMMANDS",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -10,8 +9,8 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from overlay.core.addresses import Address
-from overlay.core.node import SECOND
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
+from overlay.runtime.stepping import Stepping
 
 BATCH = 64
 """Datagrams of one client before others get their turn."""
@@ -27,7 +26,7 @@ class Driven(Protocol):
     def events(self) -> Sequence[Any]: ...
 
 
-class Line:
+class Line(Stepping):
     """Drives a node, and calls ``on_event`` with each of its events."""
 
     def __init__(
@@ -35,11 +34,8 @@ class Line:
     ) -> None:
         """With ``peer`` nothing is received from others, nor sent to them. ``interface``: the IPv4 address of the one
         for multicast, whose hop limit is 1; by default the system's."""
+        super().__init__()
         self._node, self._on_event, self._peer = node, on_event, peer
-        self._loop = asyncio.get_running_loop()
-        self._waiting: list[asyncio.Future[None]] = []
-        self._is_stepping_soon = False
-        self._timer: asyncio.TimerHandle | None = None
         self._sock = socket.socket(socket.AF_INET6 if peer and ":" in peer[0] else socket.AF_INET, socket.SOCK_DGRAM)
         try:
             self._sock.setblocking(False)
@@ -64,11 +60,9 @@ class Line:
         if self.is_open:
             self._loop.remove_reader(self._sock)
             self._sock.close()
-        self._cancel()
-        self._wake()
+        self._stepped(None)
 
     def step(self) -> None:
-        """Do what is due, and send what there is. To be called after each call of the node."""
         self._is_stepping_soon = False
         if not self.is_open:
             return
@@ -81,28 +75,7 @@ class Line:
                 self._sock.send(data) if self._peer else self._sock.sendto(data, to)
         for event in self._node.events():
             self._on_event(event)
-        self._wake()
-        self._cancel()
-        timer = self._node.next_timer()
-        if timer is not None and self.is_open:
-            self._timer = self._loop.call_later(max(0, timer - time.monotonic_ns()) / SECOND, self.step)
-
-    def step_soon(self) -> None:
-        """After what is being done now, which may be a call of the node."""
-        if not self._is_stepping_soon:
-            self._is_stepping_soon = True
-            self._loop.call_soon(self.step)
-
-    async def until(self, is_it: Callable[[], bool], seconds: float) -> bool:
-        """Wait until something is so. Returns whether it was within ``seconds``."""
-        self.step()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while not is_it() and self.is_open:
-                    waiting = self._loop.create_future()
-                    self._waiting.append(waiting)
-                    await waiting
-        return is_it()
+        self._stepped(self._node.next_timer())
 
     def _readable(self) -> None:
         datagrams: list[tuple[bytes, Address]] = []
@@ -117,14 +90,3 @@ class Line:
             return self._sock.recv(MAX_DATAGRAM_BYTES), self._peer
         data, source = self._sock.recvfrom(MAX_DATAGRAM_BYTES)
         return data, source[:2]
-
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            if not one.done():
-                one.set_result(None)
-
-    def _cancel(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None

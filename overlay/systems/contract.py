@@ -68,6 +68,8 @@ class Setup:
     graph: Graph
     """Its topology."""
     seed: int = 0
+    secret: bytes = b""
+    """Of a network: what its servers derive theirs from. Empty: they follow from the seed, which is no secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +210,19 @@ class System(ABC):
         return asdict(workload)
 
     def setup(
-        self, settings: Mapping[str, Any], workload: Mapping[str, Any] | None, graph: Graph, seed: int = 0
+        self,
+        settings: Mapping[str, Any],
+        workload: Mapping[str, Any] | None,
+        graph: Graph,
+        seed: int = 0,
+        secret: bytes = b"",
     ) -> Setup:
         """A setup from documents; ``workload`` is ``None`` for a network. Raises ``InvalidSetting``, with the names of
         fields below ``settings.`` and ``workload.``."""
         with within("settings"):
             read = self.read_settings(settings)
         with within("workload"):
-            return Setup(read, None if workload is None else self.read_workload(workload), graph, seed)
+            return Setup(read, None if workload is None else self.read_workload(workload), graph, seed, secret)
 
     def check(self, setup: Setup) -> int:
         """Find errors before a launch, and again when a driver reads the document. Returns the number of servers.

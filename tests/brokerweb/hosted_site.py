@@ -35,7 +35,8 @@ class Site:
     """``client`` has the network's URL as its base, and the operator's token."""
 
     client: httpx.AsyncClient
-    brokers: LoopNetwork
+    brokers: Any
+    """The network: a ``LoopNetwork``, unless the system has another one."""
     network: str
     url: str
 
@@ -116,21 +117,27 @@ async def hosted_site(
     operator: User, brokers: int = 3, system: System = FEDERATION, **settings: Any
 ) -> AsyncIterator[Site]:
     network = LoopNetwork(brokers, system, **settings)
-    row = await sync_to_async(_deployed)(network)
-    headers = {"Authorization": f"Bearer {(await sync_to_async(make_token)(operator))[1]}"}
     try:
-        async with web_server() as url:
-            base = f"{url}/api/networks/{row.pk}/"
-            async with httpx.AsyncClient(base_url=base, headers=headers, timeout=BOUND_S) as client:
-                yield Site(client, network, str(row.pk), url)
+        row = await sync_to_async(deployed)(network.system, network.settings)
+        async with site_of(operator, row, network) as site:
+            yield site
     finally:
         network.close()
 
 
-def _deployed(network: LoopNetwork) -> Network:
-    made = services.deploy(name="rooms", system=network.system.name, settings=network.settings)
-    Network.objects.filter(pk=made.pk).update(state="running", brokers=network.rows)
-    return made
+@asynccontextmanager
+async def site_of(operator: User, row: Network, network: Any) -> AsyncIterator[Site]:
+    """``network``: with ``rows``, as a supervisor observes its servers."""
+    await Network.objects.filter(pk=row.pk).aupdate(state="running", brokers=network.rows)
+    headers = {"Authorization": f"Bearer {(await sync_to_async(make_token)(operator))[1]}"}
+    async with web_server() as url:
+        base = f"{url}/api/networks/{row.pk}/"
+        async with httpx.AsyncClient(base_url=base, headers=headers, timeout=BOUND_S) as client:
+            yield Site(client, network, str(row.pk), url)
+
+
+def deployed(system: System, settings: Any) -> Network:
+    return services.deploy(name="rooms", system=system.name, settings=settings)
 
 
 class Stranger:

@@ -36,7 +36,7 @@ def test_every_operation_that_creates_takes_a_key_but_those_of_tokens(document: 
     taking = {path for _, path, one in operations(document) if "Idempotency-Key" in parameters(one)}
     assert len(creating) > 10
     network = "/api/networks/{id}"
-    published = {f"{network}/publish/", f"{network}/pubsub/publish/"}
+    published = {f"{network}/publish/", f"{network}/pubsub/publish/", f"{network}/mobile/send/"}
     context = {f"{network}/context/batch/", f"{network}/context/{{type}}/{{entity}}/{{scope}}/"}
     assert taking - creating == {"/api/runs/bulk/", *published, *context}
     assert creating - taking == {"/api/tokens/"}

@@ -107,7 +107,7 @@ def thing(method: str, path: str) -> str:
         return f"{whose}: operation log"
     if not changes:
         return f"{whose}: look, query context"
-    if re.search(r"/(context|contextml|ngsi|pubsub|subscriptions|providers|publish)/", path):
+    if re.search(r"/(context|contextml|ngsi|pubsub|subscriptions|providers|publish|mobile/send|applications)/", path):
         return f"{whose}: store and delete context"
     return f"{whose}: {'' if whose == 'it' else 'deploy, '}start, stop, restart, delete"
 

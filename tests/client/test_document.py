@@ -31,6 +31,7 @@ BODY = {
     "runs": [],
     "cancelled": 0,
     "token": "t",
+    "secret": "s",
     "series": {},
     "next": None,
 }
@@ -71,9 +72,9 @@ def value(parameter: inspect.Parameter) -> Any:
 def methods(client: Client) -> Iterator[tuple[str, Any]]:
     """Every public method of every resource, by name."""
     resources = [one for name, one in vars(client).items() if name not in ("config", "_transport")]
-    for resource in [*resources, client.context("one"), client.federation("one")]:
+    for resource in [*resources, client.context("one"), client.federation("one"), client.contextnet("one")]:
         for name, method in inspect.getmembers(resource, inspect.ismethod):
-            if not name.startswith("_") and name not in ("context", "federation"):
+            if not name.startswith("_") and name not in ("context", "contextnet", "federation"):
                 yield f"{type(resource).__name__}.{name}", method
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+from overlay.core.addresses import Address, parse_address
 from overlay.deployment.deployment import run_document
 from overlay.experiment.definition import checked
 from overlay.journal.journal import read_journal
+from overlay.programs.contextnet.application import Application
+from overlay.programs.contextnet.logs import NetworkLog
+from overlay.programs.contextnet.node import Node
 from overlay.runtime.logs import instance
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.replay import replay_all
+from overlay.systems.contextnet.keys import node_secret
+from overlay.systems.contextnet.system import SYSTEM
 from overlay.systems.registry import SYSTEMS
-from tests.waiting import wait_for
+from tests.contextnet.standing import QUICK
+from tests.waiting import BOUND_S, wait_for
 
 WORKLOAD = {"nodes": 10, "messages": 8, "rate_per_min": 240, "direction": "both", "drain_s": 2}
 
@@ -35,6 +43,30 @@ def test_every_message_is_answered_and_each_server_replays(tmp_path):
     replays = replay_all(tmp_path / "journal")
     assert {one.begin.name for one in replays} == {"gateway-0", "poa-0", "mtd-0"}
     assert [str(one.difference) for one in replays if one.difference is not None] == []
+
+
+def test_nodes_of_a_network_have_secrets_of_its_own(tmp_path):
+    setup = SYSTEM.setup(QUICK, None, SYSTEM.default_topology(SYSTEM.read_settings({}), None))
+    settings, secret, id = SYSTEM.settings_document(setup.settings), bytes(range(32)), b"bus".ljust(16, b"-")
+    document = {"id": "n1", "kind": "network", "epoch": 1, "directory": str(tmp_path), "seed": 0, "lease_s": None}
+    document |= {"system": "contextnet", "settings": settings, "workload": None, "secret": secret.hex()}
+    document |= {"topology": {"brokers": 1, "links": []}}
+
+    async def story(url: str, gateway: Address) -> None:
+        log = NetworkLog(url, "n1", setup.settings.partitions)
+        async with Node([gateway], id=id, secret=node_secret(secret, id), within_s=BOUND_S) as bus:
+            await bus.send(b"hello")
+            async with Application(log, within_s=BOUND_S) as application:
+                async for heard in application.messages():
+                    assert heard.message.payload == b"hello"
+                    break
+
+    with instance.own_instance() as url, own_supervisor(**{instance.VARIABLE: url}) as client:
+        client.deploy(document)
+        rows = wait_for(lambda: (s := client.status("n1"))["phase"] == "running" and s["brokers"], "it runs")
+        asyncio.run(story(url, parse_address(rows[0]["address"])))
+        client.stop("n1", 1, "stopped")
+        wait_for(lambda: not any(one["pid"] for one in client.status("n1")["brokers"]), "all processes have ended")
 
 
 def test_an_engine_that_has_no_driver_is_warned_of_before_the_launch():

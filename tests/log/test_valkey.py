@@ -10,7 +10,7 @@ from overlay.core.errors import WaxwingError
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Topic
 from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import VARIABLE, _asking, answers, erase
+from overlay.runtime.logs.instance import VARIABLE, answers, asking, erase
 from overlay.runtime.logs.resp import Answers, BadAnswer, EngineError, request
 from overlay.runtime.redis_server import NoEngine, find_server
 from tests.log.live import LiveLog
@@ -77,7 +77,7 @@ def test_an_engine_that_is_full_keeps_appends_waiting_in_their_order(valkey):
     log = LiveLog(valkey)
     reader, writer = log.start("reader", Reader(reads())), log.start("writer", Reader())
     log.until(lambda: len(reader.owned) == 4)
-    with _asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Engine.of(valkey.url), 5) as ask:
         ask("CONFIG", "SET", "maxmemory", "1")
         for number in range(5):
             writer.append("same", str(number))
@@ -107,7 +107,7 @@ def test_deployments_do_not_meet_and_erasing_one_leaves_the_other(valkey):
         writer.append("a", log._deployment)
         writer.append("a", "b", topic="addresses")
         log.until(lambda reader=reader, log=log: reader.values == [log._deployment])
-    with _asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Engine.of(valkey.url), 5) as ask:
         keys = ask("DBSIZE")
         assert erase(valkey.url, one._deployment) > 4
         left = ask("DBSIZE")
@@ -126,7 +126,7 @@ def test_records_beyond_their_time_are_dropped(valkey):
     log.until(lambda: len(writer.durable) == 1_000)
     log.ports["writer"]._next_trim = 0
     log.turn()
-    with _asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Engine.of(valkey.url), 5) as ask:
         log.until(lambda: ask("XLEN", f"{log._deployment} s letters 0") < 1_000)
     log.close()
 
@@ -136,7 +136,7 @@ def test_always_durable_means_synced(valkey):
     writer = log.start("writer", Reader())
     writer.append("a", "1", topic="letters")
     log.until(lambda: writer.durable == ["1"])
-    with _asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Engine.of(valkey.url), 5) as ask:
         assert ask("CONFIG", "GET", "appendfsync") == [b"appendfsync", b"always"]
         ask("CONFIG", "SET", "appendfsync", "everysec")
     log.close()

@@ -10,4 +10,6 @@ datagrams, without a thread. ``overlay.log.member`` has what is the same for eve
     connection  one non-blocking connection: requests one after the other, answers in their order
     resp        the bytes of Valkey's protocol
     instance    an instance that ends with its owner; its keys are erased with a deployment
+    survey      which deployments an engine has
+    line        drives one client in an event loop
 """

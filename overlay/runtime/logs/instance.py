@@ -77,7 +77,7 @@ class Instance:
 
 def answers(url: str) -> bool:
     """Whether an engine answers there."""
-    with suppress(OSError, WaxwingError), _asking(Engine.of(url), 1.0) as ask:
+    with suppress(OSError, WaxwingError), asking(Engine.of(url), 1.0) as ask:
         return bool(ask("PING") == b"PONG")
     return False
 
@@ -86,7 +86,7 @@ def erase(url: str, deployment: str) -> int:
     """Delete all keys of a deployment; returns how many. Raises ``OSError`` or ``WaxwingError`` if the engine is
     away."""
     erased, cursor = 0, b"0"
-    with _asking(Engine.of(url), ANSWER_S) as ask:
+    with asking(Engine.of(url), ANSWER_S) as ask:
         while True:
             cursor, keys = ask("SCAN", cursor, "MATCH", f"{_escaped(deployment)} *", "COUNT", 1_000)
             if keys:
@@ -100,7 +100,7 @@ def _escaped(text: str) -> str:
 
 
 @contextmanager
-def _asking(engine: Engine, timeout_s: float) -> Iterator[Any]:
+def asking(engine: Engine, timeout_s: float) -> Iterator[Any]:
     """A function that asks and waits for the answer."""
     reader = Answers()
     with socket.create_connection((engine.host, engine.port), timeout_s) as sock:

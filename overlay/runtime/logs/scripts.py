@@ -13,6 +13,9 @@ Positions are texts of one length, since Lua's numbers are too short: ``MMMMMMMM
 
 from __future__ import annotations
 
+MOST_NEWEST = 10_000
+"""Records in the stream of a compacted topic, next to the newest of each key."""
+
 BEAT = """
 local now = redis.call('TIME')
 now = now[1] * 1000 + math.floor(now[2] / 1000)

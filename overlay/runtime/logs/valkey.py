@@ -38,8 +38,6 @@ MOST_READ = 256
 """Records of one partition in one answer."""
 BLOCK_MS, SHORT_BLOCK_MS = 1_000, 20
 TRIM_NS = 10 * SECOND
-MOST_NEWEST = 10_000
-"""Records in the stream of a compacted topic, next to the newest of each key."""
 FAREWELL_S = 1.0
 UNSEEN = -1
 
@@ -226,7 +224,7 @@ class ValkeyLog:
             if topic.is_compacted:
                 self._eval(
                     self._appended, scripts.APPEND, [stream, self._newest(stream)],
-                    MOST_NEWEST, append.key, append.value, wall_us,
+                    scripts.MOST_NEWEST, append.key, append.value, wall_us,
                 )  # fmt: skip
             else:
                 bound = ("MAXLEN", "~", self._spec.most_records)

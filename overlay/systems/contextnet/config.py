@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from overlay.systems.contextnet.gateway.settings import SECRET
 from overlay.systems.contextnet.names import application_name
 from overlay.systems.contextnet.records.names import answers_topic
 from overlay.systems.contextnet.settings import Settings
@@ -22,6 +23,11 @@ class ServerConfig:
     capacities: tuple[int, ...] = ()
     """Connections that load each gateway fully; empty: they are measured."""
     load_noise: float = 0.0
+
+    @property
+    def can_revoke(self) -> bool:
+        """Whether operators may revoke secrets of nodes: in networks, not in runs, which have applications."""
+        return not self.applications and self.settings.auth == SECRET
 
     @property
     def application_names(self) -> tuple[str, ...]:

@@ -11,12 +11,14 @@ NO_SECRET = bytes(32)
 
 
 def network_secret(seed: int) -> bytes:
-    """Of a run, 32 bytes: its load and its gateways derive it from its seed."""
+    """Of a run, 32 bytes: its load and its gateways derive it from its seed. Of a network only if it has none of its
+    own."""
     return blake2b(derive_seed(seed, "contextnet", "network").to_bytes(8, "big"), digest_size=32).digest()
 
 
-def node_secret(network: bytes, node: bytes) -> bytes:
-    return _derived(network, b"node", node)
+def node_secret(network: bytes, node: bytes, generation: int = 0) -> bytes:
+    """``generation``: how many of the node's secrets were revoked."""
+    return _derived(network, b"node %d" % generation if generation else b"node", node)
 
 
 def gateway_secret(network: bytes, gateway: str) -> bytes:

@@ -9,7 +9,7 @@ from overlay.core.chance import Chances
 from overlay.journal.facts import Fact
 from overlay.log.topics import Record
 from overlay.systems.contextnet.config import ServerConfig
-from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
+from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret
 from overlay.systems.contextnet.names import DEFINER, GATEWAY, MQTT, MTD, POA
 from overlay.systems.contextnet.rows import Stayed, row
 from overlay.systems.roles import Place
@@ -24,16 +24,18 @@ def make_server(config: ServerConfig, place: Place, chances: Chances, wall_offse
 
 def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
     from overlay.systems.contextnet.gateway.config import GatewayConfig
+    from overlay.systems.contextnet.gateway.credentials import Credentials
     from overlay.systems.contextnet.gateway.gateway import Gateway
     from overlay.systems.contextnet.routing.settings import EVERYONE
     from overlay.systems.contextnet.transport.greeting import Secret
 
     settings, network = config.settings, bytes.fromhex(config.secret)
-    free = Secret(NO_SECRET)
+    free, credentials = Secret(NO_SECRET), Credentials(network)
     found = GatewayConfig(
         settings,
         gateway_secret(network, place.name),
-        (lambda node: free) if settings.auth == "none" else lambda node: Secret(node_secret(network, node)),
+        (lambda node: free) if settings.auth == "none" else credentials.secret_of,
+        credentials if config.can_revoke else None,
         ping_period_s=settings.ping_period_s,
         ping_window_ms=settings.ping_window_ms,
         answers=config.answers,
@@ -73,17 +75,23 @@ def _mtd(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: i
 
 def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
     from overlay.systems.contextnet.groups.definer import GroupDefiner
+    from overlay.systems.contextnet.groups.selection import ByField
 
-    return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
+    if config.definers:
+        return GroupDefiner(place.name, place.address, chances, wall_offset_ns)
+    field = config.settings.fields[place.number]
+    return GroupDefiner(place.name, place.address, chances, wall_offset_ns, field, ByField(field))
 
 
 def _mqtt(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.gateway.credentials import Credentials
     from overlay.systems.contextnet.mqtt.credentials import any_client, with_secrets
     from overlay.systems.contextnet.mqtt.proxy import MqttProxy
 
-    settings, network = config.settings, bytes.fromhex(config.secret)
-    may_connect = any_client if settings.auth == "none" else with_secrets(lambda node: node_secret(network, node))
-    return MqttProxy(place.name, place.address, settings, chances, wall_offset_ns, may_connect)
+    settings, credentials = config.settings, Credentials(bytes.fromhex(config.secret))
+    may_connect = any_client if settings.auth == "none" else with_secrets(credentials.secret_of)
+    learn = credentials.learn if config.can_revoke else None
+    return MqttProxy(place.name, place.address, settings, chances, wall_offset_ns, may_connect, learn)
 
 
 def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from overlay.core.errors import InvalidSetting
-from overlay.core.settings import Use, setting
+from overlay.core.settings import Use, check, setting
 from overlay.log.spec import VALKEY
 from overlay.systems.contextnet.gateway.settings import MINI_BUFFER, GatewaySettings
 from overlay.systems.contextnet.log_settings import LogSettings
@@ -21,6 +22,9 @@ TTL_MARGIN_S: Final = 60
 """A message must expire so long before its record is dropped."""
 MOST_GATEWAYS: Final = 16
 """Of a network."""
+MOST_FIELDS: Final = 8
+"""Of contexts, with a group definer each."""
+_FIELD: Final = re.compile("[A-Za-z0-9_-]{1,32}")
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,26 @@ class Networks:
     network_gateways: int = setting(
         1, unit="gateways", low=1, high=MOST_GATEWAYS, help="Gateways of a network. A run has those of its workload."
     )
+    group_fields: str = setting(
+        "",
+        help="Fields of contexts that make groups in a network, separated by commas: floor makes groups floor/1 "
+        "and floor/2. Each has a group definer. A run has those of its workload.",
+    )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(filter(None, map(str.strip, self.group_fields.split(",")))))
+
+    def __post_init__(self) -> None:
+        check(self)
+        if len(self.fields) > MOST_FIELDS or not all(map(_FIELD.fullmatch, self.fields)):
+            sentence = f"must be at most {MOST_FIELDS} names of letters, digits, - and _, separated by commas"
+            raise InvalidSetting("group_fields", sentence)
 
 
-_CHECKED = (GatewaySettings, PoaSettings, MtdSettings, RoutingSettings, LogSettings, MemorySettings, MqttSettings)
+_CHECKED = (
+    *(GatewaySettings, PoaSettings, MtdSettings, RoutingSettings, LogSettings, MemorySettings, MqttSettings, Networks),
+)
 
 
 @dataclass(frozen=True)

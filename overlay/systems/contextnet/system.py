@@ -75,7 +75,7 @@ class ContextNet(System):
     shared_settings = frozenset(
         (
             *("routing", "log_engine", "partitions", "member_timeout_s", "retention_s", "durability"),
-            *("mtd_enabled", "auth", "network_gateways", "mqtt_proxies"),
+            *("mtd_enabled", "auth", "network_gateways", "group_fields", "mqtt_proxies"),
         )
     )
     gauges = GAUGES
@@ -127,7 +127,7 @@ class ContextNet(System):
         return Graph(settings.network_gateways if workload is None else workload.gateways, ())
 
     def roles(self, setup: Setup) -> Sequence[Role]:
-        definers = setup.workload.definers if setup.workload else 0
+        definers = setup.workload.definers if setup.workload else len(setup.settings.fields)
         settings = setup.settings
         counts = {
             GATEWAY: setup.graph.brokers,
@@ -188,7 +188,7 @@ class ContextNet(System):
     def config_of(self, setup: Setup) -> ServerConfig:
         from overlay.systems.contextnet.keys import network_secret
 
-        secret, workload = network_secret(setup.seed).hex(), setup.workload
+        secret, workload = (setup.secret or network_secret(setup.seed)).hex(), setup.workload
         if workload is None:
             return ServerConfig(setup.settings, secret)
         return ServerConfig(

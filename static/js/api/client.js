@@ -615,6 +615,105 @@ export const networksLookup = (id, query, options) => send("GET", `/api/networks
 export const networksMobileBrokersList = (id, options) => send("GET", `/api/networks/${part(id)}/mobile-brokers/`, options);
 
 /**
+ * Applications that this account has in a network of ContextNet by way of HTTP.
+ * @param {string | number} id
+ * @param {{ page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileApplicationPage>}
+ */
+export const networksMobileApplicationsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/mobile/applications/`, { query, ...options });
+
+/**
+ * End an application, with its subscriptions.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksMobileApplicationDestroy = (id, name, options) => send("DELETE", `/api/networks/${part(id)}/mobile/applications/${part(name)}/`, options);
+
+/**
+ * Mobile nodes that were ever connected to a network of ContextNet: where, and whether they still are.
+ * @param {string | number} id
+ * @param {{ connected?: boolean, gateway?: string, page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileNodePage>}
+ */
+export const networksMobileNodesList = (id, query, options) => send("GET", `/api/networks/${part(id)}/mobile/nodes/`, { query, ...options });
+
+/**
+ * One mobile node.
+ * @param {string | number} id
+ * @param {string | number} node
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileNode>}
+ */
+export const networksMobileNodeRetrieve = (id, node, options) => send("GET", `/api/networks/${part(id)}/mobile/nodes/${part(node)}/`, options);
+
+/**
+ * The secret of a mobile node, for its device; after it was revoked another one.
+ * @param {string | number} id
+ * @param {string | number} node
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileSecret>}
+ */
+export const networksMobileSecretGive = (id, node, options) => send("POST", `/api/networks/${part(id)}/mobile/nodes/${part(node)}/secret/`, options);
+
+/**
+ * Revoke the secret of a mobile node.
+ * @param {string | number} id
+ * @param {string | number} node
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksMobileSecretRevoke = (id, node, options) => send("DELETE", `/api/networks/${part(id)}/mobile/nodes/${part(node)}/secret/`, options);
+
+/**
+ * Send a message to a mobile node, a group or all nodes.
+ * @param {string | number} id
+ * @param {Types.MobileMessageBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileSent>}
+ */
+export const networksMobileSend = (id, body, options) => send("POST", `/api/networks/${part(id)}/mobile/send/`, { body, ...options });
+
+/**
+ * Subscriptions of this account in a network of ContextNet.
+ * @param {string | number} id
+ * @param {{ page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileSubscriptionPage>}
+ */
+export const networksMobileSubscriptionsList = (id, query, options) => send("GET", `/api/networks/${part(id)}/mobile/subscriptions/`, { query, ...options });
+
+/**
+ * Subscribe to messages of mobile nodes.
+ * @param {string | number} id
+ * @param {Types.MobileSubscriptionBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileSubscription>}
+ */
+export const networksMobileSubscriptionsCreate = (id, body, options) => send("POST", `/api/networks/${part(id)}/mobile/subscriptions/`, { body, ...options });
+
+/**
+ * One subscription, with what became of its messages.
+ * @param {string | number} id
+ * @param {string | number} subscription
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileSubscription>}
+ */
+export const networksMobileSubscriptionRetrieve = (id, subscription, options) => send("GET", `/api/networks/${part(id)}/mobile/subscriptions/${part(subscription)}/`, options);
+
+/**
+ * Unsubscribe.
+ * @param {string | number} id
+ * @param {string | number} subscription
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksMobileSubscriptionDestroy = (id, subscription, options) => send("DELETE", `/api/networks/${part(id)}/mobile/subscriptions/${part(subscription)}/`, options);
+
+/**
  * The operation log, newest first: who provided, queried and withdrew what, at which broker, with what outcome.
  * @param {string | number} id
  * @param {{ broker?: number, cursor?: string, entity?: string, from?: string, op?: string, outcome?: string, page?: number, page_size?: number, provider?: string, to?: string, who?: string, fields?: string }} [query]

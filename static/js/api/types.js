@@ -1165,6 +1165,20 @@
  */
 
 /**
+ * @typedef {Object} MobileApplication
+ * @property {string} name
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} MobileApplicationPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileApplication[]} results
+ */
+
+/**
  * @typedef {Object} MobileBroker
  * @property {number} index
  * @property {MobileBrokerStateEnum} state
@@ -1180,6 +1194,81 @@
 
 /**
  * @typedef {"connected" | "connecting" | "offline" | "away" | "down"} MobileBrokerStateEnum
+ */
+
+/**
+ * @typedef {Object} MobileMessageBodyRequest
+ * @property {string} [node] To this node.
+ * @property {string} [group] To the nodes of a group: DEFINER/GROUP or GROUP
+ * @property {boolean} [all] To all nodes that are connected
+ * @property {string} [text] What is sent, at most 60,000 bytes
+ * @property {string} [base64] The same of any bytes
+ * @property {number} [ttl_s] How long it is stored for a node that is away.
+ * @property {string} [application] Which sends it; made at its first use
+ */
+
+/**
+ * @typedef {Object} MobileNode
+ * @property {string} node Its id, 32 hexadecimal digits
+ * @property {boolean} connected Also while its gateway waits for its return
+ * @property {string} gateway Where it is, or was last
+ * @property {number} epoch Rises with each connection
+ * @property {boolean} is_revoked Whether an operator has revoked its secret
+ */
+
+/**
+ * @typedef {Object} MobileNodePage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileNode[]} results
+ */
+
+/**
+ * @typedef {Object} MobileSecret
+ * @property {string} node Its id, 32 hexadecimal digits
+ * @property {string} secret 64 hexadecimal digits
+ */
+
+/**
+ * @typedef {Object} MobileSent
+ * @property {string} id Of the message
+ * @property {string} application
+ * @property {string} topic Of the log, which has it
+ * @property {boolean} is_stored Whether the node is away: it is kept until it returns or expires
+ */
+
+/**
+ * @typedef {Object} MobileSubscription
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
+ * @property {string} id
+ * @property {string} application
+ * @property {string} topic
+ * @property {string} node Empty: of all nodes
+ * @property {string} url
+ * @property {string} created
+ */
+
+/**
+ * @typedef {Object} MobileSubscriptionBodyRequest
+ * @property {string} [topic] inbound, or one of the network's allowed_topics
+ * @property {string} [node] Only its messages
+ * @property {string} [application] Which listens; made at its first use
+ * @property {string} [url] Is sent messages by POST
+ */
+
+/**
+ * @typedef {Object} MobileSubscriptionPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileSubscription[]} results
  */
 
 /**
@@ -1896,6 +1985,13 @@
 
 /**
  * @typedef {Object} PubsubSubscription
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  * @property {string} id
  * @property {string} client
  * @property {any[][]} where
@@ -1905,13 +2001,6 @@
  * @property {string} reason Why a broker refused it
  * @property {string} created
  * @property {string | null} ended
- * @property {number} notified Notifications received
- * @property {number} delivered Of these, delivered to the URL
- * @property {number} given_up Of these, not delivered after all attempts
- * @property {string | null} last_notified
- * @property {string | null} last_failure
- * @property {string} failure The last failure of a delivery
- * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  */
 
 /**
@@ -2580,6 +2669,13 @@
 
 /**
  * @typedef {Object} Subscription
+ * @property {number} notified Notifications received
+ * @property {number} delivered Of these, delivered to the URL
+ * @property {number} given_up Of these, not delivered after all attempts
+ * @property {string | null} last_notified
+ * @property {string | null} last_failure
+ * @property {string} failure The last failure of a delivery
+ * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  * @property {string} id
  * @property {string} client Its consumer
  * @property {number | null} number Given by its consumer, in ContextML
@@ -2593,13 +2689,6 @@
  * @property {string} reason Why it was refused
  * @property {string} created
  * @property {string | null} ended
- * @property {number} notified Notifications received
- * @property {number} delivered Of these, delivered to the URL
- * @property {number} given_up Of these, not delivered after all attempts
- * @property {string | null} last_notified
- * @property {string | null} last_failure
- * @property {string} failure The last failure of a delivery
- * @property {string} stream Its notifications as server-sent events; of a new one, from the first on
  */
 
 /**

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import Body, ObjectField
+from brokerweb.hosting.shapes import DeliveredSerializer
 from brokerweb.systems.federation.models import HostedSubscription, SubscriptionState
 from overlay.systems.federation.wire.values import Priority
 
@@ -45,7 +47,7 @@ class SubscriptionBody(Body):
     )
 
 
-class SubscriptionSerializer(serializers.Serializer):
+class SubscriptionSerializer(DeliveredSerializer):
     id = serializers.CharField()
     client = serializers.CharField(help_text="Its consumer")
     number = serializers.IntegerField(allow_null=True, help_text="Given by its consumer, in ContextML")
@@ -59,23 +61,11 @@ class SubscriptionSerializer(serializers.Serializer):
     reason = serializers.CharField(help_text="Why it was refused")
     created = serializers.DateTimeField()
     ended = serializers.DateTimeField(allow_null=True)
-    notified = serializers.IntegerField(help_text="Notifications received")
-    delivered = serializers.IntegerField(help_text="Of these, delivered to the URL")
-    given_up = serializers.IntegerField(help_text="Of these, not delivered after all attempts")
-    last_notified = serializers.DateTimeField(allow_null=True)
-    last_failure = serializers.DateTimeField(allow_null=True)
-    failure = serializers.CharField(help_text="The last failure of a delivery")
-    stream = serializers.CharField(help_text="Its notifications as server-sent events; of a new one, from the first on")
 
-    def to_representation(self, row: HostedSubscription) -> Any:
-        names = ("number", "scopes", "expression", "expires", "url", "state", "reason", "created", "ended")
-        counts = ("notified", "delivered", "given_up", "last_notified", "last_failure", "failure")
-        shown = {name: getattr(row, name) for name in (*names, *counts)}
-        words = {"priority": PRIORITIES[row.priority], "kind": "once" if row.once else "stream"}
-        stream = f"/api/networks/{row.client.network_id}/stream/?subscription={row.pk}"
-        if begins := self.context.get("begins"):
-            stream += f"&last_event_id={begins}"
-        return super().to_representation({"id": row.pk, "client": row.client.name, "stream": stream, **shown, **words})
+    names = ("number", "scopes", "expression", "expires", "url", "state", "reason", "created", "ended")
+
+    def words(self, row: HostedSubscription) -> Mapping[str, Any]:
+        return {"priority": PRIORITIES[row.priority], "kind": "once" if row.once else "stream"}
 
 
 class SubscriptionPage(serializers.Serializer):

@@ -17,6 +17,7 @@ from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.systems.silbops.doors import rows
 from brokerweb.systems.silbops.doors.hosted import HostedClient, told
 from brokerweb.systems.silbops.doors.problems import ERRORS
+from brokerweb.systems.silbops.doors.rows import ROWS
 from brokerweb.systems.silbops.doors.sites import Place, place_of
 from brokerweb.systems.silbops.models import SilbopsSubscription, State
 from overlay.systems.silbops.clients.events import Notified
@@ -28,13 +29,13 @@ class SilbopsHost(Host[Place]):
     errors = ERRORS
 
     def is_any(self) -> bool:
-        return rows.is_any()
+        return ROWS.is_any()
 
     def due(self, now: datetime, used: Sequence[str]) -> Sequence[Due]:
-        return rows.due()
+        return ROWS.due()
 
     def one_due(self, id: str) -> Due | None:
-        return rows.one_due(id)
+        return ROWS.one_due(id)
 
     def store(self, tallies: Sequence[tuple[str, Tally]], ended: Sequence[Ending]) -> None:
         add(SilbopsSubscription, tallies)

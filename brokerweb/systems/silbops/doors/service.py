@@ -18,6 +18,7 @@ from brokerweb.systems.silbops.doors import rows
 from brokerweb.systems.silbops.doors.documents import read_by
 from brokerweb.systems.silbops.doors.host import HOST
 from brokerweb.systems.silbops.doors.problems import ERRORS, as_rest
+from brokerweb.systems.silbops.doors.rows import ROWS
 from brokerweb.systems.silbops.models import SilbopsClient, SilbopsSubscription
 from overlay.core.errors import InvalidSetting
 from overlay.systems.silbops.content.values import Value
@@ -41,7 +42,7 @@ def set_client(caller: Caller, name: str, fields: Mapping[str, Any]) -> SilbopsC
     """Its ``context`` and ``broker``, as far as they are given. Returns once a broker has them."""
     if (broker := fields.get("broker")) is not None:
         broker_index.below(caller.snapshot.servers, broker)
-    row = rows.kept(caller.network, caller.user, name)
+    row = ROWS.kept(caller.network, caller.user, name)
     former = rows.change(row, **fields)
     try:
         _run(HOST.use(caller.snapshot, row.pk))
@@ -53,7 +54,7 @@ def set_client(caller: Caller, name: str, fields: Mapping[str, Any]) -> SilbopsC
 
 def unregister(caller: Caller, name: str) -> None:
     """With its subscriptions."""
-    row = rows.client(caller.network, caller.user, name)
+    row = ROWS.client(caller.network, caller.user, name)
     id = row.pk
     row.delete()
     _run(HOST.unregister(id))
@@ -67,10 +68,10 @@ def subscribe(
 ) -> SilbopsSubscription:
     """Returns once a broker has it. ``context``: of its client from now on; ``None``: as it is."""
     check_url(url)
-    of = rows.kept(caller.network, caller.user, client)
+    of = ROWS.kept(caller.network, caller.user, client)
     if context is not None:
         of = set_client(caller, client, {"context": context})
-    row = rows.subscribe(of, where, scope, url)
+    row = ROWS.subscribe(of, where=list(where), scope=scope, url=url)
     try:
         _run(HOST.subscribe(caller.snapshot, row))
     except BaseException:
@@ -86,7 +87,7 @@ def position(caller: Caller) -> str:
 
 def unsubscribe(client: str, ids: Sequence[str]) -> None:
     """``client``: the id of its row."""
-    rows.remove(ids)
+    ROWS.remove(ids)
     _run(HOST.withdraw(client, ids))
 
 
@@ -116,7 +117,7 @@ def offered(caller: Caller, client: str, one: Publication) -> SilbopsClient:
     settings = SYSTEM.read_settings(caller.snapshot.settings)
     if one.scope and (settings.is_siena or not settings.publisher_scope):
         raise InvalidSetting("scope", "publishers have functions only in networks with publisher_scope")
-    row = rows.kept(caller.network, caller.user, client)
+    row = ROWS.kept(caller.network, caller.user, client)
     rows.offer(row, one.context, read_by(one.scope))
     return row
 

@@ -8,7 +8,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import Body, ObjectField
-from brokerweb.systems.silbops.models import SilbopsClient, SilbopsSubscription, State
+from brokerweb.hosting.shapes import DeliveredSerializer
+from brokerweb.systems.silbops.models import SilbopsClient, State
 
 NAME: dict[str, Any] = {"min_length": 1, "max_length": 64}
 SUBSCRIBER, PUBLISHER = "subscriber", "publisher"
@@ -55,7 +56,7 @@ class PubsubSubscriptionBody(Body):
     url = serializers.CharField(required=False, default="", allow_blank=True, help_text="Is sent notifications by POST")
 
 
-class PubsubSubscriptionSerializer(serializers.Serializer):
+class PubsubSubscriptionSerializer(DeliveredSerializer):
     id = serializers.CharField()
     client = serializers.CharField()
     where: Any = ConstraintsField()
@@ -65,22 +66,8 @@ class PubsubSubscriptionSerializer(serializers.Serializer):
     reason = serializers.CharField(help_text="Why a broker refused it")
     created = serializers.DateTimeField()
     ended = serializers.DateTimeField(allow_null=True)
-    notified = serializers.IntegerField(help_text="Notifications received")
-    delivered = serializers.IntegerField(help_text="Of these, delivered to the URL")
-    given_up = serializers.IntegerField(help_text="Of these, not delivered after all attempts")
-    last_notified = serializers.DateTimeField(allow_null=True)
-    last_failure = serializers.DateTimeField(allow_null=True)
-    failure = serializers.CharField(help_text="The last failure of a delivery")
-    stream = serializers.CharField(help_text="Its notifications as server-sent events; of a new one, from the first on")
 
-    def to_representation(self, row: SilbopsSubscription) -> Any:
-        names = ("where", "scope", "url", "state", "reason", "created", "ended")
-        counts = ("notified", "delivered", "given_up", "last_notified", "last_failure", "failure")
-        shown = {name: getattr(row, name) for name in (*names, *counts)}
-        stream = f"/api/networks/{row.client.network_id}/stream/?subscription={row.pk}"
-        if begins := self.context.get("begins"):
-            stream += f"&last_event_id={begins}"
-        return super().to_representation({"id": row.pk, "client": row.client.name, "stream": stream, **shown})
+    names = ("where", "scope", "url", "state", "reason", "created", "ended")
 
 
 class PubsubPublicationBody(Body):

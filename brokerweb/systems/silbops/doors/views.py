@@ -11,8 +11,9 @@ from rest_framework.response import Response
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.resources import IDEMPOTENCY_KEY, created
 from brokerweb.hosting.views import PAGED, OfNetwork, page
-from brokerweb.systems.silbops.doors import rows, service, shapes
+from brokerweb.systems.silbops.doors import service, shapes
 from brokerweb.systems.silbops.doors.documents import publication_of, scope_of, values_of, where_of
+from brokerweb.systems.silbops.doors.rows import ROWS
 from brokerweb.systems.silbops.doors.service import Publication
 from brokerweb.systems.silbops.doors.why import why
 from overlay.core.errors import InvalidSetting
@@ -32,7 +33,7 @@ class ClientListView(OfSilbops):
     def get(self, request: Request, pk: str) -> Response:
         """Clients that this account has in a network of SilboPS by way of HTTP."""
         caller = self.caller(request, pk)
-        return Response(page(request, rows.clients(caller.network, caller.user), shapes.PubsubClientSerializer))
+        return Response(page(request, ROWS.clients(caller.network, caller.user), shapes.PubsubClientSerializer))
 
 
 class ClientView(OfSilbops):
@@ -42,7 +43,7 @@ class ClientView(OfSilbops):
     def get(self, request: Request, pk: str, name: str) -> Response:
         """One client."""
         caller = self.caller(request, pk)
-        found = rows.client(caller.network, caller.user, name)
+        found = ROWS.client(caller.network, caller.user, name)
         return Response(shapes.PubsubClientSerializer(found).data)
 
     @extend_schema(
@@ -80,7 +81,7 @@ class SubscriptionListView(OfSilbops):
     def get(self, request: Request, pk: str) -> Response:
         """Subscriptions of this account in a network of SilboPS."""
         caller = self.caller(request, pk)
-        found = rows.of_account(caller.network, caller.user)
+        found = ROWS.of_account(caller.network, caller.user)
         return Response(page(request, found, shapes.PubsubSubscriptionSerializer))
 
     @extend_schema(
@@ -111,14 +112,14 @@ class SubscriptionView(OfSilbops):
     def get(self, request: Request, pk: str, subscription: str) -> Response:
         """One subscription, with what became of its notifications."""
         caller = self.caller(request, pk)
-        found = rows.subscription(caller.network, caller.user, subscription)
+        found = ROWS.subscription(caller.network, caller.user, subscription)
         return Response(shapes.PubsubSubscriptionSerializer(found).data)
 
     @extend_schema(operation_id="networks_pubsub_subscription_destroy", request=None, responses={204: None})
     def delete(self, request: Request, pk: str, subscription: str) -> Response:
         """Unsubscribe. What waits to be sent to its URL is not sent."""
         caller = self.caller(request, pk)
-        row = rows.subscription(caller.network, caller.user, subscription)
+        row = ROWS.subscription(caller.network, caller.user, subscription)
         service.unsubscribe(row.client_id, [row.pk])
         return Response(status=204)
 
@@ -158,7 +159,7 @@ class WhyView(OfSilbops):
         one = Publication(*publication_of(body))
         about = None
         if "subscription" in body:
-            about = rows.subscription(caller.network, caller.user, body["subscription"])
+            about = ROWS.subscription(caller.network, caller.user, body["subscription"])
         found: dict[str, Any] = why(caller, body["client"], one, about)
         return Response(shapes.PubsubWhySerializer(found).data)
 

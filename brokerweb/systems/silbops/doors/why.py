@@ -8,6 +8,7 @@ from typing import Any
 from brokerweb.hosting.views import Caller
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.systems.silbops.doors import rows, service
+from brokerweb.systems.silbops.doors.rows import ROWS
 from brokerweb.systems.silbops.doors.service import Publication
 from brokerweb.systems.silbops.models import SilbopsSubscription
 from overlay.core.addresses import Address
@@ -54,7 +55,7 @@ class _Own:
 
     def __init__(self, caller: Caller) -> None:
         self._names = rows.named(caller.network, caller.user)
-        self._ids = service.known(list(rows.of_account(caller.network, caller.user)))
+        self._ids = service.known(list(ROWS.of_account(caller.network, caller.user)))
 
     def told(self, broker: str, answer: Mapping[str, Any]) -> dict[str, Any]:
         return {

@@ -18,6 +18,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from waxwing.contextnets import Heard, MobileMessage, MobileNode, MobileSubscription, SentMessage
 from waxwing.contexts import Change, delete, get, put
 from waxwing.errors import (
     ApiError,
@@ -68,9 +69,13 @@ __all__ = [
     "Context",
     "Experiment",
     "Found",
+    "Heard",
     "InvalidMessage",
     "Judged",
     "Launch",
+    "MobileMessage",
+    "MobileNode",
+    "MobileSubscription",
     "Network",
     "NoConnection",
     "NotAllowed",
@@ -89,6 +94,7 @@ __all__ = [
     "Retry",
     "Run",
     "RunFailed",
+    "SentMessage",
     "Stored",
     "Study",
     "Subscription",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from waxwing.calls import Call, at, call
 from waxwing.errors import InvalidMessage
 from waxwing.records import Raw, Record
 from waxwing.sse import Event
+from waxwing.subscriptions import NOTIFICATION, Subscribed, told
 
-NOTIFICATION, ENDED, RESET = EVENTS = ("notification", "ended", "reset")
-"""Events of a stream; others are about the stream itself."""
 VALID_MS = 120_000
 """Of what is published, unless its caller says otherwise."""
 Moment = datetime | str
@@ -23,10 +21,9 @@ Moment = datetime | str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subscription(Record):
+class Subscription(Subscribed):
     """``raw`` has its priority and the failures of its webhook."""
 
-    id: str = ""
     client: str = ""
     """Its consumer."""
     scopes: tuple[str, ...] = ()
@@ -35,23 +32,9 @@ class Subscription(Record):
     kind: str = ""
     """once, stream"""
     expires: datetime | None = None
-    url: str = ""
     state: str = ""
     """active, satisfied, expired, refused"""
     reason: str = ""
-    notified: int = 0
-    """Notifications received."""
-    delivered: int = 0
-    """Of these, to its URL."""
-    given_up: int = 0
-    """Of these, not delivered."""
-    created: datetime | None = None
-    stream: str = field(default="", repr=False)
-
-    @property
-    def last_id(self) -> str:
-        """Of a new one: the event before its first notification, where ``watch`` begins. Else empty."""
-        return parse_qs(urlsplit(self.stream).query).get("last_event_id", [""])[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,30 +114,11 @@ def querying(network: str, scopes: Sequence[str], more: Raw) -> Call:
     return call("POST", path(network, "query"), body={"scopes": list(scopes), **told(more)})
 
 
-def ids_of(subscriptions: Subscription | str | Iterable[Subscription | str]) -> dict[str, str]:
-    """The ``last_id`` of each, by id. Raises ``InvalidMessage``."""
-    several = [subscriptions] if isinstance(subscriptions, Subscription | str) else subscriptions
-    found = {one if isinstance(one, str) else one.id: "" if isinstance(one, str) else one.last_id for one in several}
-    if not found:
-        raise InvalidMessage("there is no subscription to watch")
-    return found
-
-
-def watching(network: str, ids: Iterable[str], last_id: str) -> Call:
-    headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last_id} if last_id else {})}
-    return call("GET", path(network, "stream"), query={"subscription": list(ids)}, headers=headers)
-
-
 def event(one: Event) -> Told:
     raw = json.loads(one.data)
     about = {name: str(raw[name]) for name in ("subscription", "end", "reason") if name in raw}
     notification = Notification.of(raw["notification"]) if one.name == NOTIFICATION else None
     return Told(id=one.id, kind=one.name, notification=notification, raw=raw, **about)
-
-
-def told(fields: Raw) -> dict[str, Any]:
-    """Those that are given."""
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def time_text(at: Moment) -> str:

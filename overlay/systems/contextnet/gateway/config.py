@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from overlay.systems.contextnet.gateway.credentials import Credentials
 from overlay.systems.contextnet.gateway.settings import GatewaySettings
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message
@@ -19,6 +20,9 @@ class GatewayConfig:
     secret_of: Callable[[bytes], Secret | None]
     """Of a node; ``None``: it is not known. Asked for each HELLO, and every few seconds of each node
     that is connected."""
+    credentials: Credentials | None = None
+    """That ``secret_of`` asks, which learns from the log what operators revoke; ``None``: in runs they revoke nothing.
+    """
     ping_period_s: int = 20
     ping_window_ms: int = 2_000
     """Until the PoA manager says otherwise."""

@@ -28,7 +28,7 @@ from overlay.systems.contextnet.gateway.station import Station
 from overlay.systems.contextnet.names import DRAIN
 from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.names import gateway_topic
-from overlay.systems.contextnet.records.records import GroupReport, Reason
+from overlay.systems.contextnet.records.records import Credential, GroupReport, Reason
 from overlay.systems.contextnet.transport import events
 from overlay.systems.cores import Usage
 
@@ -69,6 +69,7 @@ class Gateway(Station):
             names.GATEWAY_LIST: self.gateways.read,
             names.PING_CONFIG: self.pings.configure,
             names.HANDOVER: self.gateways.hand_over,
+            names.CREDENTIALS: self._learn_credential,
         }
         self._hears: dict[type, Callable[[Any], None]] = {
             events.Arrived: self.inbound.arrived,
@@ -105,6 +106,7 @@ class Gateway(Station):
             *([Subscription(names.OUTBOUND, group, Start.NEWEST)] if self.config.is_everyone else []),
             *(Subscription(topic, group, Start.NEWEST) for topic in (*_TO_MANY, names.HANDOVER)),
             *(Subscription(topic, group, Start.WHOLE) for topic in (*_WHOLE, names.PING_CONFIG)),
+            *([Subscription(names.CREDENTIALS, group, Start.WHOLE)] if self.config.credentials else []),
             Subscription(names.GATEWAY_LIST, group, Start.WHOLE, LIST_AGE_S),
         )
 
@@ -145,6 +147,12 @@ class Gateway(Station):
     def _learn_groups(self, record: Record) -> None:
         found: GroupReport = codec.read(record.topic, record.value)
         self.groups.learn(found)
+
+    def _learn_credential(self, record: Record) -> None:
+        found: Credential = codec.read(record.topic, record.value)
+        if self.config.credentials is not None:
+            self.config.credentials.learn(found)
+            self._revocation.check(found.node)
 
     @property
     def is_ready(self) -> bool:

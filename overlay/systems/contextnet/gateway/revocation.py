@@ -20,7 +20,7 @@ class Revocation:
 
     def begin(self) -> None:
         station = self._station
-        self._round = Round(list(station.end.members), station.now, PERIOD, self._check)
+        self._round = Round(list(station.end.members), station.now, PERIOD, self.check)
         station.timers.set("revocations", station.now + PERIOD)
         self.tick()
 
@@ -32,6 +32,7 @@ class Revocation:
         secret = self._station.config.secret_of(node)
         return secret is None or secret.is_revoked
 
-    def _check(self, node: bytes) -> None:
-        if self.is_revoked(node):
+    def check(self, node: bytes) -> None:
+        """Close its connection, if it has one that it may not have."""
+        if node in self._station.end.members and self.is_revoked(node):
             self._station.end.close(node, Close.PROTOCOL, self._station.now)

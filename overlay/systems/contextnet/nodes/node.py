@@ -25,7 +25,7 @@ from overlay.systems.contextnet.records.codec import BadRecord, read_message, wr
 from overlay.systems.contextnet.records.records import Message
 from overlay.systems.contextnet.transport.budget import Budget
 from overlay.systems.contextnet.transport.controls import Gateway, read_gateway_list, read_hand_over
-from overlay.systems.contextnet.transport.events import Acknowledged, Arrived, Ended, Opened
+from overlay.systems.contextnet.transport.events import Acknowledged, Arrived, Ended, Opened, Refused
 from overlay.systems.contextnet.transport.layouts import BadPacket
 from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Close, Kind
@@ -112,6 +112,11 @@ class MobileNode:
     def is_open(self) -> bool:
         return self._end.is_open
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether the gateway that it tries has answered, without accepting it so far."""
+        return self._end.is_heard
+
     def turn_on(self, now: int, gateways: tuple[Address, ...] = ()) -> None:
         """Connect. ``gateways``: those to try until it was told others."""
         self._known = gateways or self._known
@@ -186,6 +191,8 @@ class MobileNode:
                 self._opened(event, now)
             elif isinstance(event, Ended):
                 self._told.append(Parted(event.reason.value))
+            elif isinstance(event, Refused):
+                self._told.append(event)
 
     def _arrived(self, event: Arrived, now: int) -> None:
         try:

@@ -9,13 +9,13 @@ HELLO_POA, PING_CONFIG, LOAD_REPORT = "hello_poa", "ping_config", "load_report"
 CONNECTION_REPORT, GATEWAY_LIST, HANDOVER = "connection_report", "gw_list", "handover"
 UNSENT, CONTEXT_REPORT, GROUPS = "unsent", "context_report", "group_advertisement"
 INBOUND, OUTBOUND, GROUPCAST, BROADCAST = "inbound", "outbound", "groupcast", "broadcast"
-PRESENCE, DISCARDED, REJECTED = "presence", "discarded", "rejected"
+PRESENCE, CREDENTIALS, DISCARDED, REJECTED = "presence", "credentials", "discarded", "rejected"
 MQTT_DOWN: Final = "mqtt_down"
 """Messages to clients of MQTT; its keys are their ids."""
 
 OF_POA: Final = (HELLO_POA, PING_CONFIG, LOAD_REPORT, CONNECTION_REPORT, GATEWAY_LIST, HANDOVER)
 """One partition each, so that one PoA manager acts and the others stand by."""
-COMPACTED: Final = (GROUPS, PRESENCE)
+COMPACTED: Final = (GROUPS, PRESENCE, CREDENTIALS)
 OTHERS: Final = (UNSENT, CONTEXT_REPORT, OUTBOUND, GROUPCAST, BROADCAST, DISCARDED, REJECTED)
 
 

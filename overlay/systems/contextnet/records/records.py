@@ -199,6 +199,16 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True)
+class Credential:
+    """Which secret of a node is valid, if it is not its first one."""
+
+    node: bytes
+    generation: int
+    """How many of its secrets were revoked before."""
+    is_revoked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Discarded:
     """In ``discarded``: what the store dropped."""
 

@@ -204,6 +204,17 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
         (OF_NODE, GATEWAY, OF_EPOCH, Field("connected", BOOLEAN, "Open or lingering.")),
     ),
     Layout(
+        r.Credential,
+        names.CREDENTIALS,
+        "operator → every gateway, MQTT proxy",
+        "Which secret of a node is valid.",
+        (
+            OF_NODE,
+            Field("generation", COUNT, "How many of its secrets were revoked before."),
+            Field("is_revoked", BOOLEAN, "Whether this one is as well."),
+        ),
+    ),
+    Layout(
         r.Discarded,
         names.DISCARDED,
         "store → whoever wants to know",

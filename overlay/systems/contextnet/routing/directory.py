@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from overlay.log.node import Assignment, Start, Subscription
@@ -39,10 +39,10 @@ class Directory:
     def __init__(self, settings: RoutingSettings, reader: str) -> None:
         """``reader``: the name of a group that no other reader is in."""
         self.is_everyone = settings.routing == EVERYONE
-        topics = () if self.is_everyone else (PRESENCE, GATEWAY_LIST)
-        self.subscriptions = tuple(Subscription(topic, reader, Start.WHOLE) for topic in topics)
+        self.topics = () if self.is_everyone else (PRESENCE, GATEWAY_LIST)
+        self.subscriptions = tuple(Subscription(topic, reader, Start.WHOLE) for topic in self.topics)
         self.gateways = ListedGateways()
-        self._ready = Ready(topics)
+        self._ready = Ready(self.topics)
         self._nodes: dict[bytes, Presence] = {}
 
     @property
@@ -69,6 +69,11 @@ class Directory:
             self.gateways.heard(found, record.appended_us)
         elif is_newer(found, self._nodes.get(found.node)):
             self._nodes[found.node] = found
+
+    @property
+    def nodes(self) -> Mapping[bytes, Presence]:
+        """The newest known of each node that was ever connected."""
+        return self._nodes
 
     def where(self, node: bytes) -> Presence | None:
         """The newest known of a node."""

@@ -47,6 +47,12 @@ class Dial(Owner):
     def is_active(self) -> bool:
         return self._at != NEVER
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether a gateway wanted a proof of our address: so it is one, and if it stays silent then, our secret is
+        another than it knows."""
+        return bool(self._cookie)
+
     def begin(self, gateways: tuple[Address, ...], *, once: bool = False) -> None:
         """Try these in their order, from now on; or only once."""
         self._gateways, self._place, self._cycles, self.is_once = gateways, 0, 0, once

@@ -59,6 +59,11 @@ class NodeEnd(Station):
     def is_open(self) -> bool:
         return self._connection is not None
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether the gateway that it tries has answered, without accepting it so far."""
+        return self._dial.is_heard
+
     # ---- for the user
 
     def connect(self, gateways: tuple[Address, ...], now: int) -> None:

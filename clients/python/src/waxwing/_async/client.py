@@ -11,6 +11,7 @@ import httpx
 from waxwing import calls, config
 from waxwing._async import lists
 from waxwing._async.context import AsyncContextOf
+from waxwing._async.contextnet import AsyncContextNetOf
 from waxwing._async.experiments import AsyncExperiments, AsyncRuns
 from waxwing._async.federation import AsyncFederationOf
 from waxwing._async.resources import AsyncNetworks, AsyncReports, AsyncStudies, AsyncTopologies
@@ -52,6 +53,10 @@ class AsyncClient:
     def federation(self, network: str) -> AsyncFederationOf:
         """The federated brokers of a network, by its id."""
         return self.networks.federation(network)
+
+    def contextnet(self, network: str) -> AsyncContextNetOf:
+        """The mobile nodes of a network of ContextNet, by its id."""
+        return self.networks.contextnet(network)
 
     async def api(
         self,

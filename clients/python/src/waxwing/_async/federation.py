@@ -12,6 +12,7 @@ from waxwing._async.transport import AsyncTransport
 from waxwing.calls import Call, call
 from waxwing.federations import Found, Moment, Notification, Provider, Subscription, Told, path
 from waxwing.records import Records, all_of
+from waxwing.subscriptions import ENDED, EVENTS, ids_of, watching
 
 
 class AsyncFederationOf:
@@ -141,18 +142,18 @@ class AsyncFederationOf:
         replaced. After ``reset``, as after a restart of the server, events are missing: ``subscription`` has the state.
         Raises ``ApiError`` for what the server refuses, ``NoConnection`` after ``Retry.attempts`` failures in a row.
         """
-        begins = federations.ids_of(subscriptions)
+        begins = ids_of(subscriptions)
         last_id, left = last_id or next(iter(begins.values())), set(begins)
 
         def asked(after: str) -> Call:
-            return federations.watching(self.network, begins, after)
+            return watching(self.network, begins, after)
 
-        found = streams.events(self._transport, asked, federations.EVENTS, last_id=last_id, silence_s=silence_s)
+        found = streams.events(self._transport, asked, EVENTS, last_id=last_id, silence_s=silence_s)
         async with contextlib.aclosing(found) as events:
             async for event in events:
                 told = federations.event(event)
                 yield told
-                if told.kind == federations.ENDED:
+                if told.kind == ENDED:
                     left.discard(told.subscription)
                     if not left:
                         return

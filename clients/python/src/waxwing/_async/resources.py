@@ -6,6 +6,7 @@ from typing import Any
 
 from waxwing._async import lists, waits
 from waxwing._async.context import AsyncContextOf
+from waxwing._async.contextnet import AsyncContextNetOf
 from waxwing._async.federation import AsyncFederationOf
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import at, call, segment
@@ -97,6 +98,9 @@ class AsyncNetworks:
 
     def federation(self, network: str) -> AsyncFederationOf:
         return AsyncFederationOf(self._transport, network)
+
+    def contextnet(self, network: str) -> AsyncContextNetOf:
+        return AsyncContextNetOf(self._transport, network)
 
     async def _do(self, network: str, what: str) -> Network:
         return Network.of((await self._transport.send(call("POST", at("networks", network, what), body={}))).data)

@@ -12,6 +12,7 @@ import httpx
 from waxwing import calls, config
 from waxwing._sync import lists
 from waxwing._sync.context import ContextOf
+from waxwing._sync.contextnet import ContextNetOf
 from waxwing._sync.experiments import Experiments, Runs
 from waxwing._sync.federation import FederationOf
 from waxwing._sync.resources import Networks, Reports, Studies, Topologies
@@ -53,6 +54,10 @@ class Client:
     def federation(self, network: str) -> FederationOf:
         """The federated brokers of a network, by its id."""
         return self.networks.federation(network)
+
+    def contextnet(self, network: str) -> ContextNetOf:
+        """The mobile nodes of a network of ContextNet, by its id."""
+        return self.networks.contextnet(network)
 
     def api(
         self,

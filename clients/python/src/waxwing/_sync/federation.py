@@ -13,6 +13,7 @@ from waxwing._sync.transport import Transport
 from waxwing.calls import Call, call
 from waxwing.federations import Found, Moment, Notification, Provider, Subscription, Told, path
 from waxwing.records import Records, all_of
+from waxwing.subscriptions import ENDED, EVENTS, ids_of, watching
 
 
 class FederationOf:
@@ -142,18 +143,18 @@ class FederationOf:
         replaced. After ``reset``, as after a restart of the server, events are missing: ``subscription`` has the state.
         Raises ``ApiError`` for what the server refuses, ``NoConnection`` after ``Retry.attempts`` failures in a row.
         """
-        begins = federations.ids_of(subscriptions)
+        begins = ids_of(subscriptions)
         last_id, left = last_id or next(iter(begins.values())), set(begins)
 
         def asked(after: str) -> Call:
-            return federations.watching(self.network, begins, after)
+            return watching(self.network, begins, after)
 
-        found = streams.events(self._transport, asked, federations.EVENTS, last_id=last_id, silence_s=silence_s)
+        found = streams.events(self._transport, asked, EVENTS, last_id=last_id, silence_s=silence_s)
         with contextlib.closing(found) as events:
             for event in events:
                 told = federations.event(event)
                 yield told
-                if told.kind == federations.ENDED:
+                if told.kind == ENDED:
                     left.discard(told.subscription)
                     if not left:
                         return

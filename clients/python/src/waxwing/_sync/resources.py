@@ -7,6 +7,7 @@ from typing import Any
 
 from waxwing._sync import lists, waits
 from waxwing._sync.context import ContextOf
+from waxwing._sync.contextnet import ContextNetOf
 from waxwing._sync.federation import FederationOf
 from waxwing._sync.transport import Transport
 from waxwing.calls import at, call, segment
@@ -98,6 +99,9 @@ class Networks:
 
     def federation(self, network: str) -> FederationOf:
         return FederationOf(self._transport, network)
+
+    def contextnet(self, network: str) -> ContextNetOf:
+        return ContextNetOf(self._transport, network)
 
     def _do(self, network: str, what: str) -> Network:
         return Network.of((self._transport.send(call("POST", at("networks", network, what), body={}))).data)

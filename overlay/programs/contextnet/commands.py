@@ -1,0 +1,31 @@
+"""The commands of ContextNet: their arguments, errors and exit codes."""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
+
+from overlay.programs.arguments import OneLineParser, add_deadline
+from overlay.programs.contextnet import moving, using
+from overlay.programs.contextnet.logs import NotFound
+from overlay.programs.contextnet.node import Refused
+from overlay.programs.questions import NoAnswer
+from overlay.programs.running import EPILOG, carry_out
+
+
+def main(name: str, arguments: list[str]) -> int:
+    parser = OneLineParser(prog=f"overlay contextnet {name}", epilog=EPILOG)
+    add, run = _COMMANDS[name]
+    add(parser)
+    add_deadline(parser)
+    refused, wrong = (Refused, NotFound), (ArgumentTypeError,)
+    return carry_out(parser, arguments, run, unanswered=(NoAnswer,), refused=refused, wrong=wrong)
+
+
+_COMMANDS: dict[str, tuple[Callable[[OneLineParser], None], Callable[[Namespace], bool]]] = {
+    "node": (moving.add_node, moving.run),
+    "send": (using.add_sending, using.send),
+    "listen": (using.add_listening, using.listen),
+    "nodes": (using.add_listing, using.nodes),
+}
+"""What adds its arguments; what runs it, and returns whether anything was done or found."""
