@@ -124,9 +124,10 @@ class Application(LogMember):
         self.append(route.topic, node, codec.write(value), then)
         return route
 
-    def tell(self, client: str, message: Message, then: Callable[[], None] | None = None) -> None:
-        """To a client of MQTT. One that is away gets nothing."""
+    def tell(self, client: str, message: Message, then: Callable[[], None] | None = None) -> str:
+        """To a client of MQTT. One that is away gets nothing. Returns the topic."""
         self.append(MQTT_DOWN, client.encode(), codec.write(Outbound(message)), then)
+        return MQTT_DOWN
 
     def cast(self, message: Message, then: Callable[[], None] | None = None) -> str:
         """To the group that is its destination, or to all. Nodes that are away get nothing. Returns the topic."""
