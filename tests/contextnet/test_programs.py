@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from queue import Queue
 from typing import Any
 
+import paho.mqtt.client as paho
 import pytest
+from paho.mqtt.enums import CallbackAPIVersion
 
 from overlay.programs.contextnet import commands
 from overlay.programs.contextnet.application import Application
@@ -17,6 +20,7 @@ from overlay.programs.running import DONE, FAILED, UNANSWERED, WRONG_USAGE
 from overlay.runtime.logs import instance
 from overlay.systems.contextnet import message_json
 from overlay.systems.contextnet.nodes.node import Received
+from overlay.systems.contextnet.records.records import Credential
 from tests.contextnet.standing import Standing, standing
 from tests.waiting import BOUND_S
 
@@ -25,7 +29,7 @@ BUS, TRAM = b"bus".ljust(16, b"-"), b"tram".ljust(16, b"-")
 
 @pytest.fixture(scope="module")
 def network() -> Iterator[Standing]:
-    with instance.own_instance() as url, standing(url, group_fields="line") as network:
+    with instance.own_instance() as url, standing(url, group_fields="line", mqtt_proxies=1) as network:
         yield network
 
 
@@ -155,3 +159,31 @@ def test_what_is_wrong_is_said(network: Standing, capsys: Any, monkeypatch: Any)
 
     with pytest.raises(NoAnswer, match="did not answer"):
         asyncio.run(enter())
+
+
+def test_an_application_answers_a_client_of_mqtt_until_its_secret_is_revoked(network: Standing) -> None:
+    client = paho.Client(CallbackAPIVersion.VERSION2, TRAM.hex(), protocol=paho.MQTTv311)
+    client.username_pw_set("a tram", network.secret(TRAM).hex())
+    client.reconnect_delay_set(1, 1)
+    answers, refused = Queue[bytes](), Queue[str]()
+    client.on_message = lambda _, data, message: answers.put(message.payload)
+    client.on_connect_fail = client.on_disconnect = lambda *_: None
+    client.on_connect = lambda *said: refused.put(str(said[3])) if said[3].is_failure else None
+    client.on_subscribe = lambda *_: client.publish("trams/7", b"at the station", qos=1)
+
+    async def story() -> None:
+        async with Application(network.log, topics=["mqtt.inbound"], group="trams", within_s=BOUND_S) as application:
+            client.connect(*network.addresses[network.names.index("mqtt-0")])
+            client.subscribe(f"clients/{TRAM.hex()}")
+            client.loop_start()
+            heard = await anext(application.messages())
+            assert heard.message.destination == "trams/7"
+            sent = await application.answer(heard.message, b"on to the depot")
+            assert sent.topic == "mqtt_down"
+            assert await asyncio.to_thread(answers.get, timeout=BOUND_S) == b"on to the depot"
+            await asyncio.to_thread(network.log.tell, Credential(TRAM, 0, is_revoked=True))
+            assert await asyncio.to_thread(refused.get, timeout=BOUND_S) == "Bad user name or password"
+
+    within(story())
+    client.disconnect()
+    client.loop_stop()

@@ -28,6 +28,7 @@ from overlay.systems.contextnet.applications.application import GROUP, Heard, Te
 from overlay.systems.contextnet.names import APPLICATION
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message, Presence
+from overlay.systems.contextnet.routing.replies import mqtt_client
 from overlay.systems.contextnet.settings import Settings
 
 PATIENCE_S = 10.0
@@ -104,6 +105,14 @@ class Application:
         """To a node; one that is not connected gets it when it returns, within ``ttl_s`` (0: the network's default)."""
         message = self.core.compose(node.hex(), payload, monotonic_ns(), ttl_s=ttl_s, reply_to=reply_to)
         return await self._durable(message, lambda then: self.core.send(node, message, then).topic)
+
+    async def answer(self, message: Message, payload: bytes) -> Sent:
+        """To the sender of a message: a node, or a client of MQTT, which gets nothing if it is away."""
+        client = mqtt_client(message.reply_to)
+        if client is None:
+            return await self.send(bytes.fromhex(message.source), payload)
+        answer = self.core.compose(message.reply_to, payload, monotonic_ns())
+        return await self._durable(answer, lambda then: self.core.tell(client, answer, then))
 
     async def cast(self, group: str, payload: bytes, *, reply_to: str = "") -> Sent:
         """To a group: ``definer/group``, a group of any definer, or ``*`` for all nodes. Those that are away get

@@ -17,6 +17,7 @@ from overlay.runtime.logs.instance import VARIABLE
 from overlay.runtime.logs.port import LogPort
 from overlay.runtime.logs.survey import append, forget, newest, newest_of, partitions_read
 from overlay.runtime.logs.valkey import ValkeyLog
+from overlay.systems.contextnet.mqtt.mapping import PREFIX
 from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.records import Credential, Presence
@@ -47,7 +48,8 @@ class NetworkLog:
 
     def open(self, name: str, core: Any, listened: Iterable[str]) -> LogPort:
         """For one application, which may listen to these topics. Raises ``WaxwingError`` for a wrong URL."""
-        allowed = [topic for topic in listened if topic != names.INBOUND and "." not in topic]
+        shared = (topic for topic in listened if "." not in topic or topic.startswith(PREFIX))
+        allowed = [topic for topic in shared if topic != names.INBOUND]
         topics: tuple[Topic, ...] = names.topics((), (), self.partitions, self.partitions, allowed)
         return ValkeyLog(LogSpec(topics, retention_s=_NEVER_S), self.url, self.network, name, core)
 

@@ -101,7 +101,7 @@ async def _listen(given: Namespace) -> bool:
                     message = heard.message
                     show(message, given.json, topic=heard.topic, gateway=heard.gateway)
                     if given.echo:
-                        await application.send(bytes.fromhex(message.source), message.payload)
+                        await application.answer(message, message.payload)
                     left = None if left is None else left - 1
                     if left == 0:
                         application.settle(heard)

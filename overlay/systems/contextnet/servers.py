@@ -9,7 +9,7 @@ from overlay.core.chance import Chances
 from overlay.journal.facts import Fact
 from overlay.log.topics import Record
 from overlay.systems.contextnet.config import ServerConfig
-from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret, node_secret
+from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret
 from overlay.systems.contextnet.names import DEFINER, GATEWAY, MQTT, MTD, POA
 from overlay.systems.contextnet.rows import Round, Stayed, row, step
 from overlay.systems.roles import Place
@@ -95,12 +95,14 @@ def _definer(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
 
 
 def _mqtt(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:
+    from overlay.systems.contextnet.gateway.credentials import Credentials
     from overlay.systems.contextnet.mqtt.credentials import any_client, with_secrets
     from overlay.systems.contextnet.mqtt.proxy import MqttProxy
 
-    settings, network = config.settings, bytes.fromhex(config.secret)
-    may_connect = any_client if settings.auth == "none" else with_secrets(lambda node: node_secret(network, node))
-    return MqttProxy(place.name, place.address, settings, chances, wall_offset_ns, may_connect)
+    settings, credentials = config.settings, Credentials(bytes.fromhex(config.secret))
+    may_connect = any_client if settings.auth == "none" else with_secrets(credentials.secret_of)
+    learn = credentials.learn if config.can_revoke else None
+    return MqttProxy(place.name, place.address, settings, chances, wall_offset_ns, may_connect, learn)
 
 
 def facts(process: str, role: str, server: Any, zero_ns: int) -> list[Fact]:

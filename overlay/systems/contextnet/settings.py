@@ -53,14 +53,7 @@ class Networks:
 
 
 _CHECKED = (
-    GatewaySettings,
-    PoaSettings,
-    MtdSettings,
-    RoutingSettings,
-    LogSettings,
-    MemorySettings,
-    MqttSettings,
-    Networks,
+    *(GatewaySettings, PoaSettings, MtdSettings, RoutingSettings, LogSettings, MemorySettings, MqttSettings, Networks),
 )
 
 

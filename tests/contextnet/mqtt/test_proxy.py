@@ -12,11 +12,14 @@ from overlay.core.chance import Chances
 from overlay.core.node import SECOND
 from overlay.log.node import Assignment
 from overlay.log.topics import Record
+from overlay.systems.contextnet.gateway.credentials import Credentials as Secrets
+from overlay.systems.contextnet.keys import node_secret
+from overlay.systems.contextnet.mqtt.credentials import with_secrets
 from overlay.systems.contextnet.mqtt.proxy import MqttProxy
 from overlay.systems.contextnet.mqtt.settings import MOST_CONNECT, MOST_IN_FLIGHT, MqttSettings
 from overlay.systems.contextnet.records import codec
-from overlay.systems.contextnet.records.names import MQTT_DOWN
-from overlay.systems.contextnet.records.records import Message, Outbound
+from overlay.systems.contextnet.records.names import CREDENTIALS, MQTT_DOWN
+from overlay.systems.contextnet.records.records import Credential, Message, Outbound
 from tests.contextnet.mqtt import bytes_of as b
 from tests.thorough import examples
 
@@ -214,6 +217,33 @@ def test_a_full_proxy_closes_new_connections_and_a_leaving_one_closes_all():
     lab.collect()
     lab.open(3, b.connect())
     assert lab.closed == [2, 1, 3]
+
+
+def test_a_revoked_secret_ends_the_connection_and_another_one_opens_it():
+    lab, node, known = Lab(), bytes(16), Secrets(bytes(32))
+    lab.proxy = MqttProxy(
+        *("mqtt-0", ("127.0.0.1", 9), MqttSettings(), Chances.streams(1), 0),
+        *(with_secrets(known.secret_of), known.learn),
+    )
+    lab.proxy.assigned([Assignment(topic, "mqtt-0", 0, 0) for topic in (MQTT_DOWN, CREDENTIALS)], 0)
+
+    def open_with(number, generation):
+        password = node_secret(bytes(32), node, generation).hex().encode()
+        return lab.open(number, b.connect(node.hex(), user="a device", password=password))[3]
+
+    def told(position, generation, *, is_revoked):
+        value = codec.write(Credential(node, generation, is_revoked))
+        lab.proxy.receive_records([Record(CREDENTIALS, 0, position, node, value, 1)], 0)
+        lab.collect()
+
+    assert [open_with(1, 0), open_with(2, 1)] == [0, 4]
+    told(1, 0, is_revoked=True)
+    assert lab.closed == [2, 1]
+    assert open_with(3, 0) == 4
+    told(2, 1, is_revoked=False)
+    assert [open_with(4, 0), open_with(5, 1)] == [4, 0]
+    told(3, 1, is_revoked=False)
+    assert lab.closed == [2, 1, 3, 4], "what is told again changes nothing"
 
 
 class Clients(RuleBasedStateMachine):

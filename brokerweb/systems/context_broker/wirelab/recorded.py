@@ -116,7 +116,7 @@ class Collected(RunMessages):
 
     def replay(self, run: Run) -> Replay | None:
         found = messages.overview(files_of(run).messages_path)
-        return found and Replay(found, TITLES, f"/api/runs/{run.pk}/messages/", 10_000, begins=True)
+        return Replay(found, TITLES, f"/api/runs/{run.pk}/messages/", 10_000, begins=True) if found else None
 
 
 def _addressless(row: dict[str, Any]) -> dict[str, Any]:

@@ -23,17 +23,15 @@ from overlay.systems.contextnet.nodes.recent import Recent
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import BROADCAST, GROUPCAST, MQTT_DOWN
 from overlay.systems.contextnet.records.records import ALL, Groupcast, Message, Outbound, Reason, Unsent
-from overlay.systems.contextnet.routing.directory import Directory, Route
+from overlay.systems.contextnet.routing.directory import Directory, Route, Routed
 
 GROUP: Final = "applications"
 """The group of applications that share all messages of nodes."""
 
 
-class Terms(Protocol):
+class Terms(Routed, Protocol):
     """Settings of the network that applications have to know."""
 
-    @property
-    def routing(self) -> str: ...
     @property
     def dedup_ids(self) -> int: ...
     @property
@@ -124,8 +122,8 @@ class Application(LogMember):
         self.append(route.topic, node, codec.write(value), then)
         return route
 
-    def send_to_client(self, client: str, message: Message, then: Callable[[], None] | None = None) -> str:
-        """To a client of MQTT. Returns the topic."""
+    def tell(self, client: str, message: Message, then: Callable[[], None] | None = None) -> str:
+        """To a client of MQTT. One that is away gets nothing. Returns the topic."""
         self.append(MQTT_DOWN, client.encode(), codec.write(Outbound(message)), then)
         return MQTT_DOWN
 

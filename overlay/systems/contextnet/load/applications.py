@@ -125,12 +125,13 @@ class Application(application.Application):
         if message.id in self._received:
             self._report(Repeated(message.id.hex(), self.shared.us(now)), now)
         self._received.add(message.id)
-        if (client := mqtt_client(message.reply_to)) is not None:
-            answer = self.compose(message.reply_to, message.payload, now, id=answer_id(message.id))
-            self.send_to_client(client, answer, lambda: self.settle(heard.record))
-            return
-        answer = self.compose(message.reply_to, self._payload, now, id=answer_id(message.id))
-        self.send(bytes.fromhex(message.reply_to), answer, lambda: self.settle(heard.record))
+        client, id = mqtt_client(message.reply_to), answer_id(message.id)
+        if client is not None:
+            answer = self.compose(message.reply_to, message.payload, now, id=id)
+            self.tell(client, answer, lambda: self.settle(heard.record))
+        else:
+            answer = self.compose(message.reply_to, self._payload, now, id=id)
+            self.send(bytes.fromhex(message.reply_to), answer, lambda: self.settle(heard.record))
 
     @property
     def _payload(self) -> bytes:

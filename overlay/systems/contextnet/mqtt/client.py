@@ -13,6 +13,8 @@ class Client:
         """Of the connection."""
         self.name = ""
         """The client's id; empty before its CONNECT."""
+        self.password: bytes | None = None
+        """With which it has connected."""
         self.stream = Stream()
         self.silence_ns = 0
         """How long it may say nothing."""

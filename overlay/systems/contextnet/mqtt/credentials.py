@@ -7,6 +7,7 @@ from collections.abc import Callable
 from hmac import compare_digest
 
 from overlay.systems.contextnet.records.kinds import ID_BYTES
+from overlay.systems.contextnet.transport.greeting import Secret
 
 Credentials = Callable[[str, bytes | None], bool]
 """Whether a client with this id and password may connect. The name of its user is not looked at."""
@@ -16,14 +17,15 @@ def any_client(client: str, password: bytes | None) -> bool:
     return True
 
 
-def with_secrets(secret_of: Callable[[bytes], bytes]) -> Credentials:
+def with_secrets(secret_of: Callable[[bytes], Secret]) -> Credentials:
     """``secret_of``: the secret of a node."""
 
     def may_connect(client: str, password: bytes | None) -> bool:
         node = _node(client)
         if node is None or password is None:
             return False
-        return compare_digest(password, secret_of(node).hex().encode())
+        secret = secret_of(node)
+        return compare_digest(password, secret.key.hex().encode()) and not secret.is_revoked
 
     return may_connect
 

@@ -8,7 +8,7 @@ Its connections are those of ``overlay.core.streams``::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from overlay.core.addresses import Address
@@ -24,8 +24,8 @@ from overlay.systems.contextnet.mqtt.mapping import mapped
 from overlay.systems.contextnet.mqtt.settings import CONNECT_WAIT, MOST_CONNECT, MOST_HELD, MOST_SILENCE, MqttSettings
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.codec import BadRecord
-from overlay.systems.contextnet.records.names import MQTT_DOWN
-from overlay.systems.contextnet.records.records import Inbound, Message
+from overlay.systems.contextnet.records.names import CREDENTIALS, MQTT_DOWN
+from overlay.systems.contextnet.records.records import Credential, Inbound, Message
 from overlay.systems.contextnet.routing.replies import REPLY_TO_MQTT
 
 MOST_NAME: Final = 64
@@ -41,10 +41,12 @@ class MqttProxy(LogServer):
         chances: Chances,
         wall_offset_ns: int,
         credentials: Credentials = any_client,
+        learn: Callable[[Credential], None] | None = None,
     ) -> None:
+        """``learn`` is told what operators revoke, which ``credentials`` then knows; ``None``: nothing."""
         super().__init__(name, address, chances, wall_offset_ns)
         self._settings, self._pairs = settings, settings.mqtt_pairs
-        self._chance, self._credentials = chances.walks, credentials
+        self._chance, self._credentials, self._learn = chances.walks, credentials, learn
         self._clients: dict[int, Client] = {}
         """By the number of their connection."""
         self._named: dict[str, Client] = {}
@@ -54,7 +56,10 @@ class MqttProxy(LogServer):
         self._out: list[tuple[int, bytes]] = []
         self._closing: list[int] = []
         self._is_leaving = False
-        self._subscriptions = (Subscription(MQTT_DOWN, name, Start.NEWEST),)
+        self._subscriptions = (
+            Subscription(MQTT_DOWN, name, Start.NEWEST),
+            *([Subscription(CREDENTIALS, name, Start.WHOLE)] if learn else []),
+        )
 
     # ---- a StreamUser
 
@@ -139,6 +144,7 @@ class MqttProxy(LogServer):
             self.counters[f"refused_{code.name.lower()}"] += 1
             self._close(client)
             return
+        client.password = packet.password
         client.name = packet.client or f"{self.name}-{self._draw().hex()}"
         former = self._named.get(client.name)
         if former is not None:
@@ -233,6 +239,22 @@ class MqttProxy(LogServer):
                 self._work(client)
 
     def read(self, record: Record) -> None:
+        if record.topic == CREDENTIALS:
+            self._revoke(codec.read(record.topic, record.value))
+        else:
+            self._tell(record)
+        self.settle(record)
+
+    def _revoke(self, found: Credential) -> None:
+        """Close the connection of the node, if it may not have it any more."""
+        if self._learn is not None:
+            self._learn(found)
+        client = self._named.get(found.node.hex())
+        if client is not None and not self._credentials(client.name, client.password):
+            self.counters["revoked"] += 1
+            self._close(client)
+
+    def _tell(self, record: Record) -> None:
         """To a client that is elsewhere or does not subscribe, nothing is sent."""
         message = codec.read(record.topic, record.value).message
         client = self._named.get(record.key.decode(errors="replace"))
@@ -241,7 +263,6 @@ class MqttProxy(LogServer):
             self.counters["out_mqtt_publish"] += 1
         else:
             self.counters["not_here"] += 1
-        self.settle(record)
 
     def gauges(self) -> dict[str, int]:
         return {"mqtt_connections": len(self._clients), "held_bytes": self._held}

@@ -206,7 +206,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         r.Credential,
         names.CREDENTIALS,
-        "operator → every gateway",
+        "operator → every gateway, MQTT proxy",
         "Which secret of a node is valid.",
         (
             OF_NODE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from overlay.log.node import Assignment, Start, Subscription
 from overlay.log.ready import Ready
@@ -12,7 +12,7 @@ from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import GATEWAY_LIST, OUTBOUND, PRESENCE, UNSENT, gateway_topic
 from overlay.systems.contextnet.records.records import GatewayList, Presence
 from overlay.systems.contextnet.routing.listed import ListedGateways
-from overlay.systems.contextnet.routing.settings import EVERYONE, RoutingSettings
+from overlay.systems.contextnet.routing.settings import EVERYONE
 
 
 class Route(NamedTuple):
@@ -33,10 +33,17 @@ def is_newer(found: Presence, known: Presence | None) -> bool:
     return known.connected and not found.connected
 
 
+class Routed(Protocol):
+    """The setting of a network that its readers have to know."""
+
+    @property
+    def routing(self) -> str: ...
+
+
 class Directory:
     """Part of a ``LogUser``, which passes on what is assigned and read of the topics of ``subscriptions``."""
 
-    def __init__(self, settings: RoutingSettings, reader: str) -> None:
+    def __init__(self, settings: Routed, reader: str) -> None:
         """``reader``: the name of a group that no other reader is in."""
         self.is_everyone = settings.routing == EVERYONE
         self.topics = () if self.is_everyone else (PRESENCE, GATEWAY_LIST)
