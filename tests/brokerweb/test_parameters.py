@@ -13,7 +13,14 @@ from rest_framework.test import APIClient
 
 pytestmark = pytest.mark.django_db
 
-EXAMPLES = {"index": "1", "number": "1", "trace": "0" * 16, "message": f"{'0' * 16}-1", "way": "s-c0-1"}
+EXAMPLES = {
+    "index": "1",
+    "number": "1",
+    "trace": "0" * 16,
+    "message": f"{'0' * 16}-1",
+    "way": "s-c0-1",
+    "publication": "publisher-0-1",
+}
 """Of what stands in addresses and is no text."""
 
 
