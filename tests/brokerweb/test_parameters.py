@@ -20,6 +20,7 @@ EXAMPLES = {
     "message": f"{'0' * 16}-1",
     "way": "s-c0-1",
     "node_message": "0" * 32,
+    "publication": "publisher-0-1",
 }
 """Of what stands in addresses and is no text."""
 

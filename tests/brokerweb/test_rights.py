@@ -82,6 +82,7 @@ def _example(path: str, network: str) -> str:
     path = re.sub(r"\(\?P<message>[^)]*\)", "0" * 16 + "-1", path)
     path = re.sub(r"\(\?P<way>[^)]*\)", "s-c0-1", path)
     path = re.sub(r"\(\?P<node_message>[^)]*\)", "0" * 32, path)
+    path = re.sub(r"\(\?P<publication>[^)]*\)", "publisher-0-1", path)
     return "/" + re.sub(r"<\w+:\w+>|\(\?P<\w+>[^)]*\)", ONE, path)
 
 
