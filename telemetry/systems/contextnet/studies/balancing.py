@@ -83,7 +83,7 @@ def _are_back(figures: Intervals) -> tuple[Shown, Shown]:
 
 
 def _by_arm(rows: Rows, measure: str) -> Mapping[tuple[str, X], Quantity]:
-    return {("", arm(row)): row.measures[measure] for row in rows if measure in row.measures}
+    return {("all nodes", arm(row)): row.measures[measure] for row in rows if measure in row.measures}
 
 
 BALANCING_STUDY = Study(

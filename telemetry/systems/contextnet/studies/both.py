@@ -35,7 +35,7 @@ def _is_as_quick(figures: Intervals) -> tuple[Shown, Shown]:
 
 
 def _means(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
-    return {("", row.workload["direction"]): row.measures["rtt_mean"] / 1e3 for row in rows}
+    return {("all nodes", row.workload["direction"]): row.measures["rtt_mean"] / 1e3 for row in rows}
 
 
 BOTH_STUDY = Study(

@@ -57,14 +57,14 @@ def explained(rows: Rows) -> dict[str, float]:
 
 
 def _shares(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
-    return {("", name): share for name, share in explained(rows).items()}
+    return {("of the variance", name): share for name, share in explained(rows).items()}
 
 
 def _loads(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
     found: dict[float, list[float]] = {}
     for row in rows:
         found.setdefault(round(load(row), 3), []).append(row.measures["te"])
-    return {("", at): sum(several) / len(several) for at, several in found.items()}
+    return {("mean of runs", at): sum(several) / len(several) for at, several in found.items()}
 
 
 FACTORIAL_STUDY = Study(
