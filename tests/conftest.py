@@ -51,17 +51,21 @@ def pytest_configure() -> None:
     """
     os.environ.setdefault("WAXWING_OPERATIONS", "0")
     django_settings.OPERATION_ROWS = 0
-    flush.emit_post_migrate_signal = forget_content_types
+    flush.emit_post_migrate_signal = make_content_types
 
 
-def forget_content_types(*_: Any, **__: Any) -> None:
-    """After a test with transactions of its own Django empties all tables, and would make its permissions again.
+def make_content_types(verbosity: int, interactive: bool, database: str) -> None:
+    """After a test with transactions of its own Django empties all tables, and would make its permissions again, too.
 
-    No test asks for them, and a content type is made by whoever wants it. Making them takes most of 0.2 s.
+    No test asks for them, and making them takes most of 0.2 s.
     """
+    from django.apps import apps
+    from django.contrib.contenttypes.management import create_contenttypes
     from django.contrib.contenttypes.models import ContentType
 
     ContentType.objects.clear_cache()
+    for app in apps.get_app_configs():
+        create_contenttypes(app, verbosity=verbosity, interactive=interactive, using=database)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import { node } from "./svg.js";
 const by = (id) => document.getElementById(id);
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const STEP_US = 1e6; // of a player without motion
+const ARROW_US = 1e5; // of an arrow key
 const LINES = 5; // of the scale
 
 // The index of the last row at or before a time.
@@ -18,27 +19,30 @@ export function lastAt(list, time, key) {
   return low - 1;
 }
 
-// A square with sides of so many km; y grows upwards. Calls `resized` with the length of a pixel in km.
-export function drawSquare(side, resized) {
+// A square with sides of so many km, of which `width()` km are seen; y grows upwards. `resized` gets the length of a pixel in km
+// whenever it changes: now, and after `resize`, which is to be called when the width has changed.
+export function drawSquare(side, resized, { hasGrid = false, width = () => side } = {}) {
   const svg = node("svg", { viewBox: `0 0 ${side} ${side}`, preserveAspectRatio: "xMidYMid meet" }), labels = [];
   for (let at = 0; at < LINES; at += 1) {
     const where = (side / LINES) * at, shown = at === 0 ? "0" : `${Number(where.toPrecision(4))}\u202fkm`;
+    if (at && hasGrid) svg.append(node("line", { class: "grid-line", x1: where, x2: where, y1: 0, y2: side }), node("line", { class: "grid-line", y1: where, y2: where, x1: 0, x2: side }));
     labels.push(node("text", { x: where, y: side }, shown));
     if (at) labels.push(node("text", { x: 0, y: side - where }, shown));
   }
   svg.append(node("rect", { class: "edge-line", x: 0, y: 0, width: side, height: side }), ...labels);
   by("map").append(svg);
-  new ResizeObserver(() => {
-    const unit = side / Math.max(320, svg.clientWidth);
+  function resize() {
+    const unit = width() / Math.max(320, svg.clientWidth);
     labels.forEach((one) => { one.setAttribute("font-size", 11 * unit); one.setAttribute("dx", 4 * unit); one.setAttribute("dy", -4 * unit); });
     resized(unit);
-  }).observe(svg);
-  return svg;
+  }
+  new ResizeObserver(resize).observe(svg);
+  return { svg, resize };
 }
 
 // Plays `moments` (chronological, with the time `key`) of a window {begin_us, from_us, until_us}; `draw` gets the time, and
-// the index of the last moment.
-export function startPlayer({ window: data, moments, key, draw }) {
+// the index of the last moment. `address` adds to the parameters that keep what is seen. Returns `again`, which draws and keeps.
+export function startPlayer({ window: data, moments, key, draw, address = () => {} }) {
   const [slider, clock, playButton, speed, rows] = ["time", "clock", "play", "speed", "notes"].map(by);
   const state = { now: data.from_us, playing: false };
   let current = null, ticked = 0;
@@ -97,13 +101,21 @@ export function startPlayer({ window: data, moments, key, draw }) {
 
   // The address has the moment.
   function keep() {
-    const address = new URL(location.href);
-    address.searchParams.set("t_s", ((state.now - data.begin_us) / 1e6).toFixed(2));
-    history.replaceState(null, "", address);
+    const found = new URL(location.href);
+    found.searchParams.set("t_s", ((state.now - data.begin_us) / 1e6).toFixed(2));
+    address(found.searchParams);
+    history.replaceState(null, "", found);
   }
 
   slider.addEventListener("input", () => seek(data.begin_us + Number(slider.value) * 1e6));
   slider.addEventListener("change", keep);
+  slider.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!way) return;
+    event.preventDefault();
+    seek(state.now + way * ARROW_US);
+    keep();
+  });
   playButton.addEventListener("click", () => play(!state.playing));
   by("back").addEventListener("click", () => step(-1));
   by("step").addEventListener("click", () => step(1));
@@ -116,4 +128,5 @@ export function startPlayer({ window: data, moments, key, draw }) {
   [slider, playButton, by("back"), by("step")].forEach((one) => { one.disabled = false; });
   const asked = Number(new URLSearchParams(location.search).get("t_s") || NaN);
   seek(Number.isFinite(asked) ? data.begin_us + asked * 1e6 : data.from_us);
+  return { again() { seek(state.now); keep(); } };
 }

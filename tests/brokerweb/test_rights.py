@@ -31,7 +31,7 @@ ONE = "one"
 
 FORMS = re.compile(
     r"/(new|import|edit|create|pick/.*|thresholds(/preview)?|labels|estimate|what-if|clone|restore|launch|cancel|rerun"
-    r"|retry-failed|delete|start|stop|restart|switch|now|test|keep|change|apply|send|bulk|pause|resume|brokers/one/one)/$"
+    r"|retry-failed|delete|start|stop|restart|switch|now|test|keep|change|apply|send|bulk|pause|resume|(brokers|gateways)/one/one)/$"
 )
 """Pages that make changes, or are the form for one; the others only show something."""
 LOOKS = re.compile(r"^/(wire/|radiator/wire/|runs/compare/|now/)")

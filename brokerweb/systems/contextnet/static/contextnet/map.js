@@ -7,7 +7,7 @@ const SHOWN_US = 1e6; // how long a message is drawn
 const { side_km: side, across } = data, cell = side / across;
 const up = (y) => side - y;
 
-const svg = drawSquare(side, (unit) => {
+const { svg } = drawSquare(side, (unit) => {
   vehicles.forEach(({ dot }) => dot.setAttribute("r", 4 * unit));
   names.forEach((one) => { one.setAttribute("font-size", 12 * unit); one.setAttribute("dx", -5 * unit); one.setAttribute("dy", 15 * unit); });
 });
