@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -37,13 +39,20 @@ Served = Callable[[httpx.Request], httpx.Response]
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The waits, in seconds, that were asked for."""
+    """The waits, in seconds, that were asked for; other threads, such as that of the operation log, wait as they do."""
     asked: list[float] = []
+    here, really_sleep = threading.get_ident(), time.sleep
+
+    def wait(seconds: float) -> None:
+        if threading.get_ident() == here:
+            asked.append(seconds)
+        else:
+            really_sleep(seconds)
 
     async def sleep(seconds: float) -> None:
         asked.append(seconds)
 
-    monkeypatch.setattr("waxwing._sync.transport.time.sleep", asked.append)
+    monkeypatch.setattr("waxwing._sync.transport.time.sleep", wait)
     monkeypatch.setattr("waxwing._async.transport.asyncio.sleep", sleep)
     monkeypatch.setattr("random.random", lambda: 1.0)
     return asked

@@ -74,9 +74,10 @@ def test_every_topic_but_those_of_nodes_has_its_own_record():
     topics = {topic.name for topic in names.topics(["gateway-0"], ["applications-0"], 3, 1, ["alarms"])}
     described = {layout.topic for layout in LAYOUTS}
     assert described <= topics
-    assert topics - described == {"broadcast", "gateway.0", "answers.applications-0", "alarms"}
+    assert topics - described == {"broadcast", "gateway.0", "answers.applications-0", "alarms", "mqtt_down"}
     assert codec.read("alarms", codec.write(Inbound(MESSAGE, "gateway-0", 3))) == Inbound(MESSAGE, "gateway-0", 3)
-    assert codec.read("gateway.0", codec.write(Outbound(MESSAGE, 3))) == Outbound(MESSAGE, 3)
+    for topic in ("gateway.0", "mqtt_down"):
+        assert codec.read(topic, codec.write(Outbound(MESSAGE, 3))) == Outbound(MESSAGE, 3)
 
 
 def test_a_full_part_of_a_report_fits():
