@@ -18,7 +18,7 @@ from overlay.journal.journal import read_journal
 from overlay.sim import engine
 from overlay.sim.actors import CheckedActor
 from overlay.sim.simulator import Outgoing
-from overlay.systems.silbops.measuring.figures import figures
+from overlay.systems.silbops.measuring.figures import of_run
 from overlay.systems.silbops.measuring.records import Facts
 from overlay.systems.silbops.rows import Delivered
 from tests.silbops.stories.plan import Plan, draw
@@ -83,7 +83,7 @@ def check(facts: Facts, plan: Plan) -> None:
     A publisher whose broker was ended has another key at the next: what the old one had passed on and not acknowledged
     is sent again, and counts as a duplicate.
     """
-    found = {**figures(facts), "repeated": repeated(facts)}
+    found = {**of_run(facts), "repeated": repeated(facts)}
     allowed = {"refused", "duplicates"} if plan.ends_brokers else set()
     names = {"lost", "spurious", "duplicates", "refused", "repeated"} - allowed
     wrong = {name: found[name] for name in sorted(names) if found[name]}

@@ -37,9 +37,12 @@ CHANGES = ("setctx", "subscribe", "unsubscribe")
 
 def measures(facts: Iterable[Fact]) -> Mapping[str, float | None]:
     """By name."""
-    known = Facts.of(facts)
-    times = known.times()
-    return figures(known, times, found(known, times))
+    return of_run(Facts.of(facts))
+
+
+def of_run(facts: Facts) -> Figures:
+    times = facts.times()
+    return figures(facts, times, found(facts, times))
 
 
 def figures(facts: Facts, times: ProcessedTimes, of: Found) -> Figures:
