@@ -71,7 +71,7 @@ planned.save()
 notices.create(name="On call", channel="webhook", address="https://hooks.example/waxwing", kinds=["run_failed"])
 first = {{
     "replay": f"/runs/{{recorded.id}}/replay/",
-    "messages": f"/wire/messages/?run={{recorded.id}}",
+    "recorded-messages": f"/wire/messages/?run={{recorded.id}}",
     "what-if": f"/runs/{{recorded.id}}/what-if/",
     "varied": f"/runs/{{varied.id}}/",
     **{{"run-" + name: f"/runs/{{run.id}}/" for name, run in house.runs.items()}},
