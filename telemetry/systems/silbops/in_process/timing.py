@@ -43,8 +43,8 @@ def in_turn(contenders: Mapping[Name, Clients], operations: Sequence[Operation],
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Without the collector of cycles, which would count against whoever happens to run it, and take half of the time
-    of loading subscriptions."""
+    """Without the collector of cycles, which would count against whoever happens to run it, and take about
+    half of the time of loading subscriptions."""
     gc.collect()
     gc.disable()
     try:
