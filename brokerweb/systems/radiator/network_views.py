@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.view_guards import PAGE_SIZE
 from brokerweb.networks.models import Network
+from brokerweb.networks.of_system import of_system
 from brokerweb.systems.contract import Rows
 from brokerweb.systems.radiator import inspecting
 from overlay.core.addresses import parse_address
@@ -24,22 +23,10 @@ from overlay.systems.radiator.system import SYSTEM
 
 MOST_PAGES = 100_000
 
-
-def of_a_network(view: Callable[[HttpRequest, Network], HttpResponse]) -> Callable[[HttpRequest, str], HttpResponse]:
-    """Passes the network; refuses those of other systems."""
-
-    @login_required
-    @wraps(view)
-    def wrapper(request: HttpRequest, network_id: str) -> HttpResponse:
-        network = get_object_or_404(Network, pk=network_id)
-        if network.system != SYSTEM.name:
-            sentence = f"{network.name} is no network of {SYSTEM.title}."
-            return HttpResponse(sentence, content_type="text/plain", status=400)
-        return view(request, network)
-
-    return wrapper
+of_a_network = of_system(SYSTEM)
 
 
+@login_required
 @of_a_network
 def server(request: HttpRequest, network: Network) -> HttpResponse:
     """Figures, clients and queues; polled. ``?only=reachable``, ``?clients=2`` and ``?queues=2`` are kept."""
@@ -82,6 +69,7 @@ def _number(text: str) -> int:
     return min(max(1, int(text)), MOST_PAGES) if is_number else 1
 
 
+@login_required
 @of_a_network
 def connect(request: HttpRequest, network: Network) -> HttpResponse:
     """How applications connect; polled until the server has an address."""

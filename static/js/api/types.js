@@ -1278,7 +1278,7 @@
  * @property {number} connections Nodes
  * @property {number} pool_used Records on their way to nodes
  * @property {number} parked Records parked at silent nodes
- * @property {number} log_lag_ms Age of the oldest record read lately
+ * @property {number} log_lag_ms Age of the oldest record it read since the last report but one
  * @property {number} is_busy
  * @property {number} is_draining
  */

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -11,10 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from brokerweb.accounts.asking import access_of, shown_networks
 from brokerweb.experiments.models import Run
-from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.models import Network
+from brokerweb.networks.of_system import network_of
 from brokerweb.retention.services import removed_sentence
 from brokerweb.systems.contextnet.gateways import draining, of_runs
 from overlay.systems.contextnet.system import SYSTEM
@@ -26,7 +24,7 @@ class MomentSerializer(serializers.Serializer):
     connections = serializers.IntegerField(help_text="Nodes")
     pool_used = serializers.IntegerField(help_text="Records on their way to nodes")
     parked = serializers.IntegerField(help_text="Records parked at silent nodes")
-    log_lag_ms = serializers.IntegerField(help_text="Age of the oldest record read lately")
+    log_lag_ms = serializers.IntegerField(help_text="Age of the oldest record it read since the last report but one")
     is_busy = serializers.IntegerField()
     is_draining = serializers.IntegerField()
 
@@ -112,8 +110,5 @@ class NetworkGateways(GenericViewSet):
 
         A gateway is drained by its fault `drain`: see brokers/{index}/faults/.
         """
-        seen = shown_networks(Network.objects.all(), access_of(request.user, request.auth))
-        network = get_object_or_404(seen, pk=pk)
-        if network.system != SYSTEM.name:
-            raise NotPossible(f"{network.name} is no network of {SYSTEM.title}.")
+        network = network_of(SYSTEM, request, pk)
         return Response(NetworkGatewaySerializer(draining.gateways(network), many=True).data)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib import messages
@@ -17,6 +15,7 @@ from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes, person
 from brokerweb.networks import broker_index, services
 from brokerweb.networks.models import Network
+from brokerweb.networks.of_system import of_system
 from brokerweb.retention.services import removed_sentence
 from brokerweb.systems.contextnet.gateways import charts, draining, of_runs
 from overlay.core.engines import SIMULATED
@@ -60,18 +59,7 @@ def of_run(request: HttpRequest, run_id: str) -> HttpResponse:
     return render(request, "contextnet/gateway_rows.html" if is_part else "contextnet/gateways.html", context)
 
 
-def of_a_network(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Passes the network; refuses those of other systems."""
-
-    @wraps(view)
-    def wrapper(request: HttpRequest, network_id: str, **rest: Any) -> HttpResponse:
-        network = get_object_or_404(Network, pk=network_id)
-        if network.system != SYSTEM.name:
-            sentence = f"{network.name} is no network of {SYSTEM.title}."
-            return HttpResponse(sentence, content_type="text/plain", status=400)
-        return view(request, network, **rest)
-
-    return wrapper
+of_a_network = of_system(SYSTEM)
 
 
 @login_required

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from brokerweb.kit.errors import NotPossible
 from brokerweb.kit.view_guards import changes
 from brokerweb.networks.models import Network
+from brokerweb.networks.of_system import of_system
 from brokerweb.networks.snapshot import snapshot_of
 from brokerweb.systems.contextnet.doors import credentials
 from brokerweb.systems.contextnet.doors.places import place_of
@@ -26,19 +25,7 @@ from overlay.systems.contextnet.system import SYSTEM
 MOST = 200
 """Nodes that are shown."""
 
-
-def of_a_network(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Passes the network; refuses those of other systems."""
-
-    @wraps(view)
-    def wrapper(request: HttpRequest, network_id: str, **rest: Any) -> HttpResponse:
-        network = get_object_or_404(Network, pk=network_id)
-        if network.system != SYSTEM.name:
-            sentence = f"{network.name} is no network of {SYSTEM.title}."
-            return HttpResponse(sentence, content_type="text/plain", status=400)
-        return view(request, network, **rest)
-
-    return wrapper
+of_a_network = of_system(SYSTEM)
 
 
 @login_required

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.shapes.fields import Body
 from brokerweb.networks.models import Network
+from brokerweb.networks.of_system import network_of
 from brokerweb.systems.federation.doors import rows
 from brokerweb.systems.federation.doors.documents import subscription_of
 from brokerweb.systems.federation.doors.shapes import (
@@ -29,7 +30,6 @@ from brokerweb.systems.federation.models import SubscriptionState
 from brokerweb.systems.federation.subscribing.covered import covering
 from brokerweb.systems.federation.subscribing.recent import MOST, recent
 from brokerweb.systems.federation.subscribing.trying import DryRun, Tried, dry_run
-from brokerweb.systems.federation.watching.rest import network_or_refusal
 from overlay.systems.federation import notification_json
 from overlay.systems.federation.language.text import formatted
 from overlay.systems.federation.language.tree import read
@@ -101,7 +101,7 @@ class DryRunView(APIView):
         body = SubscriptionDryRunBody(data=request.data)
         body.is_valid(raise_exception=True)
         sent = body.validated_data
-        network = network_or_refusal(request, pk)
+        network = network_of(SYSTEM, request, pk)
         found = recent(network)
         tried = dry_run(sent["scopes"], sent.get("expression", ""), found.notifications)
         shown = {

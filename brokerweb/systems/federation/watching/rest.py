@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -13,10 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from brokerweb.accounts.asking import access_of, shown_networks
 from brokerweb.api.shapes.fields import ObjectField
-from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.models import Network
+from brokerweb.networks.of_system import network_of
 from brokerweb.systems.federation.watching.mobile import mobile_brokers
 from brokerweb.systems.federation.watching.tree import tree_of
 from overlay.systems.federation.system import SYSTEM
@@ -66,15 +64,6 @@ class MobileBrokerSerializer(serializers.Serializer):
     trouble = serializers.CharField(allow_blank=True)
 
 
-def network_or_refusal(request: Request, pk: str) -> Network:
-    """Raises ``Http404`` for a network that the account may not see, and ``NotPossible`` for one of another system."""
-    seen = shown_networks(Network.objects.all(), access_of(request.user, request.auth))
-    network = get_object_or_404(seen, pk=pk)
-    if network.system != SYSTEM.name:
-        raise NotPossible(f"{network.name} is no network of {SYSTEM.title}.")
-    return network
-
-
 class FederationNetworks(GenericViewSet):
     queryset = Network.objects.all()
     network_in = "pk"
@@ -87,7 +76,7 @@ class FederationNetworks(GenericViewSet):
 
         409 if the network does not run or is of another system, 504 if no server answers.
         """
-        network = network_or_refusal(request, pk)
+        network = network_of(SYSTEM, request, pk)
         found = tree_of(network)
         shown: dict[str, Any] = {**asdict(found), "edges": sorted(found.edges)}
         return Response(TreeSerializer({**shown, "resting": found.resting(network.deployed["links"])}).data)
@@ -98,4 +87,4 @@ class FederationNetworks(GenericViewSet):
     @action(detail=True, url_path="mobile-brokers")
     def mobile_brokers(self, request: Request, pk: str) -> Response:
         """The mobile brokers of a federation: state, what is stored for and by them, and their bulk queues."""
-        return Response(MobileBrokerSerializer(mobile_brokers(network_or_refusal(request, pk)), many=True).data)
+        return Response(MobileBrokerSerializer(mobile_brokers(network_of(SYSTEM, request, pk)), many=True).data)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 
 from brokerweb.kit.errors import NotAnswered, NotPossible
 from brokerweb.kit.view_guards import changes, person
 from brokerweb.networks import broker_index, services
 from brokerweb.networks.models import Network
+from brokerweb.networks.of_system import of_system
 from brokerweb.systems.federation.watching.inspecting import brokers
 from brokerweb.systems.federation.watching.mobile import indices, mobile_brokers
 from brokerweb.systems.federation.watching.tree import tree_of
@@ -29,19 +28,7 @@ ORDERS = {
 }
 """By button: fault, whether it begins, and what happens."""
 
-
-def of_a_network(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Passes the network; refuses those of other systems."""
-
-    @wraps(view)
-    def wrapper(request: HttpRequest, network_id: str, **rest: Any) -> HttpResponse:
-        network = get_object_or_404(Network, pk=network_id)
-        if network.system != SYSTEM.name:
-            sentence = f"{network.name} is no network of {SYSTEM.title}."
-            return HttpResponse(sentence, content_type="text/plain", status=400)
-        return view(request, network, **rest)
-
-    return wrapper
+of_a_network = of_system(SYSTEM)
 
 
 @login_required
