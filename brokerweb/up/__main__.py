@@ -81,7 +81,7 @@ class House:
         self._readiness = "no answer yet"
         own = {
             redis.QUEUE_VARIABLE: self._redis.url,
-            redis.LOG_VARIABLE: self._redis_of_logs.url,
+            redis.LOG_VARIABLE: redis.addresses_of_logs(os.environ, self._redis_of_logs),
             "WAXWING_VAR": str(home.var),
             "WAXWING_HOST": self._host,
         }

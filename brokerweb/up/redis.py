@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from overlay.runtime.logs import instance
+from overlay.log.spec import VALKEY
+from overlay.runtime.logs.engines import VARIABLE, kind_of
+from overlay.runtime.logs.valkey import instance
 from overlay.runtime.redis_server import find_server, prepare, rules
 
-QUEUE_VARIABLE, LOG_VARIABLE = "REDIS_URL", instance.VARIABLE
+QUEUE_VARIABLE, LOG_VARIABLE = "REDIS_URL", VARIABLE
 """They name the servers of the queue and of logs."""
 RULES = rules("256mb")
 """Memory limit; writes are refused when full. Nothing is lost: tasks are also recorded in rows."""
@@ -42,10 +44,17 @@ def choose(environment: Mapping[str, str], directory: Path) -> Redis:
 
 def choose_for_logs(environment: Mapping[str, str], directory: Path) -> Redis:
     """The same for the logs of runs and networks, which have a server of their own: its memory may be full, or its disk
-    slow, without harm to the queue."""
-    if environment.get(LOG_VARIABLE):
-        return Redis(environment[LOG_VARIABLE])
+    slow, without harm to the queue. Raises ``WaxwingError`` if an address is none."""
+    for url in environment.get(LOG_VARIABLE, "").split():
+        if kind_of(url) == VALKEY:
+            return Redis(url)
     return Redis(*prepare(find_server(LOG_VARIABLE, environment.get("PATH")), directory, instance.RULES, OF_LOGS))
+
+
+def addresses_of_logs(environment: Mapping[str, str], chosen: Redis) -> str:
+    """Of all engines, the chosen server's first. Those of other kinds serve networks whose settings name them."""
+    named = [url for url in environment.get(LOG_VARIABLE, "").split() if url != chosen.url]
+    return " ".join([chosen.url, *named])
 
 
 def answers(url: str) -> bool:

@@ -1,6 +1,7 @@
 """A Valkey or Redis server of our own: its program, its configuration on loopback, a free port and a password.
 
-``overlay.runtime.logs.instance`` starts one for a log, and ``brokerweb.up.redis`` chooses those of an installation.
+``overlay.runtime.logs.valkey.instance`` starts one for a log, and ``brokerweb.up.redis`` chooses those of an
+installation.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from django.test import AsyncClient as Browser
 
 from brokerweb.systems.contextnet.doors.host import HOST
 from overlay.programs.contextnet.node import Inbox, Node, Refused
-from overlay.runtime.logs import instance
-from overlay.runtime.logs.instance import erase
+from overlay.runtime.logs.engines import VARIABLE, engine_at
+from overlay.runtime.logs.valkey import instance
 from overlay.systems.contextnet.nodes.node import Received
 from overlay.systems.contextnet.system import SYSTEM
 from tests.brokerweb.hosted_site import Site, Stranger, deployed, site_of
@@ -35,7 +35,7 @@ def log() -> Iterator[str]:
 
 @pytest.fixture
 async def site(operator: User, log: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
-    monkeypatch.setenv(instance.VARIABLE, log)
+    monkeypatch.setenv(VARIABLE, log)
     row = await sync_to_async(deployed)(SYSTEM, {**QUICK, "allowed_topics": "alarms"})
     with standing(log, str(row.pk), bytes.fromhex(row.secret), allowed_topics="alarms") as network:
         async with site_of(operator, row, network) as made:
@@ -147,7 +147,7 @@ async def test_an_operator_gives_a_node_its_secret_and_revokes_it(site: Site) ->
     assert secret.hex() not in str(changes)
 
     log = site.brokers.log
-    await sync_to_async(erase)(log.url, log.network)  # as at a start of the network
+    await sync_to_async(engine_at(log.url).erase)(log.network)  # as at a start of the network
     await HOST.look()
     assert (await sync_to_async(log.credentials)())[BUS].generation == 1
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from overlay.core.addresses import Address, format_address
 from overlay.programs.contextnet.logs import NetworkLog
-from overlay.runtime.logs.valkey import ValkeyLog
+from overlay.runtime.logs.engines import engine_at
+from overlay.runtime.logs.port import LogPort
 from overlay.runtime.server_process import ServerProcess
 from overlay.systems.contextnet.keys import network_secret, node_secret
 from overlay.systems.contextnet.system import SYSTEM
@@ -61,8 +62,8 @@ def standing(url: str, network: str = "n1", secret: bytes = b"", **settings: Any
     names = server_names(SYSTEM.roles(setup))
     addresses = _free(len(names))
 
-    def open_log(name: str, node: Any) -> ValkeyLog:
-        return ValkeyLog(spec, url, network, name, node)
+    def open_log(name: str, node: Any) -> LogPort:
+        return engine_at(url).open(spec, network, name, node)
 
     served = [
         ServerProcess(

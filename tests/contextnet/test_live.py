@@ -12,7 +12,8 @@ from overlay.journal.journal import read_journal
 from overlay.programs.contextnet.application import Application
 from overlay.programs.contextnet.logs import NetworkLog
 from overlay.programs.contextnet.node import Node
-from overlay.runtime.logs import instance
+from overlay.runtime.logs.engines import VARIABLE
+from overlay.runtime.logs.valkey import instance
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.replay import replay_all
 from overlay.systems.contextnet.keys import node_secret
@@ -27,7 +28,7 @@ WORKLOAD = {"nodes": 10, "messages": 8, "rate_per_min": 240, "direction": "both"
 def live(directory: Path):
     document = {"name": "live", "topology": None, "system": "contextnet", "engine": "live", "settings": {}}
     configuration = checked({**document, "workload": WORKLOAD, "record_mb": 4}, {}.get)[1][0]
-    with instance.own_instance() as url, own_supervisor(**{instance.VARIABLE: url}) as client:
+    with instance.own_instance() as url, own_supervisor(**{VARIABLE: url}) as client:
         client.deploy(run_document(configuration, run="r1", seed=3, directory=str(directory)))
         ended = ("finished", "failed", "stopped")
         status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends")
@@ -61,7 +62,7 @@ def test_nodes_of_a_network_have_secrets_of_its_own(tmp_path):
                     assert heard.message.payload == b"hello"
                     break
 
-    with instance.own_instance() as url, own_supervisor(**{instance.VARIABLE: url}) as client:
+    with instance.own_instance() as url, own_supervisor(**{VARIABLE: url}) as client:
         client.deploy(document)
         rows = wait_for(lambda: (s := client.status("n1"))["phase"] == "running" and s["brokers"], "it runs")
         asyncio.run(story(url, parse_address(rows[0]["address"])))

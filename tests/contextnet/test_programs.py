@@ -17,7 +17,8 @@ from overlay.programs.contextnet.application import Application
 from overlay.programs.contextnet.logs import NetworkLog
 from overlay.programs.contextnet.node import Inbox, NoAnswer, Node
 from overlay.programs.running import DONE, FAILED, UNANSWERED, WRONG_USAGE
-from overlay.runtime.logs import instance
+from overlay.runtime.logs.engines import VARIABLE
+from overlay.runtime.logs.valkey import instance
 from overlay.systems.contextnet import message_json
 from overlay.systems.contextnet.nodes.node import Received
 from overlay.systems.contextnet.records.records import Credential
@@ -143,7 +144,7 @@ def test_commands_send_and_listen_and_list(network: Standing, capsys: Any) -> No
 
 def test_what_is_wrong_is_said(network: Standing, capsys: Any, monkeypatch: Any) -> None:
     log = ("--log", network.log.url)
-    monkeypatch.delenv(instance.VARIABLE, raising=False)
+    monkeypatch.delenv(VARIABLE, raising=False)
     assert run("send", "--all", "x") == WRONG_USAGE
     assert run("send", *log, "bus", "x") == WRONG_USAGE
     assert run("listen", *log, "--network", "none") == FAILED

@@ -7,8 +7,7 @@ from dataclasses import replace
 from select import select
 from time import monotonic, monotonic_ns
 
-from overlay.runtime.logs.instance import erase
-from overlay.runtime.logs.valkey import ValkeyLog
+from overlay.runtime.logs.engines import engine_at
 from tests.log.reader import SPEC
 from tests.waiting import BOUND_S
 
@@ -26,7 +25,7 @@ class LiveLog:
         self._deployment = f"test {next(NUMBERS)} of [*]"
 
     def make(self, name, node):
-        return ValkeyLog(self.spec, self.instance.url, self._deployment, name, node)
+        return engine_at(self.instance.url).open(self.spec, self._deployment, name, node)
 
     def start(self, name, node):
         self.nodes[name], self.ports[name] = node, self.make(name, node)
@@ -76,7 +75,7 @@ class LiveLog:
     def close(self):
         for port in self.ports.values():
             port.set_cut(is_cut=True, now=monotonic_ns())
-        erase(self.instance.url, self._deployment)
+        engine_at(self.instance.url).erase(self._deployment)
 
     def _step(self, name):
         port, now = self.ports[name], monotonic_ns()

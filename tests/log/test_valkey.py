@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from overlay.core.errors import WaxwingError
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Topic
-from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import VARIABLE, answers, asking, erase
-from overlay.runtime.logs.resp import Answers, BadAnswer, EngineError, request
+from overlay.runtime.logs.engines import VARIABLE
+from overlay.runtime.logs.valkey.asking import asking
+from overlay.runtime.logs.valkey.connection import Server
+from overlay.runtime.logs.valkey.engine import Valkey
+from overlay.runtime.logs.valkey.instance import answers
+from overlay.runtime.logs.valkey.resp import Answers, BadAnswer, EngineError, request
 from overlay.runtime.redis_server import NoEngine, find_server
 from tests.log.live import LiveLog
 from tests.log.reader import Reader, reads
@@ -60,11 +63,11 @@ def test_a_request_is_a_list_of_texts_and_errors_are_answers():
 @pytest.mark.parametrize("url", ["", "http://a:1/0", "redis://", "redis://a:x/0", "redis://a:1/b"])
 def test_an_address_that_is_none_is_refused_with_what_it_must_be(url):
     with pytest.raises(WaxwingError, match="redis://:password@host:port/0"):
-        Engine.of(url)
+        Server.of(url)
 
 
 def test_the_address_of_an_engine_is_read():
-    assert Engine.of("redis://:p%40ss@[::1]:7/3") == Engine("::1", 7, "p@ss", 3)
+    assert Server.of("redis://:p%40ss@[::1]:7/3") == Server("::1", 7, "p@ss", 3)
 
 
 def test_without_a_program_it_says_what_to_do(monkeypatch):
@@ -77,7 +80,7 @@ def test_an_engine_that_is_full_keeps_appends_waiting_in_their_order(valkey):
     log = LiveLog(valkey)
     reader, writer = log.start("reader", Reader(reads())), log.start("writer", Reader())
     log.until(lambda: len(reader.owned) == 4)
-    with asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Server.of(valkey.url), 5) as ask:
         ask("CONFIG", "SET", "maxmemory", "1")
         for number in range(5):
             writer.append("same", str(number))
@@ -107,9 +110,9 @@ def test_deployments_do_not_meet_and_erasing_one_leaves_the_other(valkey):
         writer.append("a", log._deployment)
         writer.append("a", "b", topic="addresses")
         log.until(lambda reader=reader, log=log: reader.values == [log._deployment])
-    with asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Server.of(valkey.url), 5) as ask:
         keys = ask("DBSIZE")
-        assert erase(valkey.url, one._deployment) > 4
+        Valkey(valkey.url).erase(one._deployment)
         left = ask("DBSIZE")
         assert 0 < left < keys
         other.close()
@@ -126,7 +129,7 @@ def test_records_beyond_their_time_are_dropped(valkey):
     log.until(lambda: len(writer.durable) == 1_000)
     log.ports["writer"]._next_trim = 0
     log.turn()
-    with asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Server.of(valkey.url), 5) as ask:
         log.until(lambda: ask("XLEN", f"{log._deployment} s letters 0") < 1_000)
     log.close()
 
@@ -136,7 +139,7 @@ def test_always_durable_means_synced(valkey):
     writer = log.start("writer", Reader())
     writer.append("a", "1", topic="letters")
     log.until(lambda: writer.durable == ["1"])
-    with asking(Engine.of(valkey.url), 5) as ask:
+    with asking(Server.of(valkey.url), 5) as ask:
         assert ask("CONFIG", "GET", "appendfsync") == [b"appendfsync", b"always"]
         ask("CONFIG", "SET", "appendfsync", "everysec")
     log.close()

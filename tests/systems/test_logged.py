@@ -23,7 +23,8 @@ from overlay.journal.recording import BadRecording, Recording, What, recordings_
 from overlay.load.windows import Windows
 from overlay.plugins import VARIABLE
 from overlay.runtime.calibrated import model_of, reference
-from overlay.runtime.logs import instance
+from overlay.runtime.logs import engines
+from overlay.runtime.logs.valkey import instance
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay, replay_all
@@ -255,7 +256,7 @@ def test_a_recording_with_a_wrong_record_of_the_log_is_refused(tmp_path, record)
 
 def live(directory, url, *faults):
     root = str(Path(__file__).resolve().parents[2])
-    environment = {VARIABLE: "tests.systems.logged:SYSTEM", "PYTHONPATH": root, instance.VARIABLE: url}
+    environment = {VARIABLE: "tests.systems.logged:SYSTEM", "PYTHONPATH": root, engines.VARIABLE: url}
     with own_supervisor(**environment) as client:
         client.deploy(document(directory, *faults, record_mb=4))
         ended = ("finished", "failed", "stopped")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,11 +11,8 @@ from overlay.core.errors import WaxwingError
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Topic
 from overlay.programs.questions import NoAnswer
-from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import VARIABLE
-from overlay.runtime.logs.port import LogPort
-from overlay.runtime.logs.survey import append, forget, newest, newest_of, partitions_read
-from overlay.runtime.logs.valkey import ValkeyLog
+from overlay.runtime.logs.engines import ADDRESSES, VARIABLE, addresses, engine_at
+from overlay.runtime.logs.port import Engine, LogPort
 from overlay.systems.contextnet.mqtt.mapping import PREFIX
 from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records import codec, names
@@ -35,7 +31,7 @@ class NotFound(WaxwingError):
 @dataclass(frozen=True, slots=True)
 class NetworkLog:
     url: str
-    """``redis://:password@host:port/0``."""
+    """Of its engine, as ``engines.ADDRESSES`` has them."""
     network: str
     """Its id."""
     partitions: int
@@ -43,64 +39,70 @@ class NetworkLog:
 
     @property
     def where(self) -> str:
-        engine = Engine.of(self.url)
-        return f"{engine.host}:{engine.port}"
+        return self._engine.where
+
+    @property
+    def _engine(self) -> Engine:
+        return engine_at(self.url)
 
     def open(self, name: str, core: Any, listened: Iterable[str]) -> LogPort:
         """For one application, which may listen to these topics. Raises ``WaxwingError`` for a wrong URL."""
         shared = (topic for topic in listened if "." not in topic or topic.startswith(PREFIX))
         allowed = [topic for topic in shared if topic != names.INBOUND]
         topics: tuple[Topic, ...] = names.topics((), (), self.partitions, self.partitions, allowed)
-        return ValkeyLog(LogSpec(topics, retention_s=_NEVER_S), self.url, self.network, name, core)
+        return self._engine.open(LogSpec(topics, retention_s=_NEVER_S), self.network, name, core)
 
     def nodes(self) -> list[Presence]:
         """Where nodes are that were ever connected, by id. Blocking; raises ``NoAnswer``, as do the next ones."""
-        found: dict[bytes, bytes] = self._asked(newest, names.PRESENCE)
+        found: dict[bytes, bytes] = self._asked(self._engine.newest, names.PRESENCE)
         return [codec.read(names.PRESENCE, found[key]) for key in sorted(found)]
 
     def node(self, id: bytes) -> Presence | None:
         """``None``: it was never connected."""
-        found: bytes | None = self._asked(newest_of, names.PRESENCE, id)
+        found: bytes | None = self._asked(self._engine.newest_of, names.PRESENCE, id)
         return None if found is None else codec.read(names.PRESENCE, found)
 
     def credentials(self) -> dict[bytes, Credential]:
         """What gateways are told of secrets, by node."""
-        found: dict[bytes, bytes] = self._asked(newest, names.CREDENTIALS)
+        found: dict[bytes, bytes] = self._asked(self._engine.newest, names.CREDENTIALS)
         return {node: codec.read(names.CREDENTIALS, value) for node, value in found.items()}
 
     def tell(self, credential: Credential) -> None:
         """All gateways."""
-        self._asked(append, names.CREDENTIALS, credential.node, codec.write(credential))
+        self._asked(self._engine.append, names.CREDENTIALS, credential.node, codec.write(credential))
 
     def _asked(self, ask: Callable[..., Any], topic: str, *more: bytes) -> Any:
         try:
-            return ask(self.url, self.network, topic, self.partitions, *more)
+            return ask(self.network, topic, self.partitions, *more)
         except (OSError, WaxwingError) as error:
             raise NoAnswer(f"The log at {self.where} does not answer: {error}.") from None
 
     def forget(self, group: str, topics: Iterable[str]) -> None:
         """A group that will not read these topics again. Blocking; if the log is away, it keeps what it has of it."""
         with suppress(OSError, WaxwingError):
-            forget(self.url, self.network, group, topics)
+            self._engine.forget(self.network, group, topics)
 
 
 def find(url: str = "", network: str = "") -> NetworkLog:
-    """``url``: by default that of the environment. ``network``: an id; it may be missing if the log has one network
-    only. Raises ``NotFound``, ``NoAnswer``, and ``WaxwingError`` without a URL, or for a wrong one."""
-    url = url or os.environ.get(VARIABLE, "")
-    if not url:
-        raise WaxwingError(f"the address of the log is missing: set {VARIABLE} or --log redis://:password@host:port/0")
-    engine = Engine.of(url)
-    where = f"{engine.host}:{engine.port}"
-    try:
-        known = partitions_read(url, _READER, names.PRESENCE)
-    except (OSError, WaxwingError) as error:
-        raise NoAnswer(f"The log at {where} does not answer: {error}.") from None
+    """``url``: by default those of the environment. ``network``: an id; it may be missing if there is one network only.
+    Raises ``NotFound``, ``NoAnswer``, and ``WaxwingError`` without a URL, or for a wrong one."""
+    urls = [url] if url else addresses()
+    if not urls:
+        example = next(iter(ADDRESSES.values()))
+        raise WaxwingError(f"the address of the log is missing: set {VARIABLE} or --log {example}")
+    known: dict[str, NetworkLog] = {}
+    engines = [engine_at(one) for one in urls]
+    for one, engine in zip(urls, engines, strict=True):
+        try:
+            found = engine.partitions_read(_READER, names.PRESENCE)
+        except (OSError, WaxwingError) as error:
+            raise NoAnswer(f"The log at {engine.where} does not answer: {error}.") from None
+        known |= {id: NetworkLog(one, id, partitions) for id, partitions in found.items()}
     if not network and len(known) == 1:
         network = next(iter(known))
     if network not in known:
-        there, several = f"The log at {where} has", ", ".join(known)
+        there, several = f"The log at {' or '.join(one.where for one in engines)} has", ", ".join(known)
         if not known:
             raise NotFound(f"{there} no network.")
         raise NotFound(f"{there} no network {network}, but {several}." if network else f"{there} several: {several}.")
-    return NetworkLog(url, network, known[network])
+    return known[network]

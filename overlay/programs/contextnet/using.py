@@ -12,14 +12,15 @@ from overlay.programs.contextnet.application import Application, Sent
 from overlay.programs.contextnet.logs import find
 from overlay.programs.contextnet.moving import node, show, texts
 from overlay.programs.text import say, tell
-from overlay.runtime.logs.instance import VARIABLE
+from overlay.runtime.logs.engines import ADDRESSES, VARIABLE
 from overlay.systems.contextnet.applications.application import GROUP
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import ALL
 
 
 def _add_log(parser: OneLineParser) -> None:
-    parser.add_argument("--log", default="", metavar="URL", help=f"redis://:password@host:port/0 (that in {VARIABLE})")
+    shapes = ", ".join(ADDRESSES.values())
+    parser.add_argument("--log", default="", metavar="URL", help=f"{shapes} (that in {VARIABLE})")
     parser.add_argument("--network", default="", metavar="ID", help="of the log, if it has several")
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from overlay.deployment.deployment import Deployment
 from overlay.faults.faults import Fault
-from overlay.log.spec import VALKEY, LogSpec
 from overlay.runtime.link_faults import SharedFaults
-from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import VARIABLE, erase
+from overlay.runtime.logs.engines import engine_at, url_for
 from overlay.runtime.logs.port import LogPort
 from overlay.runtime.redis_server import NoEngine
 from overlay.runtime.server_process import OpenLog
@@ -23,17 +20,10 @@ def opener(deployment: Deployment, faults: SharedFaults | None) -> OpenLog | Non
     spec = deployment.system.log_of(deployment.setup)
     if spec is None:
         return None
-    if spec.engine != VALKEY:
-        raise NoEngine(f"the engine {spec.engine} cannot run live here; choose {VALKEY}.")
-    url = _url(spec)
-    if not url:
-        raise NoEngine(f"there is no engine for the log. Set {VARIABLE}=redis://:password@host:port/0 and start again.")
-    Engine.of(url)
+    engine = engine_at(url_for(spec))
 
     def open_log(name: str, node: Any) -> LogPort:
-        from overlay.runtime.logs.valkey import ValkeyLog
-
-        log = ValkeyLog(spec, url, deployment.id, name, node)
+        log = engine.open(spec, deployment.id, name, node)
         return log if faults is None else _faulted(log, name, faults, deployment.server_names)
 
     return open_log
@@ -56,9 +46,10 @@ def erase_log(deployment: Deployment) -> None:
     """Delete its records, when none of its nodes runs any more. Raises ``OSError`` or ``WaxwingError`` if the engine is
     away."""
     spec = deployment.system.log_of(deployment.setup)
-    if spec is not None and spec.engine == VALKEY and (url := _url(spec)):
-        erase(url, deployment.id)
-
-
-def _url(spec: LogSpec) -> str:
-    return spec.servers or os.environ.get(VARIABLE, "")
+    if spec is None:
+        return
+    try:
+        url = url_for(spec)
+    except NoEngine:  # so that it has no records
+        return
+    engine_at(url).erase(deployment.id)

@@ -1,10 +1,19 @@
-"""What the loop of a process sees of the log of one node, whatever its engine."""
+"""The two interfaces that an engine of the log implements, in a folder of its own: ``LogPort`` for the loop of a
+process, ``Engine`` for those who open, survey and erase logs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
+from overlay.log.node import LogUser
+from overlay.log.spec import LogSpec
 from overlay.runtime.polled import Polled
+
+
+def counters() -> dict[str, int]:
+    """Records appended and read, commits refused, connections lost, and the time without one; of any engine."""
+    return {"log_appended": 0, "log_read": 0, "log_refused": 0, "log_lost": 0, "log_away_ms": 0}
 
 
 class LogPort(Polled, Protocol):
@@ -17,4 +26,40 @@ class LogPort(Polled, Protocol):
 
     def set_delay(self, delay_ns: int) -> None:
         """A fault: what is appended leaves so much later."""
+        ...
+
+
+class Engine(Protocol):
+    """An engine at an address. All but ``open`` wait for its answer, and raise ``OSError`` or ``WaxwingError`` if it is
+    away."""
+
+    where: str
+    """Host and port, without secrets."""
+
+    def open(self, spec: LogSpec, deployment: str, name: str, node: LogUser) -> LogPort:
+        """``deployment`` keeps the logs of several deployments apart; ``name`` is that of the process or client."""
+        ...
+
+    def erase(self, deployment: str) -> None:
+        """All that it has of a deployment."""
+        ...
+
+    def partitions_read(self, group: str, topic: str) -> dict[str, int]:
+        """The deployments in which this group reads this topic: by id, how many partitions the topic has."""
+        ...
+
+    def newest(self, deployment: str, topic: str, partitions: int) -> dict[bytes, bytes]:
+        """The newest value of each key of a compacted topic."""
+        ...
+
+    def newest_of(self, deployment: str, topic: str, partitions: int, key: bytes) -> bytes | None:
+        """The newest value of a key; ``None``: it has none."""
+        ...
+
+    def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
+        """A record of a compacted topic."""
+        ...
+
+    def forget(self, deployment: str, group: str, topics: Iterable[str]) -> None:
+        """A group that will not read these topics again."""
         ...

@@ -12,7 +12,7 @@ from overlay.core.addresses import parse_address
 from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import checked
 from overlay.log.topics import Append
-from overlay.runtime.logs.valkey import ValkeyLog
+from overlay.runtime.logs.engines import engine_at
 from overlay.systems.contextnet.keys import network_secret, node_secret
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import MQTT_DOWN
@@ -118,7 +118,7 @@ class Site:
         """Its log, for members of a test's own."""
         deployment = Deployment.from_json(self.document)
         log = LiveLog(None, deployment.system.log_of(deployment.setup))
-        log.make = lambda name, node: ValkeyLog(log.spec, self._url, "r1", name, node)
+        log.make = lambda name, node: engine_at(self._url).open(log.spec, "r1", name, node)
         yield log
         for name in list(log.nodes):
             log.end(name)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.runtime.logs import instance
+from overlay.runtime.logs.engines import VARIABLE
+from overlay.runtime.logs.valkey import instance
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.sim.replay import replay_all
 from tests.contextnet.mqtt import bytes_of as b
@@ -28,7 +29,7 @@ needs_mosquitto = pytest.mark.skipif(shutil.which("mosquitto_rr") is None, reaso
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     directory = tmp_path_factory.mktemp("mqtt")
-    with instance.own_instance() as url, own_supervisor(**{instance.VARIABLE: url}) as supervisor:
+    with instance.own_instance() as url, own_supervisor(**{VARIABLE: url}) as supervisor:
         one = Site(supervisor, url, directory)
         yield one
         one.end()

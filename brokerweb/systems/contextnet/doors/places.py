@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.snapshot import NetworkSnapshot
 from overlay.core.errors import WaxwingError
+from overlay.log.spec import LogSpec
 from overlay.programs.contextnet.logs import NetworkLog
-from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.instance import VARIABLE
+from overlay.runtime.logs.engines import url_for
 from overlay.systems.contextnet.settings import Settings
 from overlay.systems.contextnet.system import SYSTEM
 
@@ -27,10 +26,9 @@ def place_of(snapshot: NetworkSnapshot | None) -> Place:
     if snapshot is None or not snapshot.is_up:
         why = f": {snapshot.reason}" if snapshot is not None and snapshot.reason else "."
         raise NotPossible(f"This network does not run{why}")
-    url = os.environ.get(VARIABLE, "")
-    try:
-        Engine.of(url)
-    except WaxwingError:
-        raise NotPossible(f"The web process does not know the log of this network: {VARIABLE} is not set.") from None
     settings = SYSTEM.read_settings(snapshot.settings)
+    try:
+        url = url_for(LogSpec((), settings.log_engine))
+    except WaxwingError as error:
+        raise NotPossible(f"The web process does not know the log of this network: {error}") from None
     return Place(NetworkLog(url, snapshot.network, settings.partitions), settings)

@@ -1,9 +1,8 @@
-"""An instance of Valkey for logs, started with a lifeline; and erasing a deployment's keys."""
+"""An instance of Valkey for logs, started with a lifeline."""
 
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -11,17 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from overlay.core.errors import WaxwingError
 from overlay.runtime.lifeline import LIFELINE_FD
-from overlay.runtime.logs.connection import Engine
-from overlay.runtime.logs.resp import Answers, EngineError, request
+from overlay.runtime.logs.engines import VARIABLE
+from overlay.runtime.logs.valkey.asking import asking
+from overlay.runtime.logs.valkey.connection import Server
 from overlay.runtime.redis_server import NoEngine, find_server, prepare, rules
 
-VARIABLE = "WAXWING_LOG_URL"
-"""The environment variable with the address of the log's engine: ``redis://:password@host:port/0``."""
-START_S, ANSWER_S = 20.0, 5.0
+START_S = 20.0
 RULES = rules("1gb")
 """When its memory is full it refuses records, which then wait where they are, and none is dropped unread."""
 
@@ -77,47 +74,6 @@ class Instance:
 
 def answers(url: str) -> bool:
     """Whether an engine answers there."""
-    with suppress(OSError, WaxwingError), asking(Engine.of(url), 1.0) as ask:
+    with suppress(OSError, WaxwingError), asking(Server.of(url), 1.0) as ask:
         return bool(ask("PING") == b"PONG")
     return False
-
-
-def erase(url: str, deployment: str) -> int:
-    """Delete all keys of a deployment; returns how many. Raises ``OSError`` or ``WaxwingError`` if the engine is
-    away."""
-    erased, cursor = 0, b"0"
-    with asking(Engine.of(url), ANSWER_S) as ask:
-        while True:
-            cursor, keys = ask("SCAN", cursor, "MATCH", f"{_escaped(deployment)} *", "COUNT", 1_000)
-            if keys:
-                erased += ask("UNLINK", *keys)
-            if cursor == b"0":
-                return erased
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in text)
-
-
-@contextmanager
-def asking(engine: Engine, timeout_s: float) -> Iterator[Any]:
-    """A function that asks and waits for the answer."""
-    reader = Answers()
-    with socket.create_connection((engine.host, engine.port), timeout_s) as sock:
-
-        def ask(*arguments: bytes | str | int) -> Any:
-            sock.sendall(request(*arguments))
-            found: list[Any] = []
-            while not found:
-                if not (data := sock.recv(1 << 16)):
-                    raise OSError("it closed the connection")
-                found = reader.feed(data)
-            if isinstance(found[0], EngineError):
-                raise found[0]
-            return found[0]
-
-        if engine.password:
-            ask("AUTH", engine.password)
-        if engine.database:
-            ask("SELECT", engine.database)
-        yield ask
