@@ -98,4 +98,4 @@ runtime-environment: python
 	@$(PYTHON) brokerweb/up/environment.py --accelerator --compiled --client requirements.txt
 
 test-environment: python
-	@$(PYTHON) brokerweb/up/environment.py --accelerator --compiled --client --browser --postgresql --mosquitto requirements.txt requirements-dev.txt
+	@$(PYTHON) brokerweb/up/environment.py --accelerator --compiled --client --browser --postgresql --mosquitto --nats requirements.txt requirements-dev.txt

@@ -199,7 +199,7 @@ def find_mosquitto(debian: Path = Path("/usr/sbin/mosquitto")) -> str | None:
 
 
 def find_nats(debian: Path = Path("/usr/sbin/nats-server")) -> str | None:
-    """The server of NATS for comparisons."""
+    """The server of NATS, for tests of logs and comparisons."""
     return shutil.which("nats-server") or (str(debian) if debian.exists() else None)
 
 
@@ -216,7 +216,7 @@ class Program:
 
 BROWSER = Program("Chromium", ("chromium", "chromium-headless-shell"), find_browser, "browser tests will be skipped")
 POSTGRESQL = Program("PostgreSQL", ("postgresql",), find_postgresql, "tests on PostgreSQL will be skipped")
-NATS = Program("NATS", ("nats-server",), find_nats, "comparisons with NATS will be skipped")
+NATS = Program("NATS", ("nats-server",), find_nats, "tests of logs over NATS, and comparisons with it, will be skipped")
 MOSQUITTO = Program(
     "Mosquitto", ("mosquitto", "mosquitto-clients"), find_mosquitto, "tests with an MQTT server will be skipped"
 )
@@ -259,7 +259,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--browser", action="store_true", help="also install a browser for tests")
     parser.add_argument("--postgresql", action="store_true", help="also install a PostgreSQL server for tests")
     parser.add_argument("--mosquitto", action="store_true", help="also install an MQTT server for tests")
-    parser.add_argument("--nats", action="store_true", help="also install a NATS server for comparisons")
+    parser.add_argument("--nats", action="store_true", help="also install a NATS server for tests")
     parser.add_argument("--accelerator", action="store_true", help="compile the optional accelerator if possible")
     parser.add_argument("--compiled", action="store_true", help="compile the hot paths if possible")
     options = parser.parse_args(arguments)

@@ -74,5 +74,5 @@ def test_an_engine_that_has_no_driver_is_warned_of_before_the_launch():
     def warned(engine, log_engine):
         return SYSTEMS["contextnet"].warnings([{"engine": engine, "settings": {"log_engine": log_engine}}], 1)
 
-    assert warned("live", "nats") == ["No driver serves the log engine nats live, so that the run will fail."]
-    assert warned("simulated", "nats") == warned("live", "valkey") == []
+    assert warned("live", "memory") == ["The log engine memory is for simulated runs, so that the live run will fail."]
+    assert warned("simulated", "memory") == warned("live", "nats") == []

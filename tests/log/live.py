@@ -22,10 +22,10 @@ class LiveLog:
     def __init__(self, instance, spec=QUICK):
         self.instance, self.spec = instance, spec
         self.nodes, self.ports, self._stopped = {}, {}, set()
-        self._deployment = f"test {next(NUMBERS)} of [*]"
+        self.deployment = f"test {next(NUMBERS)} of [*]"
 
     def make(self, name, node):
-        return engine_at(self.instance.url).open(self.spec, self._deployment, name, node)
+        return engine_at(self.instance.url).open(self.spec, self.deployment, name, node)
 
     def start(self, name, node):
         self.nodes[name], self.ports[name] = node, self.make(name, node)
@@ -75,10 +75,23 @@ class LiveLog:
     def close(self):
         for port in self.ports.values():
             port.set_cut(is_cut=True, now=monotonic_ns())
-        engine_at(self.instance.url).erase(self._deployment)
+        self._erase()
+
+    def _erase(self):
+        engine_at(self.instance.url).erase(self.deployment)
 
     def _step(self, name):
         port, now = self.ports[name], monotonic_ns()
         port.handle(now)
         port.feed(now)
         port.take(now)
+
+
+class MockedLog(LiveLog):
+    """A mock that makes topics beforehand, and cannot erase them."""
+
+    def __init__(self, instance, spec=QUICK):
+        super().__init__(instance, spec)
+        instance.prepare(self.deployment, spec.topics)
+
+    def _erase(self): ...

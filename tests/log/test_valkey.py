@@ -103,16 +103,16 @@ def test_an_engine_that_refuses_the_password_is_tried_again_without_harm(valkey)
     assert writer.durable == []
 
 
-def test_deployments_do_not_meet_and_erasing_one_leaves_the_other(valkey):
+def testdeployments_do_not_meet_and_erasing_one_leaves_the_other(valkey):
     one, other = LiveLog(valkey), LiveLog(valkey)
     for log in (one, other):
         reader, writer = log.start("reader", Reader(reads())), log.start("writer", Reader())
-        writer.append("a", log._deployment)
+        writer.append("a", log.deployment)
         writer.append("a", "b", topic="addresses")
-        log.until(lambda reader=reader, log=log: reader.values == [log._deployment])
+        log.until(lambda reader=reader, log=log: reader.values == [log.deployment])
     with asking(Server.of(valkey.url), 5) as ask:
         keys = ask("DBSIZE")
-        Valkey(valkey.url).erase(one._deployment)
+        Valkey(valkey.url).erase(one.deployment)
         left = ask("DBSIZE")
         assert 0 < left < keys
         other.close()
@@ -130,7 +130,7 @@ def test_records_beyond_their_time_are_dropped(valkey):
     log.ports["writer"]._next_trim = 0
     log.turn()
     with asking(Server.of(valkey.url), 5) as ask:
-        log.until(lambda: ask("XLEN", f"{log._deployment} s letters 0") < 1_000)
+        log.until(lambda: ask("XLEN", f"{log.deployment} s letters 0") < 1_000)
     log.close()
 
 

@@ -6,7 +6,7 @@ import os
 from urllib.parse import urlsplit
 
 from overlay.core.errors import WaxwingError
-from overlay.log.spec import MEMORY, NATS, VALKEY, LogSpec
+from overlay.log.spec import KAFKA, MEMORY, NATS, VALKEY, LogSpec
 from overlay.runtime.logs.port import Engine
 from overlay.runtime.redis_server import NoEngine
 
@@ -15,22 +15,29 @@ VARIABLE = "WAXWING_LOG_URL"
 ADDRESSES = {
     VALKEY: "redis://:password@host:port/0",
     NATS: "nats://user:password@host:port",
+    KAFKA: "kafka://host:port,host:port",
 }
-_SCHEMES = {"redis": VALKEY, "valkey": VALKEY, "nats": NATS}
+_SCHEMES = {"redis": VALKEY, "valkey": VALKEY, "nats": NATS, "kafka": KAFKA}
 LIVE = tuple(ADDRESSES)
 """The engines of live runs and networks."""
 
 
 def engine_at(url: str) -> Engine:
-    """Raises ``WaxwingError`` for an address that is none."""
+    """Raises ``WaxwingError`` for an address that is none, and ``NoEngine`` if a library is missing."""
     kind = kind_of(url)
     if kind == VALKEY:
         from overlay.runtime.logs.valkey.engine import Valkey
 
         return Valkey(url)
-    from overlay.runtime.logs.nats.engine import Nats
+    if kind == NATS:
+        from overlay.runtime.logs.nats.engine import Nats
 
-    return Nats(url)
+        return Nats(url)
+    try:
+        from overlay.runtime.logs.kafka.engine import Kafka
+    except ImportError as error:
+        raise NoEngine(f"Kafka needs the library confluent-kafka ({error}): pip install confluent-kafka") from None
+    return Kafka(url)
 
 
 def kind_of(url: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from overlay.core.node import NEVER
 from overlay.log.member import Member
@@ -36,10 +36,10 @@ class Outbox:
     def is_empty(self) -> bool:
         return not self._under_way and not self._member.appends
 
-    def leaving(self, now: int) -> Iterator[Append]:
-        """Those to be sent now, each when the one before was."""
+    def leaving(self, now: int, may_leave: Callable[[], bool] = lambda: True) -> Iterator[Append]:
+        """Those to be sent now, each when the one before was, as long as the next one may leave."""
         waiting = self._member.appends
-        while waiting and len(self._under_way) < MOST_UNDER_WAY:
+        while waiting and len(self._under_way) < MOST_UNDER_WAY and may_leave():
             if self._leaves_at:
                 at, count = self._leaves_at[0]
                 if at > now:

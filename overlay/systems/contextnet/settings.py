@@ -9,7 +9,7 @@ from typing import Final
 
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import Use, check, setting
-from overlay.log.spec import VALKEY
+from overlay.log.spec import KAFKA, NATS, VALKEY
 from overlay.systems.contextnet.gateway.settings import MINI_BUFFER, GatewaySettings
 from overlay.systems.contextnet.log_settings import LogSettings
 from overlay.systems.contextnet.mqtt.settings import MqttSettings
@@ -83,7 +83,7 @@ USES: Mapping[str, Use] = {
     "mini_buffer": Use("delivery", (MINI_BUFFER,)),
     "linger_s": Use("resume"),
     "repeat_share": Use("bound_repeats"),
-    "durability": Use("log_engine", (VALKEY,)),
+    "durability": Use("log_engine", (VALKEY, NATS, KAFKA)),
     **{name: Use("rescale_enabled") for name in ("rescale", "window_min_ms", "window_max_ms")},
     **{name: Use("balancing") for name in ("smoothing", "band", "persistence", "budget", "hold_s")},
     **{

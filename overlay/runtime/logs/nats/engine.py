@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 
 from overlay.log.node import LogUser
 from overlay.log.spec import LogSpec
@@ -65,6 +66,9 @@ class Nats:
                 key, value = unpack(message.payload)
                 found[key] = value
 
+        def is_there(number: int) -> bool:
+            return came >= number
+
         with asking(self._server, ANSWER_S) as server:
             config = {"filter_subject": names.records(about, "*"), "deliver_policy": "all", "ack_policy": "none"}
             create = f"CONSUMER.CREATE.{names.state}"
@@ -77,7 +81,7 @@ class Nats:
                 asked += batch
                 said = json.dumps({"batch": batch, "expires": 1_000_000_000}).encode()
                 server.wire.publish(f"$JS.API.CONSUMER.MSG.NEXT.{names.state}.{made['name']}", said, inbox)
-                server.wait(lambda asked=asked: came >= asked)
+                server.wait(partial(is_there, asked))
             server.answer(f"CONSUMER.DELETE.{names.state}.{made['name']}")
         return found
 

@@ -13,11 +13,11 @@ A position is the sequence in its stream.
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 from overlay.log.groups import Key
 from overlay.log.topics import Record, Topic
+from overlay.runtime.logs.escaping import escaped, unescaped
 
 PREFIX = "waxwing"
 _LOG, _STATE = "-log", "-state"
@@ -59,19 +59,7 @@ def deployment_of(stream: str) -> str | None:
     """The deployment that has a state of this name; ``None``: it is not of a log."""
     if not (stream.startswith(f"{PREFIX}-") and stream.endswith(_STATE)):
         return None
-    token = stream.removeprefix(f"{PREFIX}-").removesuffix(_STATE)
-    return re.sub(rb"_([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), token.encode()).decode()
-
-
-def escaped(text: str) -> str:
-    """One word of a subject: letters, digits and ``-``; other bytes as ``_`` and two hexadecimal digits."""
-    return (
-        "".join(
-            chr(byte) if chr(byte).isascii() and (chr(byte).isalnum() or byte == 45) else f"_{byte:02x}"
-            for byte in text.encode()
-        )
-        or "_"
-    )
+    return unescaped(stream.removeprefix(f"{PREFIX}-").removesuffix(_STATE))
 
 
 def pack(key: bytes, value: bytes) -> bytes:

@@ -1,0 +1,110 @@
+"""Which engine serves a log, and what each says of the deployments that it has. ``test_engines`` has what logs keep."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from overlay.core.errors import WaxwingError
+from overlay.log.node import Start
+from overlay.log.spec import LogSpec
+from overlay.runtime.logs.engines import VARIABLE, engine_at, url_for
+from overlay.runtime.redis_server import NoEngine
+from tests.log.reader import Reader, reads
+
+ALL = "redis://:secret@a:1/0 nats://b kafka://c,d:7"
+
+
+def test_the_setting_chooses_one_of_the_addresses(monkeypatch):
+    monkeypatch.setenv(VARIABLE, ALL)
+    assert [url_for(LogSpec((), engine)) for engine in ("valkey", "nats", "kafka")] == ALL.split()
+    assert url_for(LogSpec((), "nats", servers="nats://mine")) == "nats://mine"
+
+
+def test_an_engine_without_an_address_is_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setenv(VARIABLE, ALL.split()[1])
+    sentence = (
+        r"no engine kafka for the log \(WAXWING_LOG_URL has that of nats only\). Set WAXWING_LOG_URL=kafka://host"
+    )
+    with pytest.raises(NoEngine, match=sentence):
+        url_for(LogSpec((), "kafka"))
+    with pytest.raises(NoEngine, match="the engine memory is for simulated runs; choose one of valkey, nats, kafka"):
+        url_for(LogSpec((), "memory"))
+    monkeypatch.delenv(VARIABLE)
+    with pytest.raises(NoEngine, match=r"no engine nats for the log\. Set WAXWING_LOG_URL=nats://"):
+        url_for(LogSpec((), "nats"))
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("http://a:1/0", "must be as redis://.* or nats://.* or kafka://"),
+        ("redis://a:x/0", "redis://:password@host:port/0"),
+        ("nats://", "nats://user:password@host:port"),
+        ("nats://a:x", "nats://user:password@host:port"),
+        ("nats://a/b", "nats://user:password@host:port"),
+        ("nats://a?copies=3", r"\?replicas=3"),
+        ("kafka://", "kafka://host:port,host:port"),
+        ("kafka://a,", "kafka://host:port,host:port"),
+        ("kafka://a/b", "kafka://host:port,host:port"),
+        ("kafka://a?b", "options of librdkafka"),
+        ("kafka://a?colour=red", 'No such configuration property: "colour"'),
+    ],
+)
+def test_an_address_that_is_none_is_refused_with_what_it_must_be(url, sentence):
+    if url.startswith("kafka"):
+        pytest.importorskip("confluent_kafka", reason="Kafka's library is not installed")
+    with pytest.raises(WaxwingError, match=sentence):
+        engine_at(url)
+
+
+def test_without_its_library_kafka_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "overlay.runtime.logs.kafka.engine", None)
+    with pytest.raises(NoEngine, match="pip install confluent-kafka"):
+        engine_at("kafka://a")
+
+
+@pytest.fixture(params=["valkey", "nats", "kafka"])
+def live(request, live_log):
+    return live_log(request.param)
+
+
+def test_an_engine_says_which_networks_it_has_and_their_newest_records(live):
+    engine, deployment = engine_at(live.instance.url), live.deployment
+    reader, writer = live.start("reader", Reader(reads("addresses"))), live.start("writer", Reader())
+    for number in range(3):
+        for key in ("a", "b", "c"):
+            writer.append(key, f"{key}{number}", topic="addresses")
+    live.until(lambda: len(reader.owned) == 2 and len(writer.durable) == 9)
+    assert engine.partitions_read("readers", "addresses")[deployment] == 2
+    assert engine.newest(deployment, "addresses", 2) == {b"a": b"a2", b"b": b"b2", b"c": b"c2"}
+    engine.append(deployment, "addresses", 2, b"b", b"from outside")
+    assert engine.newest_of(deployment, "addresses", 2, b"b") == b"from outside"
+    assert engine.newest_of(deployment, "addresses", 2, b"nobody") is None
+    whole = live.start("whole", Reader(reads("addresses", "mine", Start.WHOLE)))
+    live.until(lambda: sorted(whole.values) == ["a2", "c2", "from outside"])
+
+
+@pytest.mark.parametrize("name", ["valkey", "nats"])
+def test_erasing_a_deployment_leaves_the_others(live_log, name):
+    one, other = live_log(name), live_log(name)
+    engine = engine_at(one.instance.url)
+    for log in (one, other):
+        reader, writer = log.start("reader", Reader(reads())), log.start("writer", Reader())
+        writer.append("a", "1")
+        log.until(lambda reader=reader: reader.values == ["1"])
+        log.end("reader")
+        log.end("writer")
+    engine.erase(one.deployment)
+    engine.erase(one.deployment)  # nothing is left
+    known = engine.partitions_read("readers", "letters")
+    assert (one.deployment in known, known[other.deployment]) == (False, 4)
+    engine.forget(other.deployment, "readers", ["letters"])
+    assert other.deployment not in engine.partitions_read("readers", "letters")
+
+
+def test_an_engine_that_is_away_raises_an_error_that_can_be_told():
+    for url in ("redis://127.0.0.1:1/0", "nats://127.0.0.1:1"):
+        with pytest.raises((OSError, WaxwingError)):
+            engine_at(url).erase("any")
