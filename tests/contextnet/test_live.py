@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from overlay.core.addresses import Address, parse_address
 from overlay.deployment.deployment import run_document
 from overlay.experiment.definition import checked
@@ -25,10 +27,15 @@ from tests.waiting import BOUND_S, wait_for
 WORKLOAD = {"nodes": 10, "messages": 8, "rate_per_min": 240, "direction": "both", "drain_s": 2}
 
 
-def live(directory: Path):
-    document = {"name": "live", "topology": None, "system": "contextnet", "engine": "live", "settings": {}}
-    configuration = checked({**document, "workload": WORKLOAD, "record_mb": 4}, {}.get)[1][0]
-    with instance.own_instance() as url, own_supervisor(**{VARIABLE: url}) as client:
+def live(directory: Path, engine: str, server):
+    document = {"name": "live", "topology": None, "system": "contextnet", "engine": "live"}
+    document |= {"settings": {"log_engine": engine}, "workload": WORKLOAD, "record_mb": 4}
+    configuration = checked(document, {}.get)[1][0]
+    if engine == "kafka":
+        workload, settings = SYSTEM.read_workload(WORKLOAD), SYSTEM.read_settings({})
+        topology = SYSTEM.default_topology(settings, workload)
+        server.prepare("r1", SYSTEM.log_of(SYSTEM.setup({}, WORKLOAD, topology)).topics)
+    with own_supervisor(**{VARIABLE: server.url}) as client:
         client.deploy(run_document(configuration, run="r1", seed=3, directory=str(directory)))
         ended = ("finished", "failed", "stopped")
         status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends")
@@ -37,8 +44,9 @@ def live(directory: Path):
     return status, SYSTEMS["contextnet"].measures(facts)
 
 
-def test_every_message_is_answered_and_each_server_replays(tmp_path):
-    status, measures = live(tmp_path)
+@pytest.mark.parametrize("engine", ["valkey", "nats", "kafka"])
+def test_every_message_is_answered_and_each_server_replays(tmp_path, request, engine):
+    status, measures = live(tmp_path, engine, request.getfixturevalue(engine))
     assert (status["phase"], status["reason"]) == ("finished", "")
     assert (measures["sent"], measures["te"], measures["duplicates"]) == (160, 100, 0)
     replays = replay_all(tmp_path / "journal")

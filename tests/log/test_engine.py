@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from overlay.log.node import Start
 from overlay.log.spec import LogSpec
 from overlay.runtime.logs.engines import VARIABLE, engine_at, url_for
 from overlay.runtime.redis_server import NoEngine
+from tests.log.live import QUICK
 from tests.log.reader import Reader, reads
 
 ALL = "redis://:secret@a:1/0 nats://b kafka://c,d:7"
@@ -84,6 +86,26 @@ def test_an_engine_says_which_networks_it_has_and_their_newest_records(live):
     assert engine.newest_of(deployment, "addresses", 2, b"nobody") is None
     whole = live.start("whole", Reader(reads("addresses", "mine", Start.WHOLE)))
     live.until(lambda: sorted(whole.values) == ["a2", "c2", "from outside"])
+
+
+@pytest.mark.parametrize("name", ["valkey", "nats", "kafka"])
+def test_what_is_always_durable_survives_the_death_of_the_server(live_log, name):
+    """But the mock of Kafka, which keeps records in memory, only cannot be reached meanwhile."""
+    log = live_log(name, replace(QUICK, durability="always"))
+    writer = log.start("writer", Reader())
+    values = [f"{key}{number}" for number in range(100) for key in "abc"]
+    for value in values:
+        writer.append(value[0], value)
+    log.until(lambda: len(writer.durable) > 50)
+    log.down()
+    acknowledged = list(writer.durable)
+    log.up()
+    reader = log.start("reader", Reader(reads()))
+    log.until(lambda: set(reader.values) == set(values))
+    assert set(acknowledged) <= set(reader.values)
+    for key in "abc":
+        of_key = [value for value in dict.fromkeys(reader.values) if value[0] == key]
+        assert of_key == [value for value in values if value[0] == key]
 
 
 @pytest.mark.parametrize("name", ["valkey", "nats"])

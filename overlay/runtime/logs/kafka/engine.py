@@ -20,6 +20,9 @@ from overlay.runtime.logs.port import LogPort
 
 Answer = TypeVar("Answer")
 
+ERASED_S = 2.0
+"""A supervisor waits for it."""
+
 
 class Kafka:
     """An ``Engine``."""
@@ -40,10 +43,10 @@ class Kafka:
         names, admin = Names(deployment), AdminClient(self._cluster.config())
         topics = [topic for topic in self._topics() if topic.startswith(names.prefix)]
         if topics:
-            _all(admin.delete_topics(topics, request_timeout=ANSWER_S))
-        groups = _answered(admin.list_consumer_groups(request_timeout=ANSWER_S).result).valid
+            _all(admin.delete_topics(topics, request_timeout=ERASED_S))
+        groups = _answered(admin.list_consumer_groups(request_timeout=ERASED_S).result).valid
         if found := [one.group_id for one in groups if one.group_id.startswith(names.prefix)]:
-            _all(admin.delete_consumer_groups(found, request_timeout=ANSWER_S))
+            _all(admin.delete_consumer_groups(found, request_timeout=ERASED_S))
 
     def partitions_read(self, group: str, topic: str) -> dict[str, int]:
         """Those of all deployments that have the topic: which groups read it, only Kafka's coordinators know."""

@@ -1,0 +1,3 @@
+from tests.log.servers import kafka, nats, valkey
+
+__all__ = ["kafka", "nats", "valkey"]
