@@ -1,4 +1,4 @@
-"""What may wait for long and nobody waits for."""
+"""What may take long and has no result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The groups of one member over an engine that has none of its own: leases that are changed if nobody else did::
+"""The groups of one member over an engine that has none of its own: leases that change if no other member did::
 
 heartbeat ── ask ──> leases, who is alive ── overlay.log.groups ── change (fails if they have changed) ──> assigned
 """

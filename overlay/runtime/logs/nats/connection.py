@@ -17,7 +17,7 @@ from overlay.runtime.logs.nats.protocol import BadBytes, Line, Message, Messages
 from overlay.runtime.logs.wire import LostConnection, Wire
 
 WRONG_SEQUENCE, NO_MESSAGE, NAME_IN_USE, NO_STREAM = 10071, 10037, 10058, 10059
-"""Codes of JetStream's errors: somebody else has written, nothing is there, there is such a stream with other settings,
+"""Codes of JetStream's errors: another client has written, nothing is there, there is such a stream with other settings,
 there is no such stream."""
 
 OnMessage = Callable[[Message], None]
@@ -146,7 +146,7 @@ class Connection(Wire):
 
     def replace(self, on_sequence: Callable[[int | None], None], subject: str, before: int, payload: bytes) -> None:
         """Write if the last message of the subject has still this sequence; ``on_sequence`` gets the new one, or
-        ``None``: somebody else has written."""
+        ``None``: another client has written."""
 
         def replaced(answer: Any) -> None:
             on_sequence(None if code_of(answer) == WRONG_SEQUENCE else accepted(answer)["seq"])

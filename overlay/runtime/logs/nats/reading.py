@@ -20,7 +20,7 @@ from overlay.runtime.logs.nats.protocol import Message
 WAIT_NS = 20 * SECOND
 """For records, with one request."""
 UNUSED_NS = 60 * SECOND
-"""After which the server forgets a consumer that nobody asks."""
+"""After which the server forgets a consumer that no request came for."""
 
 
 @dataclass(slots=True, eq=False)
