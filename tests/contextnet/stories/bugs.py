@@ -1,0 +1,2 @@
+from tests.soak.subject import Bank
+BUGS = Bank()
