@@ -1,2 +1,3 @@
 from tests.soak.subject import Bank
+
 BUGS = Bank()
