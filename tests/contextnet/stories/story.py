@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from overlay.core.engines import SIMULATED
 from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import checked
 from overlay.journal.journal import read_journal
 from overlay.sim import engine
+from overlay.sim.actors import CheckedActor
+from overlay.sim.simulator import Outgoing
 from overlay.systems.contextnet.measuring.figures import measures
 from tests.contextnet.stories.plan import Plan, draw
 from tests.soak.subject import Told
 
 TWICE_EVERY = 20
 """One seed in so many is run twice."""
+MOST_STEPS = 2_000
+"""Of a server at one instant: some dozens, unless it spins."""
+
+
+class Watched(CheckedActor):
+    __slots__ = ("_instant", "_steps")
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._instant = self._steps = 0
+
+    def step(self, now: int) -> Sequence[Outgoing]:
+        if now != self._instant:
+            self._instant, self._steps = now, 0
+        self._steps += 1
+        assert self._steps <= MOST_STEPS, "a server is stepped again and again, and no time passes"
+        return super().step(now)
 
 
 def run(seed: int) -> Told:
@@ -30,7 +51,7 @@ def run(seed: int) -> Told:
 
 def lived(seed: int) -> Told:
     plan = draw(seed)
-    with TemporaryDirectory() as directory:
+    with TemporaryDirectory() as directory, patch.object(engine, "NodeActor", Watched):
         ended = engine.simulate(deployment(plan, seed, Path(directory)))
         found = measures(read_journal(engine.journal_path(Path(directory))))
     check(found, plan)
