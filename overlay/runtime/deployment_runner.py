@@ -193,7 +193,7 @@ class DeploymentRunner:
             self._follow_changes(now)
             until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
             if self._has_log and self.phase in phases.ENDED and not self._processes:
-                self._erase_log()
+                self._end_log()
             is_up = self.phase in phases.SERVING and self._stop_reason is None
             until = min(until, self.bridges.turn(self._answering, now, is_up=is_up))
             if now >= self._flushed + SECOND:
@@ -282,15 +282,21 @@ class DeploymentRunner:
             return now + SECOND
         return self._orders.assemble(self._assembly, self._up(), self.addresses, self._fail_by_bug, now)
 
-    def _erase_log(self) -> None:
-        """Once, when no process of its servers and clients is left. Without its engine the records stay there."""
-        from overlay.runtime.logs.opening import erase_log
+    def _end_log(self) -> None:
+        """Once, when no process of its servers and clients is left. The journal of a run gets what its records still
+        hold. Without its engine they stay there."""
+        from overlay.runtime.logs.opening import erase_log, uncommitted
 
         self._has_log = False
+        deployment, at_us = self.deployment, (time.monotonic_ns() - self._zero) // 1000
         try:
-            erase_log(self.deployment)
+            for record in uncommitted(deployment) if deployment.kind == RUN else ():
+                for fact in deployment.system.uncommitted_facts(record, at_us):
+                    self._journal.write(fact)
+            erase_log(deployment)
         except (OSError, WaxwingError) as error:
             self._tell("log_kept", {"reason": str(error)})
+        self._journal.flush()
 
     # --- output ---
 
@@ -332,4 +338,5 @@ class DeploymentRunner:
             "rollout": self.changes.status(self._up(), self._watch.silent),
             "clients": found.fleets(self.deployment.fleet_names),
             "bridges": self.bridges.status(),
+            "has_log": self._has_log,
         }

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from overlay.core.errors import WaxwingError
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Topic
+from overlay.runtime.logs import survey
 from overlay.runtime.logs.connection import Engine
 from overlay.runtime.logs.instance import VARIABLE, answers, asking, erase
 from overlay.runtime.logs.resp import Answers, BadAnswer, EngineError, request
@@ -129,6 +130,25 @@ def test_records_beyond_their_time_are_dropped(valkey):
     with asking(Engine.of(valkey.url), 5) as ask:
         log.until(lambda: ask("XLEN", f"{log._deployment} s letters 0") < 1_000)
     log.close()
+
+
+def test_what_no_reader_has_committed_is_found_when_all_have_ended(valkey):
+    log = LiveLog(valkey)
+    writer = log.start("writer", Reader())
+    reader = log.start("reader", Reader(reads(), keeps=True))
+    other = log.start("other", Reader(reads(group="others")))
+    for number in range(5):
+        writer.append("a", str(number))
+    log.until(lambda: len(reader.kept) == len(other.seen) == 5)
+    last = reader.kept.pop()
+    reader.settle()
+    reader.kept.append(last)
+    for name in ("reader", "other"):
+        log.turn()
+        log.ports[name].close(0)
+    assert list(survey.uncommitted(valkey.url, log._deployment)) == [last]
+    log.close()
+    assert list(survey.uncommitted(valkey.url, log._deployment)) == []
 
 
 def test_always_durable_means_synced(valkey):

@@ -88,14 +88,15 @@ def erase(url: str, deployment: str) -> int:
     erased, cursor = 0, b"0"
     with asking(Engine.of(url), ANSWER_S) as ask:
         while True:
-            cursor, keys = ask("SCAN", cursor, "MATCH", f"{_escaped(deployment)} *", "COUNT", 1_000)
+            cursor, keys = ask("SCAN", cursor, "MATCH", f"{escaped(deployment)} *", "COUNT", 1_000)
             if keys:
                 erased += ask("UNLINK", *keys)
             if cursor == b"0":
                 return erased
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """As a part of a pattern that SCAN takes."""
     return "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in text)
 
 

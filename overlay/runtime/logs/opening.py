@@ -1,14 +1,15 @@
-"""Opens the log of a deployment for one of its nodes, and erases it at its end."""
+"""Opens the log of a deployment for one of its nodes; at its end, says what is left in it, and erases it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from overlay.deployment.deployment import Deployment
 from overlay.faults.faults import Fault
 from overlay.log.spec import VALKEY, LogSpec
+from overlay.log.topics import Record
 from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.logs.connection import Engine
 from overlay.runtime.logs.instance import VARIABLE, erase
@@ -50,6 +51,16 @@ def _faulted(log: LogPort, name: str, faults: SharedFaults, servers: Sequence[st
 
     watcher = Watcher(faults, is_mine)
     return FaultedLog(log, watcher) if watcher else log
+
+
+def uncommitted(deployment: Deployment) -> Iterator[Record]:
+    """The records that some reader had not committed, when none of its nodes runs any more. Raises ``OSError`` or
+    ``WaxwingError`` if the engine is away."""
+    from overlay.runtime.logs import survey
+
+    spec = deployment.system.log_of(deployment.setup)
+    if spec is not None and spec.engine == VALKEY and (url := _url(spec)):
+        yield from survey.uncommitted(url, deployment.id)
 
 
 def erase_log(deployment: Deployment) -> None:

@@ -37,9 +37,12 @@ MOST_UNDER_WAY = 1_000
 MOST_READ = 256
 """Records of one partition in one answer."""
 BLOCK_MS, SHORT_BLOCK_MS = 1_000, 20
+COMMIT_NS = 100 * MILLISECOND
+"""Between two commits: what a reader has settled since the last one comes again if it dies. For each record of its own
+they would take a third of all requests."""
 TRIM_NS = 10 * SECOND
 FAREWELL_S = 1.0
-UNSEEN = -1
+UNSEEN = NOT_ALL = -1
 
 
 class ValkeyLog:
@@ -61,7 +64,7 @@ class ValkeyLog:
         self._pause_ns = FIRST_PAUSE_NS
         self._connects_at = time.monotonic_ns()
         self._away_since = self._connects_at
-        self._next_beat = self._next_trim = 0
+        self._next_beat = self._next_commit = self._next_trim = 0
         self._under_way: deque[Append] = deque()
         """Sent, the oldest first; ``member.appends`` are those that were not."""
         self._leaves_at: deque[tuple[int, int]] = deque()
@@ -70,8 +73,10 @@ class ValkeyLog:
         self._joined: set[Key] = set()
         """The groups in which it has begun in this life."""
         self._changing: set[Key] = set()
-        self._reading: list[Held] | None = None
+        self._reading: frozenset[Held] | None = None
         """The partitions of the request that the reader waits with."""
+        self._reads_all = NOT_ALL
+        """``member.changes`` when that request was made, if it has all partitions: nothing needs to change it then."""
         self._is_unblocked = False
         self._whole: list[Held] = []
         """Partitions whose newest records are under way."""
@@ -91,7 +96,8 @@ class ValkeyLog:
             return 0
         if self._requests is None:
             return self._connects_at
-        return min(self._next_beat, self._leaves_at[0][0]) if self._leaves_at else self._next_beat
+        due = min(self._next_beat, self._next_commit) if self.member.has_commits else self._next_beat
+        return min(due, self._leaves_at[0][0]) if self._leaves_at else due
 
     def handle(self, now: int) -> None:
         if self._is_cut:
@@ -108,7 +114,6 @@ class ValkeyLog:
                     one.read()
             if now >= self._next_beat:
                 self._beat(now)
-            self._send(now)
         except LostConnection:
             self._lose(now)
 
@@ -143,6 +148,7 @@ class ValkeyLog:
             return
         until = time.monotonic() + FAREWELL_S
         self._leaves_at.clear()
+        self._next_commit = now
         with suppress(LostConnection, OSError):
             self._send(now)
             self._leave(self._joined)
@@ -199,7 +205,9 @@ class ValkeyLog:
         if self._requests is None or not self._reader_id:
             return
         self._send_appends(now)
-        self._send_commits()
+        if now >= self._next_commit:
+            self._send_commits(now)
+        self._requests.write()  # others wait for records, and none for the request of our reader
         self._read_on()
         if now >= self._next_trim:
             self._trim(now)
@@ -238,9 +246,12 @@ class ValkeyLog:
         self.counters["log_appended"] += 1
         self.member.durable((append.token,))
 
-    def _send_commits(self) -> None:
+    def _send_commits(self, now: int) -> None:
         by_group: dict[Key, list[Commit]] = {}
-        for commit in self.member.commits():
+        commits = self.member.commits()
+        if commits:
+            self._next_commit = now + COMMIT_NS
+        for commit in commits:
             by_group.setdefault((commit.position.group, commit.position.topic), []).append(commit)
         for key, commits in by_group.items():
             said = [
@@ -329,30 +340,34 @@ class ValkeyLog:
 
     def _read_on(self) -> None:
         """Let the reader wait for the partitions that there is room for."""
+        member = self.member
+        if self._reading is not None and self._reads_all == member.changes:
+            return
         wanted: dict[str, Held] = {}
-        repeated = False
-        ordered = list(self.member.held.values())
+        repeated, most = False, 0
+        ordered = list(member.held.values())
         for held in ordered if self._turn % 2 else reversed(ordered):
             if held.next == UNSEEN:
                 self._ask_whole(held)
-            elif not self._is_whole_under_way(held) and self.member.room(held):
+            elif not self._is_whole_under_way(held) and (room := member.room(held)):
                 stream = self._stream(held.subscription.topic, held.partition)
                 repeated = repeated or stream in wanted
                 wanted.setdefault(stream, held)
+                most = max(most, room)
         if self._reading is not None:
-            if not repeated and not self._is_unblocked and any(held not in self._reading for held in wanted.values()):
+            if not repeated and not self._is_unblocked and not self._reading.issuperset(wanted.values()):
                 self._is_unblocked = True
                 self._ask(_accepted, "CLIENT", "UNBLOCK", self._reader_id)
             return
         if not wanted or self._reader is None:
             return
         self._turn += 1  # those of one stream in turn
-        self._reading = list(wanted.values())
-        count = min(MOST_READ, max(map(self.member.room, self._reading)))
-        after = [_id(held.next - 1) for held in self._reading]
+        self._reading = frozenset(wanted.values())
+        self._reads_all = member.changes if len(wanted) == len(ordered) else NOT_ALL
+        after = [_id(held.next - 1) for held in wanted.values()]
         block = SHORT_BLOCK_MS if repeated else BLOCK_MS
         done = partial(self._arrived, wanted)
-        self._reader.ask(done, "XREAD", "COUNT", count, "BLOCK", block, "STREAMS", *wanted, *after)
+        self._reader.ask(done, "XREAD", "COUNT", min(MOST_READ, most), "BLOCK", block, "STREAMS", *wanted, *after)
         self._reader.write()
 
     def _arrived(self, wanted: dict[str, Held], answer: Any) -> None:
@@ -361,7 +376,7 @@ class ValkeyLog:
             held = wanted[stream.decode()]
             if self._is_held(held):
                 topic = held.subscription.topic
-                self.member.arrived(held, [_record(topic, held.partition, *entry) for entry in entries])
+                self.member.arrived(held, [read_record(topic, held.partition, *entry) for entry in entries])
 
     def _ask_whole(self, held: Held) -> None:
         held.next = 0
@@ -442,7 +457,8 @@ def _standing(committed: bytes, last: bytes, last_us: bytes) -> Standing:
     return Standing(_position(committed) if committed else None, end, int(last_us))
 
 
-def _record(topic: str, partition: int, id: bytes, fields: list[bytes]) -> Record:
+def read_record(topic: str, partition: int, id: bytes, fields: list[bytes]) -> Record:
+    """An entry of a stream."""
     _, key, _, value, _, appended_us = fields
     return Record(topic, partition, _position(id), key, value, int(appended_us))
 
