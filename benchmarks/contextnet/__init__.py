@@ -1,7 +1,8 @@
 """ContextNet: what a gateway does for each message, memory of connections, and others with the same exchange.
 
 - ``hot_paths``  a gateway in this process, without sockets and log (``standing``), next to minimal Python (``least``)
-- ``memory``       memory of a gateway per memory connection
+- ``memory``     of a gateway per idle connection (``connected``)
+- ``overload``   live runs up to and past the limit of this machine
 - ``peers``      Mosquitto, NATS and plain echoes with the same exchange (``echo``), next to live runs
 """
 
@@ -9,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.contextnet import hot_paths, memory, peers
+from benchmarks.contextnet import hot_paths, memory, overload, peers
 from benchmarks.figures import Figure, measure_parts
 
 TITLE = "ContextNet: hot paths of a gateway, memory, and others with the same exchange"
-PARTS = (hot_paths, memory, peers)
+PARTS = (hot_paths, memory, overload, peers)
 
 
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:

@@ -10,27 +10,18 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from benchmarks.contextnet.live import live
 from benchmarks.figures import Figure, Unavailable, figure
 from benchmarks.peers.contenders import RIVALS, Stage
-from benchmarks.peers.processes import STARTS_WITHIN_S, Failed, Process, Threads, free_port
+from benchmarks.peers.processes import STARTS_WITHIN_S, Failed, Process, free_port
 from benchmarks.programs import program
-from benchmarks.radiator.samples import SEED
-from benchmarks.servers import scratch, supervisor
-from overlay.journal.journal import read_journal
-from overlay.runtime.logs import instance
-from overlay.runtime.logs.connection import Engine
-from overlay.runtime.own_supervisor import document_of
-from overlay.runtime.redis_server import NoEngine
-from overlay.runtime.supervisor_client import SupervisorClient, is_gone, reason_of
-from overlay.systems.contextnet.system import SYSTEM
+from benchmarks.servers import scratch
 
 NODES = (200, 1_000)
 RATE_PER_MIN = 4.0
@@ -38,7 +29,6 @@ MESSAGES = 1
 FULL_ROUNDS = 4
 SOURCES = Path(__file__).resolve().parent
 CONNECTS_WITHIN_S = 120.0
-TURN_S = 0.1
 make = partial(figure, "contextnet")
 
 
@@ -81,7 +71,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
                 say(what)
                 try:
                     found[what].append(play(nodes))
-                except (Failed, NoEngine, Unavailable) as reason:
+                except (Failed, Unavailable) as reason:
                     lacking[name] = str(reason)
     for what, results in found.items():
         yield from _figures(what, results)
@@ -153,50 +143,9 @@ def _played(stage: Stage, server: Process, kind: str, port: int, nodes: int) -> 
     )
 
 
-# --- ContextNet -------------------------------------------------------------------------------------------------------
-
-
 def _over_contextnet(nodes: int) -> Result:
-    """Raises ``NoEngine`` or ``Unavailable``."""
-    with scratch() as directory, instance.own_instance() as url, supervisor(**{instance.VARIABLE: url}) as client:
-        document = _run(directory / "run", nodes)
-        log = Threads(_listening(url))
-        spent_s = _spent(client, document, log)
-        journals = (directory / "run" / "journal").glob("*.journal")
-        measures = SYSTEM.measures(fact for path in journals for fact in read_journal(path))
-    delivered = measures["delivered"] or 0.0
-    p50_ms, p99_ms = ((measures[f"rtt_{name}_us"] or 0.0) / 1e3 for name in ("p50", "p99"))
-    return Result(delivered / max(1.0, measures["sent"] or 0.0), p50_ms, p99_ms, spent_s * 1e6 / max(1.0, delivered))
-
-
-def _run(directory: Path, nodes: int) -> dict[str, Any]:
-    workload = {"nodes": nodes, "rate_per_min": RATE_PER_MIN, "messages": MESSAGES}
-    workload |= {"connect_interval_ms": 2, "drain_s": 5}
-    settings = {"trace_one_in": 0}
-    found: dict[str, Any] = document_of(
-        "bench", directory, brokers=1, settings=settings, workload=workload, seed=SEED, system=SYSTEM.name
-    )
-    return found
-
-
-def _spent(client: SupervisorClient, document: dict[str, Any], log: Threads) -> float:
-    """Processor seconds of its servers and log while measuring."""
-    status, before, spent = client.deploy(document), None, 0.0
-    while not (status["phase"] in ("finished", "failed", "stopped") and is_gone(status)):
-        if status["phase"] == "measuring":
-            servers = [log, *(Threads(one["pid"]) for one in status["brokers"] if one["pid"])]
-            now = sum(one.cpu_seconds() for one in servers)
-            before = now if before is None else before
-            spent = now - before
-        time.sleep(TURN_S)
-        status = client.status(document["id"])
-    if status["phase"] != "finished":
-        raise Unavailable(reason_of(status))
-    return spent
-
-
-def _listening(url: str) -> int:
-    """The process that serves a log's URL."""
-    with instance.asking(Engine.of(url), instance.ANSWER_S) as ask:
-        lines = ask("INFO", "server").decode().splitlines()
-    return int(next(line.partition(":")[2] for line in lines if line.startswith("process_id:")))
+    """Raises ``Unavailable``."""
+    run = live({"nodes": nodes, "rate_per_min": RATE_PER_MIN, "messages": MESSAGES})
+    delivered = max(1.0, run["delivered"])
+    share = run["delivered"] / max(1.0, run["sent"])
+    return Result(share, run["rtt_p50_us"] / 1e3, run["rtt_p99_us"] / 1e3, run.servers_s * 1e6 / delivered)

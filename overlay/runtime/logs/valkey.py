@@ -78,6 +78,8 @@ class ValkeyLog:
         self._reads_all = NOT_ALL
         """``member.changes`` when that request was made, if it has all partitions: nothing needs to change it then."""
         self._is_unblocked = False
+        self._places: dict[Held, tuple[int, bytes, bytes]] = {}
+        """For ``_place``: position, stream and id."""
         self._whole: list[Held] = []
         """Partitions whose newest records are under way."""
         self._turn = 0
@@ -343,16 +345,20 @@ class ValkeyLog:
         member = self.member
         if self._reading is not None and self._reads_all == member.changes:
             return
-        wanted: dict[str, Held] = {}
+        wanted: dict[bytes, Held] = {}
+        after: list[bytes] = []
         repeated, most = False, 0
         ordered = list(member.held.values())
         for held in ordered if self._turn % 2 else reversed(ordered):
             if held.next == UNSEEN:
                 self._ask_whole(held)
             elif not self._is_whole_under_way(held) and (room := member.room(held)):
-                stream = self._stream(held.subscription.topic, held.partition)
-                repeated = repeated or stream in wanted
-                wanted.setdefault(stream, held)
+                stream, id = self._place(held)
+                if stream in wanted:
+                    repeated = True
+                else:
+                    wanted[stream] = held
+                    after.append(id)
                 most = max(most, room)
         if self._reading is not None:
             if not repeated and not self._is_unblocked and not self._reading.issuperset(wanted.values()):
@@ -364,16 +370,27 @@ class ValkeyLog:
         self._turn += 1  # those of one stream in turn
         self._reading = frozenset(wanted.values())
         self._reads_all = member.changes if len(wanted) == len(ordered) else NOT_ALL
-        after = [_id(held.next - 1) for held in wanted.values()]
         block = SHORT_BLOCK_MS if repeated else BLOCK_MS
         done = partial(self._arrived, wanted)
         self._reader.ask(done, "XREAD", "COUNT", min(MOST_READ, most), "BLOCK", block, "STREAMS", *wanted, *after)
         self._reader.write()
 
-    def _arrived(self, wanted: dict[str, Held], answer: Any) -> None:
+    def _place(self, held: Held) -> tuple[bytes, bytes]:
+        """Its stream, and the id after which to read. Most stay the same from one request to the next."""
+        known = self._places.get(held)
+        if known is None:
+            if len(self._places) > 2 * len(self.member.held):  # of some that are not held any more
+                self._places.clear()
+            known = 0, self._stream(held.subscription.topic, held.partition).encode(), _id(0).encode()
+        if known[0] != held.next:
+            known = held.next, known[1], _id(held.next - 1).encode()
+        self._places[held] = known
+        return known[1:]
+
+    def _arrived(self, wanted: dict[bytes, Held], answer: Any) -> None:
         self._reading, self._is_unblocked = None, False
         for stream, entries in _accepted(answer) or ():
-            held = wanted[stream.decode()]
+            held = wanted[stream]
             if self._is_held(held):
                 topic = held.subscription.topic
                 self.member.arrived(held, [read_record(topic, held.partition, *entry) for entry in entries])
