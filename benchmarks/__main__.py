@@ -31,6 +31,7 @@ SECTIONS = (
     "federation",
     "federation_clients",
     "silbops",
+    "contextnet",
     "chains",
     "generator",
     "simulator",

@@ -15,6 +15,7 @@ from select import select
 from typing import IO
 
 from overlay.runtime.lifeline import die_with_parent
+from overlay.runtime.usage import sizes_in
 
 STARTS_WITHIN_S = 20.0
 ENDS_WITHIN_S = 3.0
@@ -40,6 +41,7 @@ class Threads:
 
     def __init__(self, pid: int) -> None:
         self._threads = Path(f"/proc/{pid}/task")
+        self._memory = Path(f"/proc/{pid}/smaps_rollup")
 
     def put_on(self, core: int) -> None:
         """Move all of them to ``core``."""
@@ -54,6 +56,10 @@ class Threads:
             with suppress(OSError):  # a thread that has just ended
                 spent += int((thread / "schedstat").read_text().split()[0])
         return spent / 1e9
+
+    def resident_bytes(self) -> int:
+        """Memory of the process (RSS)."""
+        return sizes_in(self._memory.read_bytes())[0]
 
 
 class Process(Threads):

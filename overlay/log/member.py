@@ -61,6 +61,10 @@ class Member:
         self._durable: list[object] = []
         self._commits: dict[tuple[Key, int], Commit] = {}
         self._turn = 0
+        self.changes = 0
+        """How often partitions came to ``held`` or left it."""
+        self._has_unread = False
+        """Whether ``held`` may have records that the node has not."""
 
     # ---- from the engine
 
@@ -83,6 +87,7 @@ class Member:
     def arrived(self, held: Held, records: Sequence[Record]) -> None:
         """What was read of a partition, from ``held.next`` on."""
         if records:
+            self._has_unread = True
             held.waiting.extend(records)
             held.next = records[-1].position + 1
 
@@ -104,7 +109,9 @@ class Member:
     @property
     def has_input(self) -> bool:
         """Whether ``feed`` has anything."""
-        return self.has_news or any(one.waiting and self.node.room(one.subscription) for one in self.held.values())
+        if self.has_news or not self._has_unread:
+            return self.has_news
+        return any(one.waiting and self.node.room(one.subscription) for one in self.held.values())
 
     def feed(self, now: int) -> list[Record]:
         """Let the node have all that it has room for. Returns the records."""
@@ -119,6 +126,8 @@ class Member:
         if durable:
             self._durable = []
             node.appended(durable, now)
+        if not self._has_unread:
+            return given
         waiting: dict[Key, list[Held]] = {}
         for (key, _), held in self.held.items():
             if held.waiting:
@@ -128,6 +137,7 @@ class Member:
             if records:
                 given += records
                 node.receive_records(records, now)
+        self._has_unread = any(one.waiting for one in self.held.values())
         return given
 
     def take(self) -> bool:
@@ -148,6 +158,10 @@ class Member:
         for (key, _), held in self.held.items():
             held.subscription = self.subscriptions[key]
         return True
+
+    @property
+    def has_commits(self) -> bool:
+        return bool(self._commits)
 
     def commits(self) -> list[Commit]:
         """Positions to commit, each partition's newest; clears them."""
@@ -170,6 +184,7 @@ class Member:
         elif begin is None:
             begin = standing.end if subscription.start is Start.NEWEST else 0
         held = self.held[key, number] = Held(subscription, number, generation, begin)
+        self.changes += 1
         is_to_come = standing.end > begin and standing.last_us >= subscription.since_us(now_us)
         end = standing.end if is_to_come else 0
         self._assigned.append(Assignment(subscription.topic, subscription.group, number, end))
@@ -177,6 +192,7 @@ class Member:
 
     def _revoke(self, key: Key, number: int) -> None:
         held = self.held.pop((key, number))
+        self.changes += 1
         self._commits.pop((key, number), None)
         notice = Assignment(held.subscription.topic, held.subscription.group, number, 0)
         unsaid = [one for one in self._assigned if one[:3] == notice[:3]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import Any
 
 from overlay.core.addresses import Address, parse_address
 from overlay.core.errors import WaxwingError, WireError, describe_os_error
-from overlay.core.node import SECOND
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.core.silence import Silence
 from overlay.deployment import fleet, phases
 from overlay.deployment.deployment import NETWORK, RUN, Deployment
 from overlay.faults.faults import BEGAN, ENDED
 from overlay.journal.facts import Event
+from overlay.log.topics import Record
 from overlay.runtime.bridges import Bridges
 from overlay.runtime.clock import unix_ms
 from overlay.runtime.deployment_processes import DeploymentProcesses, Forked
@@ -35,6 +36,8 @@ from overlay.runtime.run_course import RunCourse
 from overlay.runtime.watch import Journals, Pings, Watch
 from overlay.runtime.work import Job
 
+LOG_STEP_NS = 20 * MILLISECOND
+"""Of a turn, to read what a run left in its log: other deployments and commands wait meanwhile."""
 TIMES = ("warming_unix_ms", "measuring_unix_ms", "ends_unix_ms")
 """In the status of a run; ``None`` until its workload has a start."""
 
@@ -83,6 +86,8 @@ class DeploymentRunner:
         self._pings = Pings(deployment.system.ping) if is_network else None
         self._watch = Watch(self._pings.heard if self._pings else Journals(self._journal_path).heard)
         self._has_log = deployment.system.log_of(deployment.setup) is not None
+        self._left: Iterator[Record] | None = None
+        """What a run left in its log, from where ``_end_log`` goes on."""
 
     def _journal_path(self, process: str) -> Path:
         return self._directory / "journal" / f"{process}.journal"
@@ -193,7 +198,7 @@ class DeploymentRunner:
             self._follow_changes(now)
             until = min(self._follow_course(now), self._run_processes(now), self._assemble(now), now + SECOND // 4)
             if self._has_log and self.phase in phases.ENDED and not self._processes:
-                self._erase_log()
+                until = min(until, self._end_log(now))
             is_up = self.phase in phases.SERVING and self._stop_reason is None
             until = min(until, self.bridges.turn(self._answering, now, is_up=is_up))
             if now >= self._flushed + SECOND:
@@ -282,15 +287,26 @@ class DeploymentRunner:
             return now + SECOND
         return self._orders.assemble(self._assembly, self._up(), self.addresses, self._fail_by_bug, now)
 
-    def _erase_log(self) -> None:
-        """Once, when no process of its servers and clients is left. Without its engine the records stay there."""
-        from overlay.runtime.logs.opening import erase_log
+    def _end_log(self, now: int) -> int:
+        """When no process of its servers and clients is left: the journal of a run gets what its records still hold, a
+        part in each turn, and then they are erased. Without its engine they stay. Returns the time of the next turn."""
+        from overlay.runtime.logs.opening import erase_log, uncommitted
 
-        self._has_log = False
+        deployment, at_us = self.deployment, (now - self._zero) // 1000
         try:
-            erase_log(self.deployment)
+            if self._left is None:
+                self._left = uncommitted(deployment) if deployment.kind == RUN else iter(())
+            for record in self._left:
+                for fact in deployment.system.uncommitted_facts(record, at_us):
+                    self._journal.write(fact)
+                if time.monotonic_ns() > now + LOG_STEP_NS:
+                    return now
+            erase_log(deployment)
         except (OSError, WaxwingError) as error:
             self._tell("log_kept", {"reason": str(error)})
+        self._has_log = False
+        self._journal.flush()
+        return now + SECOND
 
     # --- output ---
 
@@ -332,4 +348,5 @@ class DeploymentRunner:
             "rollout": self.changes.status(self._up(), self._watch.silent),
             "clients": found.fleets(self.deployment.fleet_names),
             "bridges": self.bridges.status(),
+            "has_log": self._has_log,
         }

@@ -66,7 +66,7 @@ class FleetReporter:
             self._writer.write(histogram)
         self._writer.write(make_tick(self._process, at_us, counters, self._response_times.encode()))
         self._writer.flush()
-        gc.collect()
+        gc.collect(1)  # what is older stays: among 10,000 nodes all takes a tenth of a second
 
 
 def run_fleet(

@@ -24,7 +24,7 @@ from overlay.load.tally import Tally
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.runtime.logs.port import LogPort
 from overlay.runtime.own_faults import LOOK_NS, FaultedClients
-from overlay.runtime.ready import make_ready
+from overlay.runtime.ready import AT_ONCE, make_ready
 from overlay.runtime.udp import IDLE_NS
 from overlay.runtime.usage import kernel_drops
 from overlay.systems.cores import Client
@@ -92,8 +92,11 @@ class FleetDriver:
             if now >= self._next_check:
                 self._housekeep(now)
             self._handle_timers(now)
+            fair = 2 * monotonic_ns() - now  # until then receiving has taken as long as timers have
             due = min(until, self._next_check, self._timers[0][0] if self._timers else until)
-            self._receive(min(due, self._handle_logs()) if self._logs else due)
+            is_full = self._receive(min(due, self._handle_logs()) if self._logs else due)
+            while is_full and monotonic_ns() < fair:  # answers must not wait for all that is due to be sent
+                is_full = self._receive(0)
 
     def close(self) -> None:
         for log in self._logs.values():
@@ -135,12 +138,13 @@ class FleetDriver:
         self._log_of = polled
         return due
 
-    def _receive(self, due: int) -> None:
-        """Wait for datagrams until ``due``, and receive one from each readable port.
+    def _receive(self, due: int) -> bool:
+        """Wait for datagrams until ``due``, and receive one from each readable port. Returns whether there may be more.
 
         Only one: a port with more is reported again, which saves a failing call per port.
         """
-        for fd in self._ready.wait(due - monotonic_ns()):
+        ready = self._ready.wait(due - monotonic_ns())
+        for fd in ready:
             if fd in self._log_of:  # served before the next wait
                 continue
             if (port := self._ports.get(fd)) is None:  # its client closed it for an earlier datagram of this batch
@@ -154,6 +158,7 @@ class FleetDriver:
             client = self._clients[index]
             if client.receive_datagram(lane, data, source, monotonic_ns()):
                 self._drain(index)
+        return len(ready) >= AT_ONCE
 
     def _drain(self, index: int) -> None:
         """Send output, write facts and set the timer after a call to a client."""

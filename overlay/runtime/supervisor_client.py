@@ -23,9 +23,10 @@ Status = Mapping[str, Any]
 
 
 def is_gone(status: Status) -> bool:
-    """Whether all its processes have ended, so that its journals are complete and its ports free."""
+    """Whether all its processes have ended and its log is erased, so that its journals are complete and its ports
+    free."""
     processes = (*status["brokers"], *status["clients"], *status.get("bridges", ()))
-    return all(process["pid"] is None for process in processes)
+    return all(process["pid"] is None for process in processes) and not status.get("has_log")
 
 
 def reason_of(status: Status) -> str:

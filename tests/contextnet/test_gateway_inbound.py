@@ -45,6 +45,26 @@ def test_the_context_of_each_message_is_reported():
     assert (len(site.records("inbound")), phone.acknowledged) == (1, 2)
 
 
+def test_a_context_that_stays_the_same_is_reported_again_after_ten_minutes_and_on_a_new_connection():
+    site = Site(idle_s=3_600)
+    (phone,) = site.phones
+    for context in (b"\x81\xa1x\x01", b"\x81\xa1x\x01", b"\x81\xa1x\x02", b"\x81\xa1x\x01"):
+        phone.send(context=context)
+        site.run(100)
+    assert [found.context[-1] for found in site.records("context_report")] == [1, 2, 1]
+    site.run(600_000)
+    phone.send(context=b"\x81\xa1x\x01")
+    site.run(100)
+    assert len(site.records("context_report")) == 4
+    phone.end.close(site.now)
+    site.drain(phone)
+    phone.connect()
+    site.run(1_000)
+    phone.send(context=b"\x81\xa1x\x01")
+    site.run(100)
+    assert len(site.records("context_report")) == 5
+
+
 def test_nodes_may_write_to_allowed_topics_groups_and_everybody_and_to_nothing_else():
     site = Site(allowed_topics="alarms, weather", config={"answers": frozenset({"answers.shop"})})
     (phone,) = site.phones

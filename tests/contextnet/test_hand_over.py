@@ -67,6 +67,7 @@ def opened(**settings):
 def test_a_node_connects_to_its_target_before_it_leaves_and_sends_again_what_was_not_acknowledged():
     scene = opened()
     scene.node.send(Kind.MESSAGE, b"hello", 1, scene.now)
+    scene.run(100)
     scene.node.move((OTHER,), scene.now)
     scene.run(100)
     assert [event.reason for event in scene.of(ONE, Ended)] == [Ending.MOVED]

@@ -17,6 +17,7 @@ from overlay.programs.contextnet.node import Node
 from overlay.runtime.logs.engines import VARIABLE
 from overlay.runtime.logs.valkey import instance
 from overlay.runtime.own_supervisor import own_supervisor
+from overlay.runtime.supervisor_client import is_gone
 from overlay.sim.replay import replay_all
 from overlay.systems.contextnet.keys import node_secret
 from overlay.systems.contextnet.system import SYSTEM
@@ -27,10 +28,10 @@ from tests.waiting import BOUND_S, wait_for
 WORKLOAD = {"nodes": 10, "messages": 8, "rate_per_min": 240, "direction": "both", "drain_s": 2}
 
 
-def live(directory: Path, engine: str, server, **more):
-    workload = WORKLOAD | more
+def live(directory: Path, engine: str, server, workload=None, **more):
+    workload = WORKLOAD | (workload or {})
     document = {"name": "live", "topology": None, "system": "contextnet", "engine": "live"}
-    document |= {"settings": {"log_engine": engine}, "workload": workload, "record_mb": 4}
+    document |= {"settings": {"log_engine": engine}, "workload": workload, "record_mb": 4, **more}
     configuration = checked(document, {}.get)[1][0]
     if engine == "kafka":
         topology = SYSTEM.default_topology(SYSTEM.read_settings({}), SYSTEM.read_workload(workload))
@@ -39,14 +40,14 @@ def live(directory: Path, engine: str, server, **more):
         client.deploy(run_document(configuration, run="r1", seed=3, directory=str(directory)))
         ended = ("finished", "failed", "stopped")
         status = wait_for(lambda: (s := client.status("r1"))["phase"] in ended and s, "the run ends")
-        wait_for(lambda: not any(one["pid"] for one in client.status("r1")["brokers"]), "all processes have ended")
+        wait_for(lambda: is_gone(client.status("r1")), "all processes have ended")
     facts = [fact for path in (directory / "journal").glob("*.journal") for fact in read_journal(path)]
     return status, SYSTEMS["contextnet"].measures(facts)
 
 
 @pytest.mark.parametrize("engine", ["nats", "kafka"])
 def test_every_message_is_answered_over_another_engine(tmp_path, request, engine):
-    status, measures = live(tmp_path, engine, request.getfixturevalue(engine), drain_s=8)
+    status, measures = live(tmp_path, engine, request.getfixturevalue(engine), {"drain_s": 8})
     assert (status["phase"], status["reason"]) == ("finished", "")
     assert (measures["sent"], measures["te"], measures["duplicates"]) == (160, 100, 0)
 
@@ -58,6 +59,13 @@ def test_every_message_is_answered_and_each_server_replays(tmp_path, valkey):
     replays = replay_all(tmp_path / "journal")
     assert {one.begin.name for one in replays} == {"gateway-0", "poa-0", "mtd-0"}
     assert [str(one.difference) for one in replays if one.difference is not None] == []
+
+
+def test_what_no_application_has_read_by_the_end_is_late_and_not_lost(tmp_path, valkey):
+    cut = {"what": "log_cut", "clients": ["application-0"], "at_s": 0}
+    workload = {"direction": "inbound", "messages": 4, "drain_s": 1}
+    _, measures = live(tmp_path, "valkey", valkey, workload, faults=[cut])
+    assert (measures["sent"], measures["late"] > 0, measures["lost"]) == (40, True, 0)
 
 
 def test_nodes_of_a_network_have_secrets_of_its_own(tmp_path):

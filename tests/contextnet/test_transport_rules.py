@@ -62,6 +62,17 @@ def test_an_acknowledgement_that_comes_late_says_nothing_of_what_was_sent_since(
     assert peer.acknowledged == 2, "it was lost, and sent again"
 
 
+def test_an_answer_that_comes_soon_is_the_only_packet_of_its_gateway():
+    world, peer = opened(log_ms=5)
+    before = len(world.sent)
+    world.send(peer)
+    world.run(7)
+    world.give(peer)
+    world.run(10)
+    sent = [data[0] & 15 for data, _, where in world.sent[before:] if where == peer.address]
+    assert (sent, peer.acknowledged) == ([Type.DATA], 1)
+
+
 def test_what_was_only_shown_to_have_arrived_is_sent_again_on_a_new_connection():
     world, peer = opened(log_ms=100_000)
     world.send(peer)

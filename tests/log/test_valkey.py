@@ -134,6 +134,25 @@ def test_records_beyond_their_time_are_dropped(valkey):
     log.close()
 
 
+def test_what_no_reader_has_committed_is_found_when_all_have_ended(valkey):
+    log = LiveLog(valkey)
+    writer = log.start("writer", Reader())
+    reader = log.start("reader", Reader(reads(), keeps=True))
+    other = log.start("other", Reader(reads(group="others")))
+    for number in range(5):
+        writer.append("a", str(number))
+    log.until(lambda: len(reader.kept) == len(other.seen) == 5)
+    last = reader.kept.pop()
+    reader.settle()
+    reader.kept.append(last)
+    for name in ("reader", "other"):
+        log.turn()
+        log.ports[name].close(0)
+    assert list(Valkey(valkey.url).uncommitted(log._deployment)) == [last]
+    log.close()
+    assert list(Valkey(valkey.url).uncommitted(log._deployment)) == []
+
+
 def test_always_durable_means_synced(valkey):
     log = LiveLog(valkey, LogSpec((), durability="always", member_timeout_s=0.8))
     writer = log.start("writer", Reader())

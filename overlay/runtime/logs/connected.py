@@ -138,7 +138,6 @@ class ConnectedLog(Seats, ABC):
                 self._next_beat = now + self.spec.beat_ns
                 if self._is_up:
                     self.beat(now)
-            self._send(now)
         except LostConnection:
             self._lose(now)
 

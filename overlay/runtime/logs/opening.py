@@ -1,12 +1,14 @@
-"""Opens the log of a deployment for one of its nodes, and erases it at its end."""
+"""Opens the log of a deployment for one of its nodes; at its end, says what is left in it, and erases it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from overlay.deployment.deployment import Deployment
 from overlay.faults.faults import Fault
+from overlay.log.topics import Record
 from overlay.runtime.link_faults import SharedFaults
 from overlay.runtime.logs.engines import engine_at, url_for
 from overlay.runtime.logs.port import LogPort
@@ -40,6 +42,15 @@ def _faulted(log: LogPort, name: str, faults: SharedFaults, servers: Sequence[st
 
     watcher = Watcher(faults, is_mine)
     return FaultedLog(log, watcher) if watcher else log
+
+
+def uncommitted(deployment: Deployment) -> Iterator[Record]:
+    """The records that some reader had not committed, when none of its nodes runs any more. Raises ``OSError`` or
+    ``WaxwingError`` if the engine is away."""
+    spec = deployment.system.log_of(deployment.setup)
+    if spec is not None:
+        with suppress(NoEngine):  # which has no records
+            yield from engine_at(url_for(spec)).uncommitted(deployment.id)
 
 
 def erase_log(deployment: Deployment) -> None:

@@ -3,11 +3,12 @@ process, ``Engine`` for those who open, survey and erase logs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from overlay.log.node import LogUser
 from overlay.log.spec import LogSpec
+from overlay.log.topics import Record
 from overlay.runtime.polled import Polled
 
 
@@ -42,6 +43,11 @@ class Engine(Protocol):
 
     def erase(self, deployment: str) -> None:
         """All that it has of a deployment."""
+        ...
+
+    def uncommitted(self, deployment: str) -> Iterator[Record]:
+        """The records that a group has not committed, of each group that has begun to read. None where the engine
+        cannot say: they count as lost then, not as late."""
         ...
 
     def partitions_read(self, group: str, topic: str) -> dict[str, int]:

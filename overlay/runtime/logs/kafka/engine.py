@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from overlay.core.errors import WaxwingError
 from overlay.log.node import LogUser
 from overlay.log.spec import LogSpec
-from overlay.log.topics import partition_of
+from overlay.log.topics import Record, partition_of
 from overlay.runtime.logs.kafka.cluster import Cluster, Names, deployment_of
 from overlay.runtime.logs.kafka.log import KafkaLog
 from overlay.runtime.logs.kafka.topics import ANSWER_S
@@ -47,6 +47,9 @@ class Kafka:
         groups = _answered(admin.list_consumer_groups(request_timeout=ERASED_S).result).valid
         if found := [one.group_id for one in groups if one.group_id.startswith(names.prefix)]:
             _all(admin.delete_consumer_groups(found, request_timeout=ERASED_S))
+
+    def uncommitted(self, deployment: str) -> Iterator[Record]:
+        return iter(())
 
     def partitions_read(self, group: str, topic: str) -> dict[str, int]:
         """Those of all deployments that have the topic: which groups read it, only Kafka's coordinators know."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from overlay.log.node import LogUser
 from overlay.log.spec import LogSpec
-from overlay.log.topics import Topic, partition_of
+from overlay.log.topics import Record, Topic, partition_of
 from overlay.runtime.logs.nats.asking import asking
 from overlay.runtime.logs.nats.connection import NO_STREAM, Server, accepted, code_of
 from overlay.runtime.logs.nats.log import ANSWER_S, NatsLog
@@ -35,6 +35,9 @@ class Nats:
                 answer = server.answer(f"STREAM.DELETE.{stream}")
                 if code_of(answer) != NO_STREAM:
                     accepted(answer)
+
+    def uncommitted(self, deployment: str) -> Iterator[Record]:
+        return iter(())
 
     def partitions_read(self, group: str, topic: str) -> dict[str, int]:
         found: dict[str, int] = {}

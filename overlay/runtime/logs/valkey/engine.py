@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from overlay.log.node import LogUser
 from overlay.log.spec import LogSpec
-from overlay.log.topics import partition_of
+from overlay.log.topics import Record, partition_of
 from overlay.runtime.logs.port import LogPort
-from overlay.runtime.logs.valkey import scripts
+from overlay.runtime.logs.valkey import keys, scripts
 from overlay.runtime.logs.valkey.asking import asking
 from overlay.runtime.logs.valkey.connection import Server
+from overlay.runtime.logs.valkey.keys import Keys
 from overlay.runtime.logs.valkey.log import ValkeyLog
 
 ANSWER_S = 5.0
+AT_ONCE: Final = 1_000
+"""Records or keys in one answer."""
+MOST_UNCOMMITTED: Final = 200_000
+"""Records; a supervisor that reads them does nothing else."""
 
 
 class Valkey:
@@ -33,9 +39,28 @@ class Valkey:
         cursor = b"0"
         with asking(self._server, ANSWER_S) as ask:
             while True:
-                cursor, keys = ask("SCAN", cursor, "MATCH", f"{_escaped(deployment)} *", "COUNT", 1_000)
-                if keys:
-                    ask("UNLINK", *keys)
+                cursor, found = ask("SCAN", cursor, "MATCH", f"{_escaped(deployment)} *", "COUNT", AT_ONCE)
+                if found:
+                    ask("UNLINK", *found)
+                if cursor == b"0":
+                    return
+
+    def uncommitted(self, deployment: str) -> Iterator[Record]:
+        """``MOST_UNCOMMITTED`` at most."""
+        names, beginning, left, cursor = Keys(deployment), f"{deployment} g ", MOST_UNCOMMITTED, b"0"
+        with asking(self._server, ANSWER_S) as ask:
+            while True:
+                cursor, found = ask("SCAN", cursor, "MATCH", f"{_escaped(beginning)}*", "COUNT", AT_ONCE)
+                for key in found:
+                    topic = key.decode().rpartition(" ")[2]
+                    flat = ask("HGETALL", key)
+                    known = dict(zip(flat[::2], flat[1::2], strict=True))
+                    for number in [name[1:] for name in known if name[:1] == b"g"]:  # was assigned
+                        begin = known.get(b"c" + number, b"0-0")
+                        stream = names.stream(topic, int(number))
+                        for entry in _from(ask, stream, begin, left):
+                            left -= 1
+                            yield keys.record(topic, int(number), *entry)
                 if cursor == b"0":
                     return
 
@@ -45,8 +70,8 @@ class Valkey:
         cursor = b"0"
         with asking(self._server, ANSWER_S) as ask:
             while True:
-                cursor, keys = ask("SCAN", cursor, "MATCH", f"*{ending}", "COUNT", 1_000)
-                for key in keys:
+                cursor, known = ask("SCAN", cursor, "MATCH", f"*{ending}", "COUNT", AT_ONCE)
+                for key in known:
                     leases = ask("HGET", key, "s")
                     if leases:
                         found[key.decode().removesuffix(ending)] = len(json.loads(leases))
@@ -68,16 +93,27 @@ class Valkey:
 
     def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
         place = f"{topic} {partition_of(key, partitions)}"
-        keys, wall_us = (f"{deployment} s {place}", f"{deployment} h {place}"), time.time_ns() // 1_000
+        both, wall_us = (f"{deployment} s {place}", f"{deployment} h {place}"), time.time_ns() // 1_000
         with asking(self._server, ANSWER_S) as ask:
-            ask("EVAL", scripts.APPEND, 2, *keys, scripts.MOST_NEWEST, key, value, wall_us)
+            ask("EVAL", scripts.APPEND, 2, *both, scripts.MOST_NEWEST, key, value, wall_us)
 
     def forget(self, deployment: str, group: str, topics: Iterable[str]) -> None:
-        keys = [f"{deployment} {kind} {group} {topic}" for topic in topics for kind in "gm"]
-        if keys:
+        named = [f"{deployment} {kind} {group} {topic}" for topic in topics for kind in "gm"]
+        if named:
             with asking(self._server, ANSWER_S) as ask:
-                ask("UNLINK", *keys)
+                ask("UNLINK", *named)
 
 
 def _escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in text)
+
+
+def _from(ask: Any, stream: str, position: bytes, most: int) -> Iterator[Any]:
+    """The entries of a stream from this position on, as scripts write it."""
+    begin = b"%d-%d" % tuple(map(int, position.split(b"-")))
+    while most > 0:
+        found = ask("XRANGE", stream, begin, "+", "COUNT", min(most, AT_ONCE))
+        yield from found
+        if len(found) < AT_ONCE:
+            return
+        most, begin = most - len(found), b"(" + found[-1][0]

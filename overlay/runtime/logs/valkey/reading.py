@@ -18,15 +18,19 @@ from overlay.runtime.logs.valkey.connection import Connection, accepted
 from overlay.runtime.logs.valkey.keys import Keys
 
 BLOCK_MS, SHORT_BLOCK_MS = 1_000, 20
-UNSEEN = -1
+UNSEEN = NOT_ALL = -1
 """The next position of a compacted topic whose newest records are to be read."""
 
 
 class Reading:
     def __init__(self, member: Member, names: Keys) -> None:
         self._member, self._names = member, names
-        self._reading: list[Held] | None = None
+        self._reading: frozenset[Held] | None = None
         """The partitions of the request that the reader waits with."""
+        self._reads_all = NOT_ALL
+        """``member.changes`` when that request was made, if it has all partitions: nothing needs to change it then."""
+        self._places: dict[Held, tuple[int, bytes, bytes]] = {}
+        """For ``_place``: position, stream and id."""
         self._is_unblocked = False
         self._whole: list[Held] = []
         """Partitions whose newest records are under way."""
@@ -40,35 +44,54 @@ class Reading:
 
     def go_on(self, requests: Connection, reader: Connection, unblock: Callable[[], None]) -> None:
         """Let the reader wait for the partitions that there is room for."""
-        wanted: dict[str, Held] = {}
-        repeated = False
-        ordered = list(self._member.held.values())
+        member = self._member
+        if self._reading is not None and self._reads_all == member.changes:
+            return
+        wanted: dict[bytes, Held] = {}
+        after: list[bytes] = []
+        repeated, most = False, 0
+        ordered = list(member.held.values())
         for held in ordered if self._turn % 2 else reversed(ordered):
             if held.next == UNSEEN:
                 self._ask_whole(requests, held)
-            elif not any(one is held for one in self._whole) and self._member.room(held):
-                stream = self._names.stream(held.subscription.topic, held.partition)
-                repeated = repeated or stream in wanted
-                wanted.setdefault(stream, held)
+            elif not any(one is held for one in self._whole) and (room := member.room(held)):
+                stream, id = self._place(held)
+                if stream in wanted:
+                    repeated = True
+                else:
+                    wanted[stream] = held
+                    after.append(id)
+                most = max(most, room)
         if self._reading is not None:
-            if not repeated and not self._is_unblocked and any(held not in self._reading for held in wanted.values()):
+            if not repeated and not self._is_unblocked and not self._reading.issuperset(wanted.values()):
                 self._is_unblocked = True
                 unblock()
             return
         if not wanted:
             return
         self._turn += 1  # those of one stream in turn
-        self._reading = list(wanted.values())
-        count = min(MOST_READ, max(map(self._member.room, self._reading)))
-        after = [keys.id(held.next - 1) for held in self._reading]
+        self._reading = frozenset(wanted.values())
+        self._reads_all = member.changes if len(wanted) == len(ordered) else NOT_ALL
         block = SHORT_BLOCK_MS if repeated else BLOCK_MS
         done = partial(self._arrived, wanted)
-        reader.ask(done, "XREAD", "COUNT", count, "BLOCK", block, "STREAMS", *wanted, *after)
+        reader.ask(done, "XREAD", "COUNT", min(MOST_READ, most), "BLOCK", block, "STREAMS", *wanted, *after)
 
-    def _arrived(self, wanted: dict[str, Held], answer: Any) -> None:
+    def _place(self, held: Held) -> tuple[bytes, bytes]:
+        """Its stream, and the id after which to read. Most stay the same from one request to the next."""
+        known = self._places.get(held)
+        if known is None:
+            if len(self._places) > 2 * len(self._member.held):  # of some that are not held any more
+                self._places.clear()
+            known = 0, self._names.stream(held.subscription.topic, held.partition).encode(), keys.id(0).encode()
+        if known[0] != held.next:
+            known = held.next, known[1], keys.id(held.next - 1).encode()
+        self._places[held] = known
+        return known[1:]
+
+    def _arrived(self, wanted: dict[bytes, Held], answer: Any) -> None:
         self._reading, self._is_unblocked = None, False
         for stream, entries in accepted(answer) or ():
-            held = wanted[stream.decode()]
+            held = wanted[stream]
             if is_held(self._member, held):
                 topic = held.subscription.topic
                 self._member.arrived(held, [keys.record(topic, held.partition, *entry) for entry in entries])

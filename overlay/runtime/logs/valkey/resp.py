@@ -26,11 +26,8 @@ class BadAnswer(WaxwingError):
 
 def request(*arguments: bytes | str | int) -> bytes:
     """A request with these arguments."""
-    parts = [b"*%d\r\n" % len(arguments)]
-    for argument in arguments:
-        data = argument if isinstance(argument, bytes) else str(argument).encode()
-        parts.append(b"$%d\r\n%b\r\n" % (len(data), data))
-    return b"".join(parts)
+    datas = [one if type(one) is bytes else str(one).encode() for one in arguments]
+    return b"*%d\r\n%b" % (len(datas), b"".join([b"$%d\r\n%b\r\n" % (len(data), data) for data in datas]))
 
 
 class Answers:

@@ -262,6 +262,7 @@ class Gateway(Station):
         is_revoked = event.reason is events.Ending.PROTOCOL and self._revocation.is_revoked(event.node)
         count = self.outbound.ended(event, Reason.REVOKED if is_revoked else Reason.BROKEN)
         self._presence.ended(event, count)
+        self.inbound.ended(event.node)
 
     def _moved(self, event: events.Moved) -> None:
         self.noted.append(NodeMoved(event.node.hex(), *event.address, at=self.now))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Final
 
-from overlay.core.node import MILLISECOND
+from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.contextnet.gateway.station import Station
 from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.codec import BadRecord
@@ -15,6 +16,8 @@ from overlay.systems.contextnet.records.records import ALL, ContextReport, Group
 from overlay.systems.contextnet.transport.events import Arrived, Receipt
 from overlay.systems.contextnet.transport.packets import Kind
 
+AGAIN: Final = 600 * SECOND
+"""A context that stays the same is reported again after that, so that the log has it for readers that come later."""
 _NO_GROUPS: Final = frozenset((*names.OF_POA, *names.COMPACTED, *names.OTHERS))
 
 
@@ -34,6 +37,8 @@ class FromNodes:
         self._publishable = station.config.publishable
         self._inputs: deque[_Input] = deque()
         """In the order in which they came; the first one is not done."""
+        self._reported: dict[bytes, tuple[int, bytes, int]] = {}
+        """By node: epoch and digest of the context that was reported last, and until when the same is not news."""
         self._busy = station.settings.busy_ms * MILLISECOND
         self.bytes = 0
         """Of messages that are not durable yet."""
@@ -47,6 +52,10 @@ class FromNodes:
             self._context_alone(event)
         else:
             self._drop(event.receipt, "dropped_kind")
+
+    def ended(self, node: bytes) -> None:
+        """Its connection is gone."""
+        self._reported.pop(node, None)
 
     def look(self, now: int) -> None:
         """Find out whether we are busy: the oldest input waits for too long; cleared below half of that."""
@@ -72,7 +81,7 @@ class FromNodes:
         if found is None:
             self._drop(event.receipt, "dropped_destination")
             return
-        if message.context:
+        if message.context and self._is_news(node, epoch, message.context):
             self._report(node, epoch, message.context, None)
         topic, key, record = found
         self._append(topic, key, codec.write(record), event, self._traced(message.id, node, topic))
@@ -97,10 +106,20 @@ class FromNodes:
             return None
         return names.GROUPCAST, to.encode(), Groupcast(message, to)
 
+    def _is_news(self, node: bytes, epoch: int, context: bytes) -> bool:
+        """Whether it differs from the last one of this connection, or that was reported ``AGAIN`` ago."""
+        now, digest = self._station.now, blake2b(context, digest_size=8).digest()
+        known = self._reported.get(node)
+        if known is not None and known[:2] == (epoch, digest) and now < known[2]:
+            return False
+        self._reported[node] = epoch, digest, now + AGAIN
+        return True
+
     def _context_alone(self, event: Arrived) -> None:
         if len(event.data) > MOST_CONTEXT:
             self._drop(event.receipt, "dropped_context")
         else:
+            self._reported.pop(event.node, None)
             self._report(event.node, self._station.end.epoch_of(event.node), event.data, event)
 
     def _report(self, node: bytes, epoch: int, context: bytes, event: Arrived | None) -> None:
@@ -135,5 +154,6 @@ class FromNodes:
             self._station.end.settle(receipt, self._station.now)
 
     def check_invariants(self) -> None:
+        assert self._reported.keys() <= self._station.end.members.keys()
         assert not self._inputs or not self._inputs[0].is_done
         assert self.bytes == sum(item.size for item in self._inputs if not item.is_done)

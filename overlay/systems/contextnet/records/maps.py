@@ -52,6 +52,8 @@ class MapCoder:
             for field in layout.fields
         ]
         self._writes = [(field.name, field.kind.write) for field in layout.fields]
+        self._unchecked = [(field.name, field.kind.read) for field in layout.fields if not _is_map(field.kind)]
+        """What ``write`` must check; other coders have checked their maps."""
 
     def read(self, found: Any) -> Any:
         """The record. Raises ``BadMessage``."""
@@ -87,9 +89,18 @@ class MapCoder:
         if self._fast is not None and (found := self._fast[1](record)) is not None:
             return found
         found = {name: write(getattr(record, name)) for name, write in self._writes}
-        self.read(found)
+        try:
+            for name, read in self._unchecked:
+                read(found[name])
+        except BadMessage:
+            self._read_each(found)  # which names the field
+            raise
         return found
 
     def kind(self) -> Kind:
         """Of a field that holds such a map."""
         return Kind(self.layout.name, self.read, self.write)
+
+
+def _is_map(kind: Kind) -> bool:
+    return isinstance(getattr(kind.write, "__self__", None), MapCoder)

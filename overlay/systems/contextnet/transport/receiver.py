@@ -48,7 +48,7 @@ class Receiver:
         self.is_broken = False
         """Whether parts came that make no message."""
         self.shown = 0
-        """DATA and settlements that no packet of ours has told yet."""
+        """DATA that no packet of ours has told yet."""
 
     @property
     def ack(self) -> int:
@@ -117,7 +117,6 @@ class Receiver:
             del unsettled[one]
         if not unsettled:
             self._unsettled = None
-        self.shown += self.ack > before
         return self.ack > before
 
     def check_invariants(self) -> None:
