@@ -4,10 +4,12 @@ import signal
 import subprocess
 from urllib.parse import urlsplit
 
+import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
 from brokerweb.up import redis
+from overlay.core.errors import WaxwingError
 from tests.disks import small_disk
 from tests.waiting import BOUND_S, wait_for
 
@@ -118,3 +120,16 @@ def test_it_goes_on_while_its_disk_is_full_and_keeps_its_file_again_once_there_i
             assert takes("after")
         finally:
             server.end(signal.SIGKILL)
+
+
+def test_the_server_of_logs_is_the_valkey_among_the_addresses_and_an_own_one_if_there_is_none(tmp_path):
+    both = {"PATH": "", "WAXWING_LOG_URL": "nats://there redis://elsewhere/0"}
+    chosen = redis.choose_for_logs(both, tmp_path)
+    assert chosen == redis.Redis("redis://elsewhere/0")
+    assert redis.addresses_of_logs(both, chosen) == "redis://elsewhere/0 nats://there"
+    only = {"PATH": "", "WAXWING_LOG_URL": "nats://there"}
+    own = redis.choose_for_logs(only, tmp_path)
+    assert own.command is not None
+    assert redis.addresses_of_logs(only, own) == f"{own.url} nats://there"
+    with pytest.raises(WaxwingError, match="the address of the log must be as redis://"):
+        redis.choose_for_logs({"PATH": "", "WAXWING_LOG_URL": "there"}, tmp_path)

@@ -17,7 +17,7 @@ from overlay.runtime.logs.nats.protocol import BadBytes, Line, Message, Messages
 from overlay.runtime.logs.wire import LostConnection, Wire
 
 WRONG_SEQUENCE, NO_MESSAGE, NAME_IN_USE, NO_STREAM = 10071, 10037, 10058, 10059
-"""Codes of JetStream's errors: another client has written, nothing is there, there is such a stream with other settings,
+"""Codes of errors of JetStream: another client has written, nothing is there, such a stream has other settings,
 there is no such stream."""
 
 OnMessage = Callable[[Message], None]
