@@ -133,7 +133,7 @@ ENERGY_STUDY = Study(
     tuple(claim for model in MODELS for rate in RATES for claim in _of(model, rate)),
     says="A mobile broker needs less energy than none, bulk a little more than that by HTTP, and bulk by IPC about "
     "30 % less than none.",
-    sources=(SOURCE, SAVING.source),
+    sources=(SOURCE,),
     limits=(
         "Energy is modelled, of the device only: radio by its traffic, processor by its work.",
         "The model transfer has constants from memory of its paper, not checked against it.",
