@@ -87,6 +87,10 @@ def test_every_study_of_seed_000_is_there() -> None:
     assert tuple(one.id for one in studies().values() if SYSTEMS[one.system].seed == "000") == EXPECTED
 
 
+def test_no_study_names_a_place_of_its_paper_twice() -> None:
+    assert all(len(set(one.sources)) == len(one.sources) for one in studies().values())
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_study_says_what_it_asks_and_when_its_criteria_were_written(name: str) -> None:
     study = studies()[name]
