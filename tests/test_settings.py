@@ -4,6 +4,7 @@ import pytest
 
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import build, check, describe, setting
+from overlay.core.untrusted_yaml import read_yaml
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,22 @@ def test_a_zero_with_a_meaning_of_its_own_may_be_written_as_its_word():
     assert build(Kettle, {"cups": "as many as it fills"}) == build(Kettle, {"cups": 0})
     with pytest.raises(InvalidSetting, match="must be a whole number"):
         build(Kettle, {"cups": "some"})
+
+
+def test_off_and_on_may_be_written_in_yaml_without_quotes():
+    @dataclass(frozen=True)
+    class Lamp:
+        light: str = setting("off", choices=("off", "on", "blinking"), help="What it does.")
+        dim_s: int = setting(9, zero="off", help="When it dims.")
+        loud: bool = setting(False, help="Whether it hums.")
+
+        def __post_init__(self):
+            check(self)
+
+    assert build(Lamp, read_yaml("{light: on, dim_s: off, loud: on}")) == Lamp("on", 0, True)
+    assert build(Lamp, read_yaml("{light: off, dim_s: 'off'}")) == Lamp("off", 0)
+    with pytest.raises(InvalidSetting, match="dim_s: must be a whole number, not true"):
+        build(Lamp, {"dim_s": True})
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from overlay.core.chance import Stream
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import build
+from overlay.load.popularity import Popularity
 from overlay.systems.context_broker.workload import (
     LEAD_S,
-    Popularity,
     Workload,
     entity_name,
     fleets,
@@ -80,7 +80,7 @@ def test_fleets_hold_at_most_a_thousand_clients_and_none_is_lost() -> None:
 
 
 def test_zipf_asks_for_the_first_entity_as_often_as_its_weight_says() -> None:
-    popularity, chance, draws = Popularity(Workload(entities=4, popularity="zipf")), Stream(1), 20_000
+    popularity, chance, draws = Popularity(4, "zipf"), Stream(1), 20_000
     counts = Counter(popularity.draw(chance) for _ in range(draws))
     harmonic = 1 + 1 / 2 + 1 / 3 + 1 / 4
     for entity in range(4):
@@ -88,6 +88,6 @@ def test_zipf_asks_for_the_first_entity_as_often_as_its_weight_says() -> None:
 
 
 def test_uniform_asks_for_every_entity_and_entities_have_distinct_names() -> None:
-    popularity, chance = Popularity(Workload(entities=4)), Stream(1)
+    popularity, chance = Popularity(4, "uniform"), Stream(1)
     assert {popularity.draw(chance) for _ in range(200)} == {0, 1, 2, 3}
     assert len({entity_name(i) for i in range(100)}) == 100

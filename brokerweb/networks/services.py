@@ -189,8 +189,7 @@ def operate(network: Network, index: int, what: str, *, begins: bool = True, by:
     broker_index.known(network, index, "index")
     kinds = operable(network, index)
     if what not in kinds:
-        names = f"must be one of {', '.join(kinds)}" if kinds else "cannot begin at this server"
-        raise InvalidSetting("what", f"{names}, not {shown(what, 40)}" if kinds else names)
+        raise InvalidSetting("what", _why_not(network, index, what))
     if not begins and not kinds[what].lasts:
         raise InvalidSetting("begins", f"must be true: {what} does not last")
     row = next((row for row in network.brokers if row["index"] == index), {"state": "stopped"})
@@ -203,6 +202,14 @@ def operate(network: Network, index: int, what: str, *, begins: bool = True, by:
         record.said |= {"broker": index, "what": what, "begins": begins}
     network.refresh_from_db()
     return network
+
+
+def _why_not(network: Network, index: int, what: str) -> str:
+    """Why a fault cannot begin at a server, and what can."""
+    if kinds := operable(network, index):
+        return f"must be one of {', '.join(kinds)}, not {shown(what, 40)}"
+    able = [_title(network, row["index"]) for row in network.brokers if what in operable(network, row["index"])]
+    return f"cannot begin at {_title(network, index)}" + (f", but at {', '.join(able)}" if able else "")
 
 
 def restart_failed(network: Network, by: User | None = None) -> Network:

@@ -80,11 +80,11 @@ class Channel:
 
         Returns ``False`` without a session, while it is being closed, or if the message has not 1 to 65,536 bytes.
         """
+        if self._heap and self._heap[0][0] <= now:
+            self.handle_timer(now)  # which may end the session
         session = self._sessions.get(peer)
         if session is None or not 0 < len(message) <= MOST_MESSAGE or session.is_closing:
             return False
-        if self._heap and self._heap[0][0] <= now:
-            self.handle_timer(now)
         station = self._station
         station.now = now
         sender = session.sender or session.start_sending()
@@ -112,11 +112,10 @@ class Channel:
 
     def resume(self, peer: bytes, now: int) -> None:
         """End a pause: deliver what came meanwhile."""
-        session = self._sessions.get(peer)
-        if session is None or session.receiver is None or not session.receiver.is_paused:
-            return
         self._advance(now)
-        session.resume()
+        session = self._sessions.get(peer)
+        if session is not None and session.receiver is not None and session.receiver.is_paused:
+            session.resume()
 
     def give_up(self, peer: bytes, now: int) -> None:
         """End its session at once, as at twice the bound of its outbox: it takes too little."""

@@ -24,7 +24,8 @@ from overlay.core.addresses import Address
 
 
 def take_hello(station: Station, head: arrivals.Head, data: bytes, end: int, source: Address) -> None:
-    """Answer by WELCOME. The same HELLO gets the same answer."""
+    """Answer by WELCOME. The same HELLO gets the same answer. One that the limits of strangers leave without an answer
+    is forgotten: many from one address would drive out those of others."""
     peer = wire.read_id(data, wire.HEAD_BYTES + 8, end)
     theirs = wire.read_number(data) if peer else 0
     if end < wire.HELLO_BYTES or not theirs:
@@ -35,24 +36,25 @@ def take_hello(station: Station, head: arrivals.Head, data: bytes, end: int, sou
         return
     station.answers.came(source, len(data))
     session = station.sessions.get(peer)
-    if session is not None and session.theirs == theirs:
-        ours = session.ours
-    else:
-        ours = _ours_for(station, session, peer, theirs)
-        one = HalfOpen(peer, theirs, ours, head[2], station.now)
-        station.half_open.keep(one)
-        station.deadlines.set(station.half_open, station.half_open.earliest())
+    ours = _ours_for(station, session, peer, theirs)
     room = station.limits.window if session is None else session.own_room
-    station.answer(wire.welcome(theirs, ours, station.id, room), source)
+    is_told = station.answer(wire.welcome(theirs, ours, station.id, room), source)
+    if not is_told or (session is not None and session.theirs == theirs):
+        return
+    station.half_open.keep(HalfOpen(peer, theirs, ours, head[2], station.now))
+    station.deadlines.set(station.half_open, station.half_open.earliest())
+    if session is not None and session.ours == ours:
+        session.told = theirs
 
 
 def _ours_for(station: Station, session: Session | None, peer: bytes, theirs: int) -> int:
+    if session is not None and session.theirs == theirs:
+        return session.ours
     known = station.half_open.find(peer, theirs)
     if known is not None:
         return known.ours
     if session is None or session.state != OPENING or session.is_redrawn or session.told not in (0, theirs):
         return station.draw()
-    session.told = theirs
     return session.ours
 
 

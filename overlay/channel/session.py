@@ -181,6 +181,9 @@ class Session(Asking):
                 self.paths.ring(now)
 
     def _is_given_up_at(self, now: int) -> bool:
+        """A quiet one is if it is no longer to stay, instead of being asked again."""
+        if self.is_quiet and not self.is_closing:
+            return not self.keep and self.probe_at <= now
         return self.may_give_up and self.asked_at + self.station.limits.give_up <= now
 
     def _time_out(self) -> None:

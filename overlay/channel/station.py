@@ -57,13 +57,14 @@ class Station:
     def send(self, data: bytes, to: Address) -> None:
         self.out.append((wire.seal(data, self.key) if self.key else data, to))
 
-    def answer(self, data: bytes, to: Address) -> None:
-        """Send to an address that is not proven, within its limits."""
+    def answer(self, data: bytes, to: Address) -> bool:
+        """Send to an address that is not proven, unless its limits forbid it."""
         size = len(data) + (wire.SEAL_BYTES if self.key else 0)
         if self.answers.may_send(to, size, self.now):
             self.send(data, to)
-        else:
-            self.counters["refused_answers"] += 1
+            return True
+        self.counters["refused_answers"] += 1
+        return False
 
     def drop(self, reason: str) -> None:
         self.counters[f"dropped_{reason}"] += 1

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from overlay import __version__
-from overlay.programs import PROGRAMS, Command, commands_of, find
+from overlay.programs import PROGRAMS, commands_of, find
 
 OWN = {
     "supervise": "run the host's supervisor of servers and client fleets",
@@ -30,17 +31,17 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"{__version__}\n")
         return 0
     if command in OWN:
-        return _own(command)(argv[1:])
+        return _loaded(partial(_own, command))(argv[1:])
     found, arguments = find(argv)
     if found is not None:
-        return _loaded(found)(arguments)
+        return _loaded(found.load)(arguments)
     sys.stderr.write(f"overlay: {_wrong(argv)}\n{usage()}")
     return 2
 
 
-def _loaded(command: Command) -> Callable[[list[str]], int]:
+def _loaded(load: Callable[[], Callable[[list[str]], int]]) -> Callable[[list[str]], int]:
     try:
-        return command.load()
+        return load()
     except ModuleNotFoundError as error:
         if not error.name or error.name.startswith("overlay"):
             raise

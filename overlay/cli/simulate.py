@@ -216,17 +216,23 @@ _REST = (
 )
 
 
-def _of_clients(system: System) -> Iterable[tuple[str, str]]:
-    """What the clients of a run met: its requests, or the measures of a system without any."""
-    if system.asking_roles:
-        return _REQUESTS
-    return ((name, f"{{measures[{name}]:,.10g}}") for name in system.measure_names)
+def _of_clients(found: Mapping[str, Any], system: System) -> Iterable[tuple[str, str]]:
+    """What the clients of a run met: its requests, and those measures of its system that say more and have values; or
+    all measures of a system without requests."""
+    if not system.asking_roles:
+        return _rows(system.measure_names)
+    own = [name for name, value in found["measures"].items() if value is not None and name not in found]
+    return *(_REQUESTS if found["requests"] or not own else ()), *_rows(own)
+
+
+def _rows(measures: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return ((name, f"{{measures[{name}]:,.10g}}") for name in measures)
 
 
 def _lines(found: Mapping[str, Any], system: System) -> str:
     lines = ["simulated, not measured live" + ("; stopped before its end" if found["was_stopped"] else "")]
     servers = (system.server_title.in_text.many, "{servers:,}")
-    rows = (*_of_clients(system), *system.cost_words.values(), servers, *_REST)
+    rows = (*_of_clients(found, system), *system.cost_words.values(), servers, *_REST)
     width = max(15, *(len(name) for name, _ in rows))
     for name, template in rows:
         try:

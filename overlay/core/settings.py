@@ -64,6 +64,10 @@ def json_list(text: str) -> list[Any]:
     return found
 
 
+_YAML_WORDS = {False: "off", True: "on"}
+"""YAML 1.1 reads these words, without quotes, as booleans."""
+
+
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
     """The description of one setting."""
@@ -88,10 +92,12 @@ class SettingInfo:
     """Parses such a text. Raises ``InvalidText``."""
 
     def read(self, value: object) -> object:
-        """``value`` with the word for 0 replaced, and a number that is one of the choices as text; unchecked."""
-        if self.kind == "text" and type(value) is int and str(value) in self.choices:
-            return str(value)
-        return 0 if self.zero and value == self.zero else value
+        """``value`` with the word for 0 replaced, and a number or YAML's off and on as the choice that they name;
+        unchecked."""
+        word = _YAML_WORDS[value] if isinstance(value, bool) else value
+        if self.kind == "text" and type(word) in (int, str) and str(word) in self.choices:
+            return str(word)
+        return 0 if self.zero and word == self.zero else value
 
     def check(self, value: object) -> None:
         """Raise ``InvalidSetting`` unless ``value`` has this setting's type and is in its range."""

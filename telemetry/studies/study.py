@@ -179,6 +179,7 @@ class Study:
     says: str = ""
     """What the paper says, in its sense; empty where it says nothing."""
     sources: tuple[Source, ...] = ()
+    """Each is kept once."""
     published: Callable[[], Rows] = nothing_published
     """What was published, as rows, which are reduced as runs are."""
     limits: tuple[str, ...] = ()
@@ -193,6 +194,9 @@ class Study:
     measure: Measure | None = None
     """Measures all configurations of a replicate in this process, by its seed, instead of simulating each. Such a study
     is for the command line."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sources", tuple(dict.fromkeys(self.sources)))
 
     @property
     def way(self) -> str:

@@ -121,7 +121,9 @@ class World:
         self.step(node)
 
     def pause(self, a, b):
-        session = self.nodes[a].channel._station.sessions.get(b)
+        channel = self.nodes[a].channel
+        channel.handle_timer(self.now)  # a pause has no time of its own
+        session = channel._station.sessions.get(b)
         if session is not None:
             self.nodes[a].paused.add(b)
             self.call(a, "pause", b)
@@ -143,6 +145,10 @@ class World:
 
     # ---- time
 
+    def stall(self, ms):
+        """Time passes, and no driver gets to run: what is due is late, also for what a user calls next."""
+        self.now += round(ms * MILLISECOND)
+
     def step(self, node):
         """Take what the node has to say."""
         node.channel.check_invariants()
@@ -163,11 +169,12 @@ class World:
             if min(at, self.flying[0][0] if self.flying else end + 1) > end:
                 break
             if self.flying and self.flying[0][0] < at:
-                self.now, _, data, source, to = heappop(self.flying)
+                arrives, _, data, source, to = heappop(self.flying)
+                self.now = max(self.now, arrives)
                 self._arrive(data, source, to)
             else:
-                self.now = at
-                self.nodes[id].channel.handle_timer(at)
+                self.now = max(self.now, at)
+                self.nodes[id].channel.handle_timer(self.now)
                 self.step(self.nodes[id])
         self.now = end
 

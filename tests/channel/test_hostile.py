@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.channel import Channel, ChannelSettings, wire
+from overlay.channel import Channel, ChannelSettings, Up, wire
 from overlay.channel.answers import Answers
 from overlay.core.node import SECOND
 from tests.channel.scripted import B0, B1, MS, A, B, Pair, Scripted, session_of
@@ -214,6 +214,18 @@ def test_a_stranger_gets_ten_answers_in_any_second():
     assert len(times) == 50
     assert all(later - earlier >= SECOND for earlier, later in zip(times, times[10:], strict=False))
     assert channel.counters["refused_answers"] > 200
+
+
+def test_a_flood_of_hellos_from_one_address_drives_out_no_session_that_is_opening():
+    pair = Pair(is_up=False)
+    pair.give(pair.drain(pair.b0), pair.b1)
+    welcome = pair.drain(pair.b1)
+    for number in range(1, 5_000):
+        pair.b1.receive(wire.hello(number, b"p%d" % number, 8), STRANGER, 0)
+    assert len(pair.b1._station.half_open) == 1 + 10, "those that were answered"
+    pair.give(welcome, pair.b0)
+    pair.exchange()
+    assert pair.log[B1] == [Up(b"b0", B0)]
 
 
 @settings(max_examples=examples(200), deadline=None)

@@ -70,6 +70,10 @@ class Machine(RuleBasedStateMachine):
     def wait(self, ms):
         self.world.run(ms)
 
+    @rule(ms=st.sampled_from([60, 600, 1_500, 5_000]))
+    def stall(self, ms):
+        self.world.stall(ms)
+
     @rule(pair=two)
     def pause(self, pair):
         self.world.pause(*self.pick(pair))

@@ -295,6 +295,26 @@ def test_the_verdict_falls_at_the_time_out_after_the_last_try():
     assert steps[-1][0] - pair.now == (200 + 400 + 800 + 1_000) * MS
 
 
+def test_a_session_whose_verdict_is_due_takes_nothing_more():
+    """The driver did not get to the timers in time: they come before what the user wants at that instant."""
+    pair = Pair(ChannelSettings(probe_s=0))
+    pair.b0.send(b"b1", b"m", pair.now)
+    pair.drain(pair.b0)
+    assert not pair.b0.send(b"b1", b"late", 5 * SECOND)
+    assert pair.b0.events() == [Down(b"b1", "unreachable", [b"m"])]
+
+
+def test_a_paused_session_whose_verdict_is_due_delivers_nothing_more():
+    pair = Pair(ChannelSettings(probe_s=0))
+    pair.b0.pause(b"b1")
+    pair.b1.send(b"b0", b"held", pair.now)
+    pair.give(pair.drain(pair.b1), pair.b0)
+    pair.b0.send(b"b1", b"m", pair.now)
+    pair.drain(pair.b0)
+    pair.b0.resume(b"b1", 5 * SECOND)
+    assert pair.b0.events() == [Down(b"b1", "unreachable", [b"m"])]
+
+
 def test_a_silent_peer_is_probed_and_given_up():
     pair = Pair(ChannelSettings(give_up_s=1, probe_s=5))
     assert not pair.log[B0]
@@ -374,6 +394,18 @@ def test_with_keep_an_opening_goes_on_for_ever():
     pair.b1.receive(pair.b0._station.out[0][0] if pair.b0._station.out else wire.hello(A, b"b0", 256), B0, steps[-1][0])
     pair.b0.receive(pair.b1.datagrams_to_send()[0][0], B1, steps[-1][0])
     assert pair.b0.events() == [Back(b"b1"), Up(b"b1", B1)]
+
+
+@pytest.mark.parametrize("is_up", [True, False])
+def test_a_quiet_session_that_is_not_to_stay_any_more_ends_instead_of_the_next_probe(is_up):
+    pair = Pair(keep=True, is_up=is_up)
+    pair.b0.send(b"b1", b"m", pair.now)
+    steps = list(until_silent(pair.b0, 0, most=20 * SECOND))
+    assert [events for _, _, events in steps if events] == [[Quiet(b"b1")]]
+    assert pair.b0.open(b"b1", B1, steps[-1][0], keep=False)
+    steps = list(until_silent(pair.b0, steps[-1][0]))
+    assert [events for _, _, events in steps] == [[Down(b"b1", "unreachable", [b"m"])]]
+    assert steps[-1][0] == 21 * SECOND
 
 
 # ---- closing

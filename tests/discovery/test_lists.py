@@ -170,3 +170,12 @@ def test_a_command_whose_package_is_missing_names_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(commands, "find", lambda _: (Command("bridges", load), []))
     with pytest.raises(SystemExit, match="the package paho is missing"):
         commands.main(["mqtt-bridge"])
+
+
+def test_a_command_of_every_system_whose_package_is_missing_names_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(_: str) -> Callable[[list[str]], int]:
+        raise ModuleNotFoundError("No module named 'defusedxml'", name="defusedxml")
+
+    monkeypatch.setattr(commands, "_own", load)
+    with pytest.raises(SystemExit, match="the package defusedxml is missing"):
+        commands.main(["simulate"])

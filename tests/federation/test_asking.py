@@ -398,6 +398,9 @@ def test_queries_without_time_or_number_and_those_of_strangers():
     assert net.query("b0", "a", req=0).code is Code.BAD
     assert net.query("b0", "a", client="stranger") is None
     assert net.asked == []
+    net.brokers["b0"].lookup("c0", m.Lookup(0, "a"))
+    net.rest()
+    assert net.heard["c0", 0].code is Code.BAD
 
 
 def test_open_queries_are_bounded_and_so_is_their_time():

@@ -38,7 +38,7 @@ def test_a_client_finds_the_five_nearest_brokers():
         m.Found(1, nearest),
         m.Found(2, by_id),
         m.Found(3, found(b3, b1, b5, b2, b0)),
-        m.Found(0, by_id),
+        m.Nack(19, 0, m.Code.BAD, m.UNNUMBERED),
     ]
     world.leave(b2)
     world.run(s(1))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlay.systems.federation.broker import exchange
+from overlay.systems.federation.broker import exchange, flood
 from overlay.systems.federation.broker.hellos import MOST_HELLOS, Hellos
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
@@ -112,6 +112,21 @@ def test_a_neighbour_cannot_make_tables_grow_without_end():
         world.run(0.1)
     assert [message.code for message in node.heard_of(m.Nack)] == [m.Code.LIMIT] * 4
     assert len(world.held("b0")) == 3
+
+
+def test_where_links_form_cycles_neither():
+    """Nor what is remembered as withdrawn."""
+    world = chain(2, cycles="suppress")
+    node = neighbour_of(world)
+    with patch.object(flood, "MOST_ROWS", 3):
+        for number in range(1, 6):
+            one = v.Entry(v.Advertisement(f"p{number}", 1, v.Role.PROVIDER), "10.0.0.9:9", "b1", 1)
+            node.say("b0", m.RegTable(number, m.Whole.CHANGES, (one,), (), v.Summary()))
+            node.say("b0", m.SubTable(number, m.Whole.CHANGES, (), (v.SubscriptionId("c9", number),)))
+        node.say("b0", m.SubTable(9, m.Whole.CHANGES, (), (v.SubscriptionId("c9", 1),)))
+        world.run(0.1)
+    assert [message.code for message in node.heard_of(m.Nack)] == [m.Code.LIMIT] * 4, "what is known takes no room"
+    assert world.known("b0") == {f"p{number}": {"b1"} for number in (1, 2, 3)}
 
 
 def test_a_client_of_two_brokers_stays_at_the_newer_one():

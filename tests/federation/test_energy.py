@@ -20,6 +20,8 @@ from overlay.systems.federation.load.plans import device_clients
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.workload import Workload
+from telemetry.systems.federation.measures import MEASURES
+from telemetry.systems.federation.studies.energy import ENERGY_STUDY
 from tests.thorough import examples
 
 DURATION = 30 * SECOND
@@ -51,6 +53,9 @@ def test_every_model_of_the_setting_is_there_with_its_label_and_every_constant_w
     assert set(model.choices) == {"none", *MODELS}
     assert set(LABELS) == set(MODELS)
     assert all(label.startswith("modelled") for label in LABELS.values())
+    assert [plot.title.partition(", ")[2] for plot in ENERGY_STUDY.plots] == list(LABELS.values())
+    (shown,) = [one.definition for one in MEASURES if one.name == "energy_per_query"]
+    assert all(label in shown for label in LABELS.values())
     named = {name for name in vars(c) if name.isupper()} - {"SOURCES"}
     assert set(c.SOURCES) == named
     assert c.SOURCES["TRANSFERS"] is c.Source.FROM_MEMORY

@@ -43,6 +43,7 @@ from tests.waiting import BOUND_S
 ROOT = Path(__file__).resolve().parents[2]
 QUIET = {"providers": 1, "consumers": 1, "scopes": 1, "queries": 100, "rate_per_s": 0.01}
 HOUR_MS = 3_600_000
+CHAIN = [{"a": 0, "b": 1}]
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +177,23 @@ def test_the_commands_publish_print_and_answer(broker, capsys):
     assert subscriber.returncode == running.DONE
 
 
+def test_a_subscription_at_another_broker_gets_what_a_new_provider_publishes_first(capsys):
+    with own_supervisor() as client, standing(client, "client", 2, {}, QUIET, "federation", CHAIN) as found:
+        first, second, _ = (format_address(one.address) for one in found)
+        with subprocess.Popen(
+            command("subscribe", first, "light", "--id", "eye", "--count", "1"),
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as subscriber:
+            assert [subscriber.stderr.readline() for _ in range(2)] == ["eye is registered at b0\n", "subscribed\n"]
+            arguments = [second, "light", '{"lux": 50}', "--entity", "lamp", "--wait", str(BOUND_S)]
+            assert commands.main("publish", arguments) == running.DONE
+            out, more = subscriber.communicate(timeout=BOUND_S)
+        assert ('{"lux": 50}' in out, more) == (True, "")
+
+
 def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(broker, capsys):
     at = format_address(broker)
     with subprocess.Popen(
@@ -190,14 +208,16 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
             provider.stdin.write(json.dumps({"entity_id": entity, "data": {"dB": level}}) + "\n")
             provider.stdin.flush()
             assert provider.stdout.readline().startswith("accepted")
+        provider.stdin.close()
         assert commands.main("lookup", [at, "noise"]) == running.DONE
         assert commands.main("query", [at, "noise", "--entity", "r1", "--json"]) == running.DONE
         listed, answered = capsys.readouterr().out.splitlines()
         assert listed.startswith("ear  127.0.0.1:")
         assert json.loads(answered)["data"] == {"dB": 50}
-        provider.send_signal(signal.SIGINT)  # while it waits for more
+        provider.send_signal(signal.SIGINT)  # it has no more to publish, and answers
         assert provider.wait(BOUND_S) == running.STOPPED
     assert commands.main("lookup", [at, "noise"]) == running.FAILED
+    assert "no provider of noise is registered" in capsys.readouterr().err
     assert commands.main("query", [at, "noise", "--json"]) == running.FAILED
     error = json.loads(capsys.readouterr().out)["error"]
     assert error == {"code": "no_provider", "sentence": "No provider of these scopes answered with context."}
@@ -253,7 +273,7 @@ def test_input_that_is_no_notification_is_refused(broker, capsys):
         assert sentence in capsys.readouterr().err
     with pytest.raises(SystemExit):
         commands.main("publish", [at, "light", "{}"])
-    assert "entity_id must be a text" in capsys.readouterr().err
+    assert "entity_id is missing: give it in the line, or with --entity" in capsys.readouterr().err
 
 
 def test_brokers_of_a_run_answer_no_multicast():

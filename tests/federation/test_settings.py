@@ -94,7 +94,7 @@ def test_each_setting_is_described_and_used_where_it_is_known():
     [
         ({"keepalive_s": 0.05}, "keepalive_s", "at least 0.1 s"),
         ({"cache_cap": 1.5}, "cache_cap", "at most 1"),
-        ({"bulk": True}, "bulk", "must be text"),
+        ({"bulk": 1}, "bulk", "must be text"),
         ({"routing": "walks"}, "routing", "one of notifications, flooding, advertisements"),
         ({"mobile_brokers": "0,x"}, "mobile_brokers", "'x' is none"),
         ({"mobile_brokers": "0,,1"}, "mobile_brokers", "'' is none"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from overlay.core.node import SECOND
+from overlay.systems.federation.broker.tracing import MOST_FOLLOWED, Tracer
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire import values as v
 from tests.federation.test_broker_served import ask, knowing
@@ -182,3 +184,13 @@ def test_steps_of_a_second_are_bounded(monkeypatch):
     provider.say("b0", m.Publish(4, tuple(notes)))
     world.run(0.5)
     assert len(world["b0"].traces()) == 5
+
+
+def test_what_is_remembered_as_traced_is_bounded():
+    tracer, one = Tracer(1), v.Subscription(v.SubscriptionId("c0", 7), ("s",), 1)
+    for number in range(2 * MOST_FOLLOWED):
+        tracer.cached(one, v.NotificationId("p0", number), 0)
+    tracer.take()
+    for number in range(2 * MOST_FOLLOWED):
+        tracer.note("notified", v.NotificationId("p0", number), "c0", number * SECOND)
+    assert len(tracer.take()) == MOST_FOLLOWED

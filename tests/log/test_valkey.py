@@ -148,9 +148,9 @@ def test_what_no_reader_has_committed_is_found_when_all_have_ended(valkey):
     for name in ("reader", "other"):
         log.turn()
         log.ports[name].close(0)
-    assert list(Valkey(valkey.url).uncommitted(log._deployment)) == [last]
+    assert list(Valkey(valkey.url).uncommitted(log.deployment)) == [last]
     log.close()
-    assert list(Valkey(valkey.url).uncommitted(log._deployment)) == []
+    assert list(Valkey(valkey.url).uncommitted(log.deployment)) == []
 
 
 def test_always_durable_means_synced(valkey):

@@ -11,6 +11,10 @@ from django.test import Client
 
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
+from brokerweb.networks import services
+from brokerweb.networks.models import Network
+from brokerweb.systems.federation.watching import views
+from brokerweb.systems.federation.watching.mobile import CONNECTED, MobileBroker
 from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
@@ -68,3 +72,38 @@ def test_forms_and_rest_offer_the_system(olga: Client) -> None:
     refused = olga.post("/api/experiments/", json.dumps(wrong), content_type="application/json")
     assert refused.status_code == 400
     assert "the last broker is 2" in refused.content.decode()
+
+
+@pytest.fixture
+def village(operator: User) -> Network:
+    """A network of three brokers, the last of them mobile, and the registration service. No process runs."""
+    settings = {"mobile_brokers": "2", "bulk": "on"}
+    made = services.deploy(name="Village", system="federation", settings=settings, owner=operator)
+    row = {"state": "up", "reason": "", "restarts": 0, "pid": None, "since_unix_ms": 0, "address": "127.0.0.1:9"}
+    names = ("broker-0", "broker-1", "broker-2", "bdrs-0")
+    brokers = [{**row, "index": index, "name": name} for index, name in enumerate(names)]
+    Network.objects.filter(pk=made.pk).update(state="running", host="here", brokers=brokers)
+    return Network.objects.get(pk=made.pk)
+
+
+def test_a_bulk_queue_says_what_waits_for_whom_and_how_long(
+    olga: Client, village: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = {"client": "app", "number": 7, "scopes": ["climate"], "neighbours": ["b1"], "expires_in_ms": 60_000}
+    rows = [{**waiting, "expression": text, "waits_ms": 2_000} for text in ("true", "temperature > 25")]
+    bulk = {"waiting": 9, "omega": 12, "leaves_in_ms": 30_000}
+    phone = MobileBroker(2, CONNECTED, bulk=bulk, waiting=rows)
+    monkeypatch.setattr(views, "mobile_brokers", lambda network: [phone])
+    page = olga.get(f"/federation/networks/{village.pk}/mobile/").content.decode()
+    words = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "Bulk queue: sent with 3 more, or in 30 s" in words.replace("\xa0", " ").replace("\u202f", " ")
+    assert "all notifications Broker 1" in words
+    assert "temperature &gt; 25 Broker 1" in words
+    assert "And 7 more." in words
+
+
+def test_a_fault_that_cannot_begin_at_a_broker_says_where_it_can(olga: Client, village: Network) -> None:
+    asked = {"what": "offline", "begins": True}
+    answer = olga.post(f"/api/networks/{village.pk}/brokers/0/faults/", asked, content_type="application/json")
+    assert answer.status_code == 400
+    assert answer.json()["sentence"] == "cannot begin at Broker 0, but at Broker 2"

@@ -60,6 +60,22 @@ def test_the_table_says_what_came_of_it(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(shown["digest"].strip()) == 32
 
 
+@pytest.mark.parametrize(
+    ("workload", "asked"),
+    [({"queries": 20}, True), ({"kind": "stream", "queries": 0, "subscriptions": 5, "notifications": 20}, False)],
+)
+def test_the_table_has_what_a_system_measures_beyond_requests(
+    workload: dict[str, object], asked: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = {"providers": 2, "consumers": 2, "scopes": 2, "rate_per_s": 20, "stagger_ms": 10, **workload}
+    spec = {"system": "federation", "workload": few, "simulation": {"service_times": "none"}}
+    assert main(["simulate", written(tmp_path, spec)]) == 0
+    shown = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()[1:])
+    assert (shown["lost"], shown["duplicates"]) == ("0", "0")
+    assert int(shown["owed"]) > 0
+    assert ("requests" in shown, "satisfied" in shown) == (asked, True)
+
+
 def test_seeds_and_replicates_are_other_runs_and_repeat_exactly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,6 +87,11 @@ def test_every_study_of_seed_000_is_there() -> None:
     assert tuple(one.id for one in studies().values() if SYSTEMS[one.system].seed == "000") == EXPECTED
 
 
+@pytest.mark.parametrize("study", studies().values(), ids=studies())
+def test_no_study_names_a_place_of_its_paper_twice(study: Study) -> None:
+    assert len(set(study.sources)) == len(study.sources)
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_study_says_what_it_asks_and_when_its_criteria_were_written(name: str) -> None:
     study = studies()[name]

@@ -313,6 +313,11 @@ class ProviderClient(_Client[Provider]):
         self.core.answer(number, contents, monotonic_ns())
         self.line.step()
 
+    async def is_wanted(self, within_s: float) -> bool:
+        """Returns once a subscription to one of its scopes is known here, with ``False`` after ``within_s``. Those at
+        other brokers come after the registration; what is published before they have come does not reach them."""
+        return await self.line.until(lambda: bool(self.core.watched), within_s)
+
     async def publish(self, content: Content, within_s: float | None = None) -> Notification:
         """Returns once the broker has accepted it. Raises ``Refused``, ``NoAnswer``, ``Busy`` and ``BadMessage``."""
         patience = within_s or self._within_s

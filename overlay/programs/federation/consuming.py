@@ -55,16 +55,17 @@ async def _follow(given: Namespace) -> None:
     inbox = Inbox()
     async with ConsumerClient(terms_of(given), given.id, inbox.put, **options(given)) as consumer:
         await consumer.subscribe([wanted])
+        tell(f"{given.id} is registered at {consumer.site.id}")
         tell("subscribed")
         with suppress(TimeoutError):
             async with asyncio.timeout(given.seconds):
-                await _print(given, inbox)
+                await _print(given, inbox, consumer.site.id)
     if inbox.dropped:
         tell(f"{inbox.dropped:,} events were not printed, because they came faster")
 
 
-async def _print(given: Namespace, inbox: Inbox) -> None:
-    """Until there are enough notifications, or there will be none."""
+async def _print(given: Namespace, inbox: Inbox, at: str) -> None:
+    """Until there are enough notifications, or there will be none. ``at``: the broker that was told of before."""
     left = given.count
     async for event in inbox:
         match event:
@@ -80,7 +81,8 @@ async def _print(given: Namespace, inbox: Inbox) -> None:
                 return
             case Lost(broker, reason):
                 tell(f"lost {broker} ({reason}), looking for a broker")
-            case Registered(broker):
+                at = ""
+            case Registered(broker) if broker != at:
                 tell(f"{given.id} is registered at {broker}")
             case _:
                 pass
@@ -103,6 +105,8 @@ def lookup(given: Namespace) -> bool:
     for one in found:
         shown = {"id": one.id, "endpoint": one.endpoint, "url": one.url}
         say(json.dumps(shown) if given.json else "  ".join(filter(None, shown.values())))
+    if not found:
+        tell(f"no provider of {given.scope} is registered")
     return bool(found)
 
 

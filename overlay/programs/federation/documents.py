@@ -12,6 +12,9 @@ from overlay.systems.federation.notification_json import NAMES, read_time
 from overlay.systems.federation.wire.notes import check_data
 from overlay.systems.federation.wire.values import Notification, NotificationId
 
+FLAGS = {"entity_type": "--type", "entity_id": "--entity", "scope": "--scope"}
+"""What a line need not name, and the argument that is used instead."""
+
 
 def content_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Content:
     """What to publish, from a line with the data alone, or with ``data`` and the fields that differ from ``defaults``:
@@ -21,10 +24,10 @@ def content_of(line: str, defaults: Mapping[str, Any], now_ms: int) -> Content:
     unknown = sorted(document.keys() - set(NAMES))
     if unknown:
         raise InvalidDocument(f"unknown field {shown(unknown[0])}; known are {', '.join(NAMES)}")
-    about: dict[str, Any] = {
-        name: document.get(name, defaults.get(name)) for name in ("entity_type", "entity_id", "scope")
-    }
+    about: dict[str, Any] = {name: document.get(name, defaults.get(name)) for name in FLAGS}
     for name, value in about.items():
+        if name not in document and not value:
+            raise InvalidDocument(f"{name} is missing: give it in the line, or with {FLAGS[name]}")
         if not isinstance(value, str) or not value:
             raise InvalidDocument(f"{name} must be a text, not {shown(value)}")
     expires = _time(document["expires"]) if "expires" in document else now_ms + defaults["valid_ms"]

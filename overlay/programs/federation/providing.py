@@ -24,6 +24,13 @@ def add_content(parser: OneLineParser) -> None:
     parser.add_argument("--type", default="thing", help="of the entity (thing)")
     parser.add_argument("--entity", default="", metavar="ID", help="of the entity; lines of input may name another one")
     parser.add_argument("--valid", type=duration, default=60.0, metavar="S", help="life of a notification (60)")
+    parser.add_argument(
+        "--wait",
+        type=duration,
+        default=1.0,
+        metavar="S",
+        help="publish once a subscription to the scope has come from any broker, after this time in any case (1)",
+    )
 
 
 def add_publishing(parser: OneLineParser) -> None:
@@ -36,6 +43,7 @@ def add_publishing(parser: OneLineParser) -> None:
 def publish(given: Namespace) -> bool:
     async def run() -> None:
         async with ProviderClient(terms_of(given), given.id, [given.scope], **options(given)) as provider:
+            await provider.is_wanted(given.wait)
             async for content in _contents(given, given.data):
                 show(given, await provider.publish(content), before="accepted ")
 
@@ -54,12 +62,15 @@ def provide(given: Namespace) -> bool:
         terms, scopes = terms_of(given), [given.scope]
         async with ProviderClient(terms, given.id, scopes, produce=produce, **options(given)) as provider:
             tell(f"{given.id} is registered at {provider.site.id}")
+            await provider.is_wanted(given.wait)
             async for content in _contents(given):
                 newest.pop((content.entity_type, content.entity_id), None)
                 newest[content.entity_type, content.entity_id] = content
                 if len(newest) > MOST_ENTITIES:
                     del newest[next(iter(newest))]
                 show(given, await provider.publish(content), before="accepted ")
+            tell("the input has ended: queries are answered until Ctrl-C")
+            await asyncio.Event().wait()
 
     asyncio.run(run())
     return True

@@ -16,16 +16,15 @@ entity, unless ``entities`` is above 1.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import check, setting
 from overlay.load.assignment import ASSIGNMENTS, Demand, Positions
 from overlay.load.expectations import FLEET_SIZE
+from overlay.load.popularity import POPULARITIES
 
 LEAD_S = 1.0
 """Consumers start this much later than providers, so that the network has data when the first request arrives."""
@@ -79,7 +78,7 @@ class Workload:
     )
     popularity: str = setting(
         "uniform",
-        choices=("uniform", "zipf"),
+        choices=POPULARITIES,
         help="Which entities are requested: all with equal probability, or the k-th in proportion to 1/k.",
     )
     valid_ms: int = setting(
@@ -252,19 +251,3 @@ def make_payload(size: int) -> str:
         return text if size > 3 else "k=0"
     has_value = "=" in text[cut + 1 : -1]
     return text if has_value else text[:cut] + "0" * (size - cut)
-
-
-class Popularity:
-    """Draws the entity of each request from the consumer's own random stream."""
-
-    def __init__(self, workload: Workload) -> None:
-        self._entities = workload.entities
-        weights = (1 / (k + 1) for k in range(workload.entities))
-        self._cumulative = tuple(accumulate(weights)) if workload.popularity == "zipf" else ()
-
-    def draw(self, chance: Chance) -> int:
-        """An entity's number, from 0; under ``zipf`` (exponent 1), 0 is the most popular."""
-        if not self._cumulative:
-            return chance.randrange(self._entities) if self._entities > 1 else 0
-        wanted = chance.random() * self._cumulative[-1]
-        return min(bisect_right(self._cumulative, wanted), self._entities - 1)

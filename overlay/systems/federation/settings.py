@@ -267,6 +267,7 @@ USES: Mapping[str, Use] = {
     "local_interface": Use("device", ("mcxb",)),
     "http_ms": Use("energy_model", ("powertutor", "transfer")),
     "ipc_ms": Use("local_interface", ("ipc",)),
+    "popularity": Use("scopes", more_than=1),
     "queries": Use("kind", ("once",)),
     "subscriptions": Use("kind", ("stream",)),
     "notifications": Use("kind", ("stream",)),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import check, setting
 from overlay.load.assignment import ASSIGNMENTS
+from overlay.load.popularity import POPULARITIES, UNIFORM
 from overlay.systems.federation.names import Routing
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire.notes import MAX_TEXT_BYTES
@@ -43,6 +44,12 @@ class Workload:
         choices=(ONCE, STREAM),
         help="What consumers ask. once: queries, each satisfied by one notification; stream: subscriptions that last, "
         "and providers that publish by themselves.",
+    )
+    popularity: str = setting(
+        UNIFORM,
+        choices=POPULARITIES,
+        help="Which scopes are asked for: all with equal probability, or the k-th in proportion to 1/k, which caches "
+        "answer more often.",
     )
     queries: int = setting(
         2_000, low=0, high=1_000_000, help="Queries of all consumers together. More give narrower intervals."

@@ -5,6 +5,7 @@ Counterpart: ``overlay.systems.federation.measuring`` computes them, by the reco
 
 from __future__ import annotations
 
+from overlay.systems.federation.energy.models import LABELS
 from overlay.systems.federation.measuring.figures import QUANTILES
 from telemetry.measures import Better, Measure, Words
 from telemetry.statistics.intervals import COUNT, LOG, SHARE
@@ -42,8 +43,11 @@ def _seconds(name: str, title: str, definition: str, better: Better = "lower") -
     return Measure(name, title, "s", (PART, f"{name}_s"), better, scale=COUNT, definition=definition)
 
 
+_ENERGY_MODELS = "By energy_model: " + "; ".join(f"{name}, {label}" for name, label in LABELS.items()) + "."
+
+
 def _joules(name: str, title: str, of: str) -> Measure:
-    definition = f"{title} of the mobile device / subscriptions and QUERYs: {of}."
+    definition = f"{title} of the mobile device / subscriptions and QUERYs: {of}. {_ENERGY_MODELS}"
     path = (PART, f"{name}_per_query_j")
     return Measure(f"{name}_per_query", f"{title} per query", "J", path, "lower", scale=LOG, definition=definition)
 

@@ -57,6 +57,15 @@ def test_gaps_are_exponential_and_clients_and_scopes_uniform():
     assert all(abs(scopes.count(scope) - 20_000 / 12) < 200 for scope in range(12))
 
 
+def test_popular_scopes_are_asked_for_more_often_at_the_same_times_by_the_same_clients():
+    uniform, skewed = (asked(Workload(queries=20_000, popularity=one), 5) for one in ("uniform", "zipf"))
+    assert skewed.times == uniform.times
+    assert all(skewed.of(client) == uniform.of(client) for client in range(6))
+    scopes = [skewed.scope(number) for number in range(20_000)]
+    harmonic = sum(1 / k for k in range(1, 13))
+    assert all(abs(scopes.count(scope) - 20_000 / harmonic / (scope + 1)) < 300 for scope in range(12))
+
+
 def test_a_stream_subscribes_at_once_and_publishes_later():
     workload = Workload(kind="stream", subscriptions=50, notifications=80, queries=0)
     assert set(asked(workload, 5).times) == {0} and len(published(workload, 5)) == 80

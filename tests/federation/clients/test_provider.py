@@ -6,7 +6,7 @@ from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND
 from overlay.messages.errors import BadMessage
 from overlay.systems.federation.clients.events import Offered, Published, PublishEnded, Queried
-from overlay.systems.federation.clients.provider import Content, Provider
+from overlay.systems.federation.clients.provider import MOST_QUESTIONS, Content, Provider
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire import messages as m
 from overlay.systems.federation.wire.values import (
@@ -150,6 +150,14 @@ def test_a_query_without_context_has_no_provider():
     assert one.req == 6 and [note.entity_id for note in one.notifications] == ["r4"]
 
 
+def test_a_query_without_a_number_is_refused():
+    scene = Scene()
+    scene.broker.peers.send("p0", m.Query(0, None, "r4", ("light",), 1000))
+    scene.run(0.1)
+    assert scene.broker.all(m.Answer) == []
+    assert scene.broker.all(m.Nack) == [m.Nack(10, 0, m.Code.BAD, m.UNNUMBERED)]
+
+
 def test_a_new_advertisement_keeps_the_registration():
     scene = Scene()
     scene.client.advertise(Advertisement("p0", 0, Role.PROVIDER, scopes=("sound",)), scene.now)
@@ -187,3 +195,16 @@ def test_a_query_can_be_answered_later_and_only_once():
     assert (none.req, none.code) == (6, m.Code.NO_PROVIDER)
     assert (one.req, one.notifications[0].data) == (5, {"lux": 3})
     assert one.notifications[0].timestamp == content.timestamp
+
+
+def test_questions_that_are_never_answered_make_room_when_their_askers_wait_no_longer():
+    scene = Scene(produces=False, later=True)
+    for req in range(1, MOST_QUESTIONS + 2):
+        scene.broker.peers.send("p0", m.Query(req, None, None, ("light",), 500))
+    scene.run(0.1)
+    assert len(drained(scene.client, Queried)) == MOST_QUESTIONS
+    assert [(one.req, one.code) for one in scene.broker.all(m.Answer)] == [(MOST_QUESTIONS + 1, m.Code.LIMIT)]
+    scene.run(0.5)
+    scene.broker.peers.send("p0", m.Query(MOST_QUESTIONS + 2, None, None, ("light",), 500))
+    scene.run(0.1)
+    assert len(drained(scene.client, Queried)) == 1

@@ -69,6 +69,24 @@ class MobileBroker:
         return TONES[self.state]
 
     @property
+    def listed(self) -> list[dict[str, Any]]:
+        """``waiting`` in seconds, and with the neighbours that are to be told by their indices."""
+        return [
+            {
+                **row,
+                "waits_s": _seconds(row["waits_ms"]),
+                "expires_in_s": _seconds(row["expires_in_ms"]),
+                "brokers": [f"Broker {index_of(name)}" for name in row["neighbours"]],
+            }
+            for row in self.waiting
+        ]
+
+    @property
+    def unlisted(self) -> int:
+        """Subscriptions of its bulk queue that are not in ``waiting``."""
+        return 0 if self.bulk is None else max(0, self.bulk["waiting"] - len(self.waiting))
+
+    @property
     def leaves_in_s(self) -> float | None:
         """Until its bulk queue is sent."""
         return None if self.bulk is None else _seconds(self.bulk["leaves_in_ms"])
@@ -120,7 +138,7 @@ def _mobile(network: Network, index: int) -> MobileBroker:
         others,
         [one for one in own if one.waiting],
         state["bulk"],
-        [{**row, "waits_s": row["waits_ms"] / 1000, "expires_in_s": row["expires_in_ms"] / 1000} for row in waiting],
+        waiting,
     )
 
 

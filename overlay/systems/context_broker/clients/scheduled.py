@@ -19,6 +19,7 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chance, Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.journal.facts import Sample
+from overlay.load.popularity import Popularity
 from overlay.load.tally import Tally
 from overlay.load.windows import Windows
 from overlay.systems.context_broker.clients import questions
@@ -26,7 +27,7 @@ from overlay.systems.context_broker.clients.exchange import Exchange, Retry, Tim
 from overlay.systems.context_broker.clients.lanes import MAX_LANES, Lanes
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.wire.messages import Key
-from overlay.systems.context_broker.workload import ClientPlan, Popularity, Workload, entity_name, make_payload
+from overlay.systems.context_broker.workload import ClientPlan, Workload, entity_name, make_payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +260,7 @@ def make_clients(
     plans: Sequence[ClientPlan], brokers: Sequence[Address], fleet: Fleet, seed: int
 ) -> list[ScheduledClient]:
     """The clients of these plans, in order. A consumer's random stream depends only on ``seed`` and its number."""
-    popularity = Popularity(fleet.workload)
+    popularity = Popularity(fleet.workload.entities, fleet.workload.popularity)
     payload = make_payload(fleet.workload.payload_bytes).encode()
 
     def make(plan: ClientPlan) -> ScheduledClient:

@@ -242,6 +242,9 @@ class RegistrationService:
     def _find(self, peer: str, message: m.Find) -> None:
         """Valid brokers come before invalid ones, which may be gone. The service knows no scopes, and each broker of a
         tree reaches all of them, so ``scope`` selects none."""
+        if not message.req:
+            self.peers.refuse(peer, message, m.Code.BAD, m.UNNUMBERED)
+            return
         found = self._nearest.find(message.position, MOST_FOUND, lambda broker: self._is(broker, State.VALID))
         if len(found) < MOST_FOUND:
             most = MOST_FOUND - len(found)

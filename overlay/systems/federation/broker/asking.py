@@ -63,6 +63,9 @@ class Asking:
     def lookup(self, peer: str, message: m.Lookup) -> None:
         if not self._is_neighbour(peer) and not self._clients.serves(peer, message):
             return
+        if not message.req:
+            self._refuse_unnumbered(peer, message)
+            return
         entries = self._registrations.providers(message.scope)
         entries.sort(key=lambda entry: entry.home != self._station.name)
         found = [Found(entry.advertisement.id, entry.endpoint, entry.advertisement.url) for entry in entries]
@@ -73,7 +76,7 @@ class Asking:
         if not self._is_neighbour(peer) and not self._clients.serves(peer, message):
             return
         if not message.req:
-            self._station.peers.refuse(peer, message, m.Code.BAD, "A query needs a number for its answer.")
+            self._refuse_unnumbered(peer, message)
             return
         self._trace("asked", peer, message.req, peer, ",".join(message.scopes))
         notes = given.notifications if given is not None and given.req == message.req else ()
@@ -128,6 +131,9 @@ class Asking:
             assert not any(inquiry.is_done for inquiry in of)
 
     # ---- inner
+
+    def _refuse_unnumbered(self, peer: str, message: m.Lookup | m.Query) -> None:
+        self._station.peers.refuse(peer, message, m.Code.BAD, m.UNNUMBERED)
 
     def _begin(self, peer: str, message: m.Query, given: dict[str, list[Notification]]) -> None:
         """Raises ``Unanswerable``."""

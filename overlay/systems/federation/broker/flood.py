@@ -134,8 +134,10 @@ class Flood:
     # ---- hearing
 
     def subscriptions(self, edge: Edge, message: m.SubTable) -> None:
-        if len(self._subscriptions) + len(message.added) > MOST_ROWS:
-            self._peers.refuse(edge.broker, message, m.Code.LIMIT, f"There are at most {MOST_ROWS:,} subscriptions.")
+        named = (*(one.id for one in message.added), *message.removed)
+        if not self._has_room(
+            edge, message, len(self._subscriptions), sum(sid not in self._subscriptions for sid in named)
+        ):
             return
         version, broker = message.version, edge.broker
         new = [one for one in message.added if self._hear(edge, one, version)]
@@ -189,6 +191,9 @@ class Flood:
         return is_home and not self._is_own(sid)
 
     def registrations(self, edge: Edge, message: m.RegTable) -> None:
+        names = (entry.advertisement.id for entry in message.added)
+        if not self._has_room(edge, message, len(self._entries), sum(name not in self._entries for name in names)):
+            return
         new = [entry for entry in message.added if self._hear_entry(edge, entry)]
         removed = []
         for name in message.removed:
@@ -239,6 +244,13 @@ class Flood:
             self._station.set_timer(Clock.EXCHANGE, key, last + self._period)
 
     # ---- what is known
+
+    def _has_room(self, edge: Edge, message: m.SubTable | m.RegTable, known: int, new: int) -> bool:
+        """For new rows and for what is remembered as withdrawn. If not, the message is refused."""
+        if known + new <= MOST_ROWS:
+            return True
+        self._peers.refuse(edge.broker, message, m.Code.LIMIT, f"At most {MOST_ROWS:,} rows are known here.")
+        return False
 
     def _withdraw(self, sid: SubscriptionId, known: Known[Subscription] | None, version: int) -> None:
         until = self._peers.wall_ms + REMEMBERED_MS if known is None else known.until

@@ -55,9 +55,7 @@ class Tracer:
         """A notification that came from ``source`` has been matched. Returns whether it is traced."""
         if not (self.samples(nid.number) or self._satisfies(deliveries)):
             return False
-        self._followed[nid] = None
-        if len(self._followed) > MOST_FOLLOWED:
-            del self._followed[next(iter(self._followed))]
+        self._follow(nid)
         about = note_name(nid)
         self._add(about, "received" if source.is_neighbour else "published", source.id, arrived, now)
         for one in deliveries:
@@ -91,7 +89,7 @@ class Tracer:
     def cached(self, one: Subscription, nid: NotificationId, now: int) -> None:
         """The cache has a notification for it. Its NOTIFY is traced, if it is traced, too."""
         if self.samples(one.id.number):
-            self._followed[nid] = None
+            self._follow(nid)
             self._add(subscription_name(one.id), "answered", one.id.client, now, now, detail=note_name(nid))
 
     def told(self, broker: str, added: Iterable[Subscription], now: int) -> None:
@@ -118,6 +116,11 @@ class Tracer:
         return steps
 
     # ---- inner
+
+    def _follow(self, nid: NotificationId) -> None:
+        self._followed[nid] = None
+        if len(self._followed) > MOST_FOLLOWED:
+            del self._followed[next(iter(self._followed))]
 
     def _satisfies(self, deliveries: Sequence[Delivery]) -> bool:
         one_in = self._one_in

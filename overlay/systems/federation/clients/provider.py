@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from overlay.core.chance import Chance
+from overlay.core.node import MILLISECOND
 from overlay.core.timers import earliest
 from overlay.messages.errors import BadMessage, Reason
 from overlay.systems.federation.clients.asking import Busy
@@ -47,7 +48,7 @@ MOST_STORED, MOST_STORED_BYTES = 1_000, 1 << 20
 MOST_DELAYED = 10_000
 """Notifications that wait to be published."""
 MOST_QUESTIONS = 1_000
-"""Questions that wait for ``answer``."""
+"""Questions that wait for ``answer``, as long as their askers do."""
 
 
 class Content(NamedTuple):
@@ -95,6 +96,15 @@ class _Made(NamedTuple):
     """For which it was made."""
 
 
+class _Question(NamedTuple):
+    """Waits for ``answer``."""
+
+    asker: str
+    req: int
+    until: int
+    """The asker waits no longer (ns)."""
+
+
 class Provider(Session):
     """``produce``: answers queries and offered once-subscriptions; without it, its user publishes.
 
@@ -121,8 +131,8 @@ class Provider(Session):
         self._produce, self._delay = produce, delay
         self._needed: m.Answer | None = None
         """The data for the next QUERY of the broker."""
-        self._questions: dict[int, tuple[str, int]] | None = {} if answers_later else None
-        """By number, who asked, and the number there."""
+        self._questions: dict[int, _Question] | None = {} if answers_later else None
+        """By number."""
         self._watched: Index[None] | None = None
         self._made: deque[_Made] | None = None
         """In the order of their instants."""
@@ -159,9 +169,9 @@ class Provider(Session):
         """
         self.peers.now = now
         if self._questions is not None and number in self._questions:
-            asker = self._questions.pop(number)
+            question = self._questions.pop(number)
             made = [one if isinstance(one, Notification) else self._notification(one) for one in contents]
-            self._send_answer(*asker, made)
+            self._send_answer(question.asker, question.req, made)
 
     # ---- publishing
 
@@ -308,6 +318,9 @@ class Provider(Session):
             self._made.append(made)
 
     def _take_query(self, peer: str, query: m.Query, needed: tuple[Notification, ...]) -> None:
+        if not query.req:
+            self.peers.refuse(peer, query, m.Code.BAD, m.UNNUMBERED)
+            return
         wall_ms, produce = self._terms.wall_ms(self.peers.now), self._produce
         entity = query.entity_type, query.entity_id
         scopes = tuple(scope for scope in query.scopes if scope in self._me.scopes)
@@ -336,13 +349,16 @@ class Provider(Session):
             self.peers.send(reply.asker, m.Answer(reply.req, m.Code.LIMIT))
 
     def _keep(self, peer: str, query: m.Query, scopes: tuple[str, ...], needed: tuple[Notification, ...]) -> None:
-        """Until it is answered."""
+        """Until it is answered. Without room, those go for which no one waits any more: a user need not answer."""
         assert self._questions is not None
+        now = self.peers.now
+        if len(self._questions) >= MOST_QUESTIONS:
+            self._questions = {number: one for number, one in self._questions.items() if one.until > now}
         if len(self._questions) >= MOST_QUESTIONS:
             self.peers.send(peer, m.Answer(query.req, m.Code.LIMIT))
             return
         number = self.draw_number()
-        self._questions[number] = peer, query.req
+        self._questions[number] = _Question(peer, query.req, now + query.left_ms * MILLISECOND)
         self.report(Queried(number, scopes, query.entity_type, query.entity_id, query.left_ms, needed))
 
     def _send_answer(self, peer: str, req: int, notifications: Sequence[Notification]) -> None:

@@ -12,6 +12,7 @@ from math import log
 
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
+from overlay.load.popularity import Popularity
 from overlay.systems.federation.workload import ONCE, Workload
 
 NOTES_AFTER = SECOND
@@ -43,7 +44,7 @@ class Asked(Arrivals):
     def __init__(self, workload: Workload, seed: int, times: Sequence[int]) -> None:
         count = len(times)
         super().__init__(times, _choices(count, workload.consumers, seed, "consumers"))
-        self._scopes = _choices(count, workload.scopes, seed, "scopes")
+        self._scopes = _asked_for(count, workload, seed)
         self._is_low = _drawn(count, workload.priority_low_share, seed, "priorities")
         self._is_query = _drawn(count, workload.query_share if workload.kind == ONCE else 0, seed, "ways")
 
@@ -97,6 +98,15 @@ def _times(count: int, rate_per_s: float, seed: int, purpose: str, begin: int = 
 def _choices(count: int, among: int, seed: int, purpose: str) -> array[int]:
     chance = Stream(derive_seed(seed, "choices", purpose))
     return array("q", [chance.randrange(among) for _ in range(count)])
+
+
+def _asked_for(count: int, workload: Workload, seed: int) -> array[int]:
+    """Scopes."""
+    chance, popularity = (
+        Stream(derive_seed(seed, "choices", "scopes")),
+        Popularity(workload.scopes, workload.popularity),
+    )
+    return array("q", [popularity.draw(chance) for _ in range(count)])
 
 
 def _drawn(count: int, share: float, seed: int, purpose: str) -> bytes:

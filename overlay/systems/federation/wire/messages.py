@@ -19,6 +19,10 @@ else:
     from overlay.core.frozen import dataclass
 
 
+UNNUMBERED = "What is asked needs a number for its answer."
+"""Why LOOKUP, FIND and QUERY with ``req`` 0 are BAD: 0 is answered by NACK only."""
+
+
 class Code(IntEnum):
     """In NACK and ANSWER, where ``GOOD`` is no error."""
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from overlay.core.chance import Stream, derive_seed
 from overlay.core.node import SECOND
 from overlay.core.settings import build
+from overlay.load.popularity import ZIPF, Popularity
 from overlay.systems.context_broker.broker.config import BrokerConfig
 from overlay.systems.context_broker.clients import questions
 from overlay.systems.context_broker.clients.questions import Question
 from overlay.systems.context_broker.holdings import Shape, fit_shape
 from overlay.systems.context_broker.wire.messages import Key
-from overlay.systems.context_broker.workload import Popularity, Workload, entity_name
+from overlay.systems.context_broker.workload import entity_name
 from overlay.topologies import generate
 from telemetry.systems.context_broker.lab.overlay import Overlay
 
@@ -110,7 +111,7 @@ def _provide(overlay: Overlay, scene: Scene, seed: int, end_s: int) -> None:
 def _ask(overlay: Overlay, scene: Scene, seed: int, end_s: int) -> None:
     """Queries at random brokers, evenly spread over the whole time."""
     chance, now = Stream(derive_seed(seed, "consumers")), overlay.simulator.now
-    popularity = Popularity(Workload(providers=scene.entities, entities=scene.entities, popularity="zipf"))
+    popularity = Popularity(scene.entities, ZIPF)
     for number in range(int(scene.queries_per_s * end_s)):
         at = now + 2 * SECOND + int((number + chance.random()) / scene.queries_per_s * SECOND)
         broker, request = chance.randrange(scene.brokers), questions.request(entity_name(popularity.draw(chance)))

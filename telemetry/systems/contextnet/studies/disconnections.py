@@ -256,7 +256,7 @@ DISCONNECTION_STUDY = Study(
     CLAIMS,
     says="Without the store 85 % of the messages of disconnecting nodes arrive, with it nearly all, of which 15 % take "
     "more than 2 s.",
-    sources=(TE.source, RTT.source),
+    sources=(TE.source,),
     limits=(
         SIMULATED,
         "Total efficiencies of 95.81 and 90.07 % agree with 28.2 and 67.3 % of messages to disconnecting nodes; the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from overlay.systems.federation.energy.models import LABELS, MODELS
 from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import SIGNED
 from telemetry.studies.judging import Result
@@ -25,7 +26,6 @@ MODES = {
 """No broker on the device; one, reached by HTTP or IPC, with or without bulk."""
 JUDGED = tuple(MODES)[:4]
 """The paper's four; a broker by IPC without bulk is ours."""
-MODELS = ("powertutor", "transfer")
 RATES = (10.0, 30.0, 60.0)
 SAVING = find("e1_3", "reduction of energy of a query")
 SOURCE = find("e1_3", "energy of a query", "MCxB, HTTP against none").source
@@ -122,7 +122,7 @@ ENERGY_STUDY = Study(
     tuple(
         Plot(
             f"13-{model}",
-            f"Energy of a query by mode, in the model {model}",
+            f"Energy of a query by mode, {LABELS[model]}",
             axis("Mode"),
             axis("Energy of a query", "J", zero=True),
             partial(_by_mode, model=model),
@@ -133,9 +133,10 @@ ENERGY_STUDY = Study(
     tuple(claim for model in MODELS for rate in RATES for claim in _of(model, rate)),
     says="A mobile broker needs less energy than none, bulk a little more than that by HTTP, and bulk by IPC about "
     "30 % less than none.",
-    sources=(SOURCE, SAVING.source),
+    sources=(SOURCE,),
     limits=(
         "Energy is modelled, of the device only: radio by its traffic, processor by its work.",
+        "The model powertutor has the constants of PowerTutor's source code, for a Nexus One.",
         "The model transfer has constants from memory of its paper, not checked against it.",
         *slips_at("294", "306", "340"),
     ),

@@ -113,7 +113,7 @@ NETWORK_STUDY = Study(
     tuple(_claim(network, scope) for network in NETWORKS for scope in SCOPES),
     says="In a network of five brokers SilboPS is about 5 times as fast; both slopes bend, at about 200 and 1,000 "
     "changes, where buffers are full.",
-    sources=(SPEED_UP.source, BENT_AT[SIENA].source),
+    sources=(SPEED_UP.source,),
     limits=(
         SIMULATED,
         "The paper prints neither its network nor how many filters a change concerns: with ten filters, messages alone "

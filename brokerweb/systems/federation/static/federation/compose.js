@@ -7,6 +7,7 @@ const byId = (id) => document.getElementById(id);
 const MOST_CHARACTERS = 300; // of a notification's data
 const shortened = (text) =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}… (${text.length.toLocaleString("en")} characters)` : text;
+const spaced = (data) => JSON.stringify(data, null, 1).replace(/\n\s*/g, " "); // so that a line breaks between values
 const dataOf = (id) => JSON.parse(byId(id).textContent);
 const network = byId("compose").dataset.network;
 const SETTLES_MS = 250;
@@ -110,7 +111,7 @@ function line(row) {
   const state = Object.assign(document.createElement("span"), { className: `state state-${row.holds ? "done" : "stopped"}`, textContent: row.holds ? "yes" : "no" });
   cell("Satisfies it", state);
   cell("Because", because(row));
-  cell("Data", Object.assign(document.createElement("code"), { className: "text-break", textContent: shortened(JSON.stringify(row.data)) }));
+  cell("Data", Object.assign(document.createElement("code"), { className: "text-break", textContent: shortened(spaced(row.data)) }));
   return tr;
 }
 
