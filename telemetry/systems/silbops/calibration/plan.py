@@ -45,7 +45,7 @@ ANCHORS = (
 
 class SilbopsPlan(Plan):
     anchors = ANCHORS
-    measures = ("latency_mean_us", "change_effective_mean_us", "messages_per_change", "messages_per_publication")
+    measures = ("latency_mean", "change_effective_mean", "messages_per_change", "messages_per_publication")
     compared, compared_from = "change of context", "from the intended call until its broker has applied it"
 
     def took_us(self, fact: Fact, system: System) -> float | None:
