@@ -224,8 +224,10 @@ class LogCore:
         partitions = self._partitions_of(subscription.topic)
         if partitions is None or partitions[held.partition].end <= held.next:
             return []
-        since_us = subscription.since_us(self._unix_us(now))
-        records = partitions[held.partition].read(held.next, link.member.room(held), since_us)
+        since_us, room = subscription.since_us(self._unix_us(now)), link.member.room(held)
+        records = partitions[held.partition].read(held.next, room, since_us)
+        if room and not records:  # all that there is is too old
+            held.next = partitions[held.partition].end
         self.counters["read"] += len(records)
         return records
 
@@ -234,8 +236,13 @@ class LogCore:
         member = link.member
         if link.silent_for & {"dead", "stopped"}:
             return
-        if member.has_news or (self._reaches(link) and not link.unread.keys().isdisjoint(member.held)):
+        if member.has_news or (self._reaches(link) and self._can_read(link)):
             self._news[member.name] = member
+
+    def _can_read(self, link: _Joined) -> bool:
+        """Whether there is a record for it, and room. One without room is asked again after its next step."""
+        member = link.member
+        return any(place in member.held and member.room(member.held[place]) > 0 for place in link.unread)
 
     def _has_unread(self, held: Held) -> bool:
         partitions = self._partitions_of(held.subscription.topic)

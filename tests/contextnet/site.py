@@ -111,12 +111,12 @@ class Site:
 
     # ---- the log
 
-    def feed(self, topic, *records, key=b"*"):
-        """Records of other writers; returns what the gateway had room for."""
+    def feed(self, topic, *records, key=b"*", ago_s=0):
+        """Records of other writers, appended ``ago_s`` ago."""
         found = []
         for value in records:
             data = value if isinstance(value, bytes) else codec.write(value)
-            found.append(Record(topic, 0, self.positions[topic], key, data, self.wall_us))
+            found.append(Record(topic, 0, self.positions[topic], key, data, self.wall_us - ago_s * 1_000_000))
             self.positions[topic] += 1
         self.gateway.receive_records(found, self.now)
         self.drain(None)

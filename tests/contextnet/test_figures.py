@@ -16,6 +16,7 @@ from overlay.systems.contextnet.rows import (
     Repeated,
     Shifted,
     Stayed,
+    Unanswered,
     entity,
     row,
 )
@@ -68,6 +69,8 @@ def test_each_message_is_delivered_late_dropped_refused_or_lost():
         sample(5, "timed_out", node=2),
         sample(6, "refused", node=3),
         sample(7, "timed_out", node=3),
+        sample(8, "timed_out", node=4),
+        row(0, Unanswered(id_of(8).hex())),
         row(0, Held(id_of(2).hex())),
         row(0, Held(answer_id(id_of(3)).hex())),
         row(0, Stayed(id_of(4).hex(), 2, BEGIN, END, "expired")),
@@ -75,11 +78,11 @@ def test_each_message_is_delivered_late_dropped_refused_or_lost():
         row(0, Repeated(id_of(1).hex(), END)),
         row(0, Repeated(id_of(99).hex(), END)),
     )
-    wanted = {"sent": 7, "delivered": 1, "late": 2, "expired": 1, "evicted": 1, "refused": 1, "lost": 1}
+    wanted = {"sent": 8, "delivered": 1, "late": 2, "expired": 1, "evicted": 1, "refused": 2, "lost": 1}
     assert {name: found[name] for name in wanted} == wanted
     assert found["duplicates"] == 1, "only of messages that were due while measuring"
-    assert found["te"] == pytest.approx(100 / 7)
-    assert found["nodes_with_all_share"] == 25
+    assert found["te"] == pytest.approx(100 / 8)
+    assert found["nodes_with_all_share"] == 20
 
 
 def test_disconnecting_nodes_and_directions_are_told_apart():
@@ -191,3 +194,5 @@ def test_groups_are_judged_where_they_are_certain():
     assert figures(*story, came(0, 7), came(1, 7))["group_wrong"] == 0
     assert figures(*story, came(0, 7))["group_wrong"] == 1, "one is missing"
     assert figures(*story, came(0, 7), came(1, 7), came(2, 7))["group_wrong"] == 1, "one is outside"
+    ended = event(BEGIN + 51 * S, "process_ended")
+    assert figures(*story, ended)["group_wrong"] is None, "it was still under way"

@@ -273,6 +273,21 @@ def test_with_routing_to_everyone_one_gateway_answers_for_a_node_that_is_nowhere
     assert (len(site.phones[0].messages), site.settled("outbound")) == (1, 4)
 
 
+def test_with_routing_to_everyone_who_is_behind_answers_for_what_came_before_a_node_moved():
+    """The gateway that has the node now may have passed over it, when another one had it."""
+    site = Site(nodes=0, config={"is_everyone": True})
+    list_gateways(site)
+    moved = b"m" * 16
+    site.feed("presence", Presence(moved, "gateway-0", 3, True), key=moved, ago_s=60)
+    site.feed("presence", Presence(moved, "gateway-1", 4, True), key=moved, ago_s=5)
+    site.feed("presence", Presence(moved, "gateway-1", 5, True), key=moved, ago_s=1)
+    for ago_s in (6, 4):
+        message = Message(bytes([ago_s]) * 16, "applications-0", moved.hex(), site.wall_us)
+        site.feed("outbound", Outbound(message), key=moved, ago_s=ago_s)
+    assert [found.message.id[0] for found in site.records("unsent")] == [6], "gateway-1 has seen to the later one"
+    assert site.settled("outbound") == 2
+
+
 def test_a_gateway_says_again_that_it_runs_and_has_no_room_while_an_operator_drains_it():
     site = Site(nodes=0)
     first = site.records("hello_poa")[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from overlay.systems.contextnet.transport.events import Ended, Moved, Opened
 from overlay.systems.contextnet.transport.layouts import Type
 from overlay.systems.contextnet.transport.packets import HEAD
+from overlay.systems.contextnet.transport.settings import TransportSettings
 from tests.contextnet.lossy import ELSEWHERE, GATEWAY
 from tests.contextnet.test_transport import opened
 
@@ -116,3 +117,16 @@ def test_after_a_move_all_that_was_lost_on_the_old_path_is_sent_at_once():
     world.step(peer)
     world.run(20)
     assert (len(world.events(Moved)), peer.last) == (1, 3)
+
+
+def test_a_window_of_one_stays_one_after_a_time_out():
+    world, peer = opened(settings=TransportSettings(window=1))
+    world.is_cut = True
+    world.send(peer)
+    world.run(3_000)
+    assert peer.end.counters["repeated"] > 0
+    world.is_cut = False
+    for _ in range(5):
+        world.send(peer)
+    world.run(20_000)
+    assert peer.acknowledged == 6

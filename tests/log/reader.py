@@ -127,11 +127,11 @@ class MemoryLog:
 
     def turn(self):
         """The next thing happens, between steps of all members."""
-        self._step_all()
+        self.step_all()
         timer = self.core.next_timer()
         self.now = max(self.now + 1, timer) if timer is not None else self.now + SECOND
         self.core.handle_timer(self.now)
-        self._step_all()
+        self.step_all()
         self.core.check_invariants()
 
     def until(self, holds: Callable[[], bool]):
@@ -150,7 +150,7 @@ class MemoryLog:
     def close(self):
         pass
 
-    def _step_all(self):
+    def step_all(self):
         for name in [name for name in self.nodes if name not in self._stopped]:
             self._step(name)
 

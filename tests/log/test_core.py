@@ -89,6 +89,41 @@ def test_who_reads_a_whole_topic_may_skip_what_is_old():
     assert set(later.ends.values()) == {0}, "nothing is to come, and it need not wait"
 
 
+def is_quiet(log):
+    """Whether a step of all members leaves nothing to be fed: a driver steps those that are named again, at once."""
+    log.core.news()
+    log.step_all()
+    return not log.core.news()
+
+
+def test_a_reader_without_room_is_not_stepped_again_and_again():
+    log = MemoryLog()
+    writer, reader = log.start("writer", Reader()), log.start("reader", Reader(reads(), keeps=True, most=1))
+    log.until(lambda: len(reader.owned) == 4)
+    for number in range(3):
+        writer.append("a", str(number))
+    log.until(lambda: len(writer.durable) == 3 and reader.values == ["0"])
+    assert is_quiet(log)
+    reader.settle()
+    log.until(lambda: reader.values == ["0", "1"])
+    assert is_quiet(log)
+
+
+def test_records_that_are_all_too_old_are_passed_over():
+    log = MemoryLog()
+    writer = log.start("writer", Reader())
+    reader = log.start("reader", Reader(reads("addresses", "mine", Start.WHOLE, since_s=1)))
+    log.until(lambda: len(reader.owned) == 2)
+    log.core.cut("reader", log.now)
+    writer.append("a", "old", topic="addresses")
+    log.until(lambda: writer.durable == ["old"])
+    log.now += 3 * SECOND // 2
+    log.core.mend("reader", log.now)
+    assert is_quiet(log)
+    writer.append("a", "young", topic="addresses")
+    log.until(lambda: reader.values == ["young"])
+
+
 def test_a_record_is_durable_after_the_delay_and_later_in_a_slow_log():
     log = MemoryLog()
     writer = log.start("writer", Reader())

@@ -9,6 +9,7 @@ from tests.soak.subject import Subject
 
 MODULES = {
     "context-broker": "tests.swarm.subject",
+    "contextnet": "tests.contextnet.stories.subject",
     "federation": "tests.federation.village.subject",
     "radiator": "tests.radiator.swarm.subject",
     "silbops": "tests.silbops.stories.subject",

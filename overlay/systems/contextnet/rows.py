@@ -45,6 +45,14 @@ class Repeated:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A node had no room for its answer to a message."""
+
+    id: str
+    """The message's."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shifted:
     """A node got another address."""
 
@@ -145,6 +153,7 @@ TABLES: Final[Mapping[str, type]] = {
     "planned": Planned,
     "absences": Absence,
     "repeated": Repeated,
+    "unanswered": Unanswered,
     "shifted": Shifted,
     "contexts": ContextSet,
     "places": Placed,

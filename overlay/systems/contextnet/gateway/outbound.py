@@ -18,8 +18,9 @@ from overlay.systems.contextnet.transport.packets import Kind
 
 
 class ToNodes:
-    def __init__(self, station: Station, groups: Groups, is_ours: Callable[[bytes], bool]) -> None:
-        """``is_ours``: whether we answer for a node that is nowhere, where every gateway reads all records."""
+    def __init__(self, station: Station, groups: Groups, is_ours: Callable[[bytes, int], bool]) -> None:
+        """``is_ours``: whether we answer for a record of that age (Unix µs) for a node that is not here, where every
+        gateway reads all records."""
         settings = station.settings
         self._station, self._end, self._groups, self._is_ours = station, station.end, groups, is_ours
         self._is_exact = settings.is_exact
@@ -40,7 +41,8 @@ class ToNodes:
         found = codec.read(record.topic, record.value)
         node = NODE.read(record.key)
         parcel = Parcel(record, found.message, codec.write(found.message), found.epoch, found.attempts)
-        if record.topic == names.OUTBOUND and node not in self._end.members and not self._is_ours(node):
+        is_here = record.topic != names.OUTBOUND or node in self._end.members
+        if not is_here and not self._is_ours(node, record.appended_us):
             self._station.settle(record)
             return
         if self._station.tracer.follows(node):

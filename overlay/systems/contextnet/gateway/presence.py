@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from overlay.log.topics import Record
 from overlay.systems.contextnet.gateway.events import NodeConnected, NodeDisconnected
 from overlay.systems.contextnet.gateway.station import Station
@@ -14,13 +17,23 @@ _ELSEWHERE = (Ending.MOVED, Ending.SUPERSEDED)
 keeps one record of each node."""
 
 
+class _Holder(NamedTuple):
+    """The gateway that last held a node."""
+
+    epoch: int
+    gateway: str
+    since_us: int
+    """When the log had its first word of it (Unix µs)."""
+
+
 class PresenceOfNodes:
-    def __init__(self, station: Station) -> None:
-        self._station = station
+    def __init__(self, station: Station, answers_for: Callable[[str], bool]) -> None:
+        """``answers_for``: whether we answer for nodes of that gateway; empty: of none."""
+        self._station, self._answers_for = station, answers_for
         self._stale: dict[bytes, int] | None = {}
         """Nodes and epochs that an earlier life of this gateway had, while the topic is read for the first time."""
-        self._holders: dict[bytes, tuple[int, str]] = {}
-        """With ``is_everyone``: epoch and gateway that last held a node."""
+        self._holders: dict[bytes, _Holder] = {}
+        """Of each node, with ``is_everyone``."""
 
     def opened(self, event: Opened) -> None:
         station = self._station
@@ -37,8 +50,8 @@ class PresenceOfNodes:
         """Raises ``WireError``."""
         found: Presence = codec.read(record.topic, record.value)
         station, node, epoch = self._station, found.node, found.epoch
-        if station.config.is_everyone and self._holders.get(node, (-1, ""))[0] <= epoch:
-            self._holders[node] = epoch, found.gateway
+        if station.config.is_everyone:
+            self._hold(found, record.appended_us)
         if self._stale is not None:
             if found.gateway == station.name and found.connected:
                 self._stale[node] = epoch
@@ -57,9 +70,22 @@ class PresenceOfNodes:
             if node not in self._station.end.members:
                 self._say(node, epoch, False)
 
-    def holder(self, node: bytes) -> str:
-        """The gateway that last held it; empty if none did."""
-        return self._holders.get(node, (0, ""))[1]
+    def is_ours(self, node: bytes, appended_us: int) -> bool:
+        """Whether we answer for a record for a node that is not here, where every gateway reads all records.
+
+        The gateway that holds the node may have passed over a record from before it did, and the one that did then may
+        be behind, or have forgotten. So all that read it now answer for it; what comes twice, the node drops.
+        """
+        holder = self._holders.get(node)
+        if holder is None:
+            return self._answers_for("")
+        return appended_us < holder.since_us or self._answers_for(holder.gateway)
+
+    def _hold(self, found: Presence, appended_us: int) -> None:
+        known = self._holders.get(found.node)
+        if known is None or known.epoch <= found.epoch:
+            since_us = known.since_us if known is not None and known.gateway == found.gateway else appended_us
+            self._holders[found.node] = _Holder(found.epoch, found.gateway, since_us)
 
     def _say(self, node: bytes, epoch: int, connected: bool) -> None:
         self._station.tell(names.PRESENCE, node, Presence(node, self._station.name, epoch, connected))

@@ -18,7 +18,7 @@ from overlay.systems.contextnet.names import NODE, answer_id, node_id
 from overlay.systems.contextnet.nodes.node import Accepted, Connected, MobileNode, Parted, Received
 from overlay.systems.contextnet.records.names import INBOUND as INBOUND_TOPIC
 from overlay.systems.contextnet.records.records import Message
-from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Placed, Repeated, Shifted, row
+from overlay.systems.contextnet.rows import Absence, ContextSet, Held, Placed, Repeated, Shifted, Unanswered, row
 from overlay.systems.contextnet.transport.events import Ending
 from overlay.systems.contextnet.workload import GRACEFUL, INBOUND, SAME
 from overlay.systems.roles import client_name
@@ -53,6 +53,8 @@ class Node:
         self._moves = Stream(draws.moves(plan.number), windows.measuring)
         self._changes = Stream(draws.changes(plan.number), windows.measuring)
         self._values, self._places = draws.values(plan.number), draws.places(plan.number)
+        self._is_untold = False
+        """Whether there was no room for its newest context, which is told as soon as there is."""
         self._off_since = 0
         self._received: set[bytes] = set()
         """Ids of all messages that were handed over."""
@@ -141,7 +143,7 @@ class Node:
         self.core.context = self._next_context(now)
         self.core.turn_on(now, tuple(gateways[home:] + gateways[:home]))
         if self.shared.workload.definers:  # which make groups of it before its first message
-            self.core.tell_context(self.core.context, now)
+            self._tell_context(now)
 
     def _come_and_go(self, now: int) -> None:
         while (due := self._outages.next_due) is not None and due <= now:
@@ -159,7 +161,11 @@ class Node:
             self.report(Shifted(self.number, self._us(now)), now)
         while (due := self._changes.next_due) is not None and due <= now:
             next(self._changes)
-            self.core.tell_context(self._next_context(now), now)
+            self.core.context = self._next_context(now)
+            self._tell_context(now)
+
+    def _tell_context(self, now: int) -> None:
+        self._is_untold = not self.core.tell_context(self.core.context, now)
 
     def _next_context(self, now: int) -> bytes:
         values, workload = next(self._values), self.shared.workload
@@ -183,8 +189,10 @@ class Node:
         """At once."""
         payload = bytes(self.shared.workload.payload_bytes)
         answer = self.core.compose(message.reply_to, payload, now, id=answer_id(message.id))
-        self.core.send(answer, now)
-        self._traced("sent", answer.id, now)
+        if self.core.send(answer, now):
+            self._traced("sent", answer.id, now)
+        else:
+            self.report(Unanswered(message.id.hex()), now)
 
     # ---- what happens to it
 
@@ -192,6 +200,8 @@ class Node:
         while events := self.core.events():
             for event in events:
                 self._note(event, now)
+        if self._is_untold:
+            self._tell_context(now)
 
     def _note(self, event: NodeEvent, now: int) -> None:
         if isinstance(event, Received):

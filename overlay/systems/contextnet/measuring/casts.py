@@ -9,13 +9,14 @@ from overlay.systems.contextnet.measuring.facts import Facts
 from overlay.systems.contextnet.rows import Absence, Cast, ContextSet
 
 QUIET_US = 2_000_000
-"""A node's groups are certain so long after its context changed."""
+"""A node's groups are certain so long after its context changed; and a message has come so long after it was due."""
 
 
 def wrong(facts: Facts) -> int | None:
     """Deliveries that are missing, or came to nodes outside the group; of nodes whose groups are certain and that were
     connected all the time. ``None`` if nothing was sent to groups."""
-    casts: Sequence[Cast] = [one for one in facts.rows[Cast] if facts.is_measured(one.due_us)]
+    last_us = facts.end_us - QUIET_US
+    casts: Sequence[Cast] = [one for one in facts.rows[Cast] if facts.is_measured(one.due_us) and one.due_us <= last_us]
     if not casts:
         return None
     contexts = defaultdict(list)

@@ -115,6 +115,12 @@ class Facts:
         """The end of measuring; infinite if it is unknown."""
         return self.phases.get(DRAINING, float("inf"))
 
+    @property
+    def end_us(self) -> float:
+        """The last instant that anything is known of; infinite if there is none."""
+        ticks = (one.at_us for known in self.ticks.values() for one in known[-1:])
+        return max((*ticks, *(event.at_us for event in self.events)), default=float("inf"))
+
     def is_measured(self, at_us: float) -> bool:
         return self.begin_us <= at_us <= self.measured_us
 

@@ -10,7 +10,7 @@ from typing import Final
 from overlay.core.samples import deviation, mean, quantile
 from overlay.systems.contextnet.measuring.facts import Due, Facts
 from overlay.systems.contextnet.names import answer_id
-from overlay.systems.contextnet.rows import Held, Repeated, Stayed
+from overlay.systems.contextnet.rows import Held, Repeated, Stayed, Unanswered
 
 Figures = dict[str, float | None]
 
@@ -21,6 +21,7 @@ COLUMNS: Final = (DELIVERED, LATE, EXPIRED, EVICTED, REFUSED, LOST)
 class Ledger:
     def __init__(self, facts: Facts) -> None:
         self.due, self._off = facts.due, facts.disconnecting
+        self._unanswered = {one.id for one in facts.rows[Unanswered]}
         self._held = {one.id for one in facts.rows[Held]}
         stays: Sequence[Stayed] = sorted(facts.rows[Stayed], key=lambda one: one.ended_us)
         self._dropped = {one.id: one.ending for one in stays if one.ending in (EXPIRED, EVICTED)}
@@ -31,7 +32,7 @@ class Ledger:
         """One of ``COLUMNS``. What is held may still come, whatever was dropped of its copies."""
         if one.is_answered:
             return DELIVERED
-        if one.outcome == "refused":
+        if one.outcome == "refused" or one.id in self._unanswered:
             return REFUSED
         ids = one.id, answer_id(bytes.fromhex(one.id)).hex()
         if not self._held.isdisjoint(ids):

@@ -39,6 +39,6 @@ class Congestion:
         self.window = self._threshold = max(self.window // 2, 1)
 
     def timed_out(self) -> None:
-        self._threshold = max(self.window // 2, 2)
+        self._threshold = min(max(self.window // 2, 2), self._most)
         self.window = 1
         self._credit = 0
