@@ -17,7 +17,8 @@ from overlay.systems.federation.metering import units
 from overlay.systems.federation.names import UNITS
 from overlay.systems.federation.rows import Subscribed, row
 from overlay.systems.federation.system import SYSTEM
-from telemetry.calibration import fleets, speaking
+from telemetry.calibration import speaking
+from telemetry.calibration.fleets import Fleet, fleet_costs
 from telemetry.cli.study import orders_of
 from telemetry.lake.manifest import machine
 from telemetry.studies.study import PAPER
@@ -71,7 +72,7 @@ def fitted(busier: float = 1.0):
         """Of 100 datagrams, with 80,000 bytes of ContextML or 30,000 in binary."""
         loads = {plan.FLEET: (xml_us, 80), plan.BINARY: (binary_us, 30), plan.SLOW: (slow_us, 80)}
         return {
-            load: [dict.fromkeys(probes.CLIENTS, fleets.Fleet(times * us, 100, size)) for times in (1, busier)]
+            load: [dict.fromkeys(probes.CLIENTS, Fleet(times * us, 100, size)) for times in (1, busier)]
             for load, (us, size) in loads.items()
         }
 
@@ -173,7 +174,7 @@ def test_live_servers_and_fleets_are_measured(tmp_path, monkeypatch):
         service = probes.service_costs(client, tmp_path)
         kept = probes.memory(client, tmp_path)
         load = {**probes.FLEET, "queries": 20, "expiry_s": 1}
-        fleet = fleets.fleet_costs(client, tmp_path / "fleet", SYSTEM, load, probes.PUBLISHED)
+        fleet = fleet_costs(client, tmp_path / "fleet", SYSTEM, load, probes.PUBLISHED)
     assert costs.keys() >= KNOWN.keys()
     assert min(one.spent_us for one in fleet.values()) > 0
     larger = {name: one._replace(kilobytes=2 * one.kilobytes) for name, one in fleet.items()}
