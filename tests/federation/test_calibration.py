@@ -17,6 +17,8 @@ from overlay.systems.federation.metering import units
 from overlay.systems.federation.names import UNITS
 from overlay.systems.federation.rows import Subscribed, row
 from overlay.systems.federation.system import SYSTEM
+from telemetry.calibration import speaking
+from telemetry.calibration.fleets import Fleet, fleet_costs
 from telemetry.cli.study import orders_of
 from telemetry.lake.manifest import machine
 from telemetry.studies.study import PAPER
@@ -42,8 +44,8 @@ KNOWN = {
     "regtable, rested": 300.0,
     "contextml: publish, told": 240.0,
     **{
-        probes.rested(what, rest_s): us
-        for rest_s in probes.RESTS_S
+        speaking.rested(what, rest_s): us
+        for rest_s in speaking.RESTS_S
         for what, us in {
             "lookup": 170.0,
             "subscribe": 230.0,
@@ -70,7 +72,7 @@ def fitted(busier: float = 1.0):
         """Of 100 datagrams, with 80,000 bytes of ContextML or 30,000 in binary."""
         loads = {plan.FLEET: (xml_us, 80), plan.BINARY: (binary_us, 30), plan.SLOW: (slow_us, 80)}
         return {
-            load: [dict.fromkeys(probes.CLIENTS, probes.Fleet(times * us, 100, size)) for times in (1, busier)]
+            load: [dict.fromkeys(probes.CLIENTS, Fleet(times * us, 100, size)) for times in (1, busier)]
             for load, (us, size) in loads.items()
         }
 
@@ -171,7 +173,8 @@ def test_live_servers_and_fleets_are_measured(tmp_path, monkeypatch):
         costs = probes.server_costs(client, tmp_path)
         service = probes.service_costs(client, tmp_path)
         kept = probes.memory(client, tmp_path)
-        fleet = probes.fleet_costs(client, tmp_path / "fleet", {**probes.FLEET, "queries": 20, "expiry_s": 1}, {})
+        load = {**probes.FLEET, "queries": 20, "expiry_s": 1}
+        fleet = fleet_costs(client, tmp_path / "fleet", SYSTEM, load, probes.PUBLISHED)
     assert costs.keys() >= KNOWN.keys()
     assert min(one.spent_us for one in fleet.values()) > 0
     larger = {name: one._replace(kilobytes=2 * one.kilobytes) for name, one in fleet.items()}

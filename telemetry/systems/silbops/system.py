@@ -14,6 +14,7 @@ from overlay.systems.silbops.measuring.records import Facts
 from overlay.systems.silbops.names import PUBLISHER, SUBSCRIBER
 from overlay.systems.silbops.rows import TABLES
 from overlay.systems.silbops.system import SYSTEM
+from telemetry.calibration.plan import Plan
 from telemetry.lake.message_rows import write
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contract import Journalled, Telemetry
@@ -48,6 +49,11 @@ class SilbopsTelemetry(Telemetry):
     first_figure = "messages_per_change"
     published_in = "Section 4"
     _known: Judged | None = None
+
+    def calibration(self) -> Plan:
+        from telemetry.systems.silbops.calibration.plan import SilbopsPlan  # its probes import the supervisor
+
+        return SilbopsPlan()
 
     def finish(
         self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]

@@ -10,7 +10,6 @@
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from overlay.systems.silbops.index.access import Access
 from overlay.systems.silbops.index.cells import Cells
@@ -19,7 +18,7 @@ from overlay.systems.silbops.index.counting import Counting
 from overlay.systems.silbops.index.leaf import Leaf
 from overlay.systems.silbops.index.scan import Scan
 
-INDEXES: Mapping[str, type[Index[Any]]] = {
+INDEXES: Mapping[str, type[Index]] = {
     "scan": Scan,
     "counting": Counting,
     "access": Access,

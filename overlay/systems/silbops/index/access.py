@@ -7,92 +7,97 @@ takes the same time however many filters there are, but for the sorted maps of t
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Sequence
-from typing import Generic
 
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
-from overlay.systems.silbops.index.contract import Key
-from overlay.systems.silbops.index.terms import Ranges, Sieve, Term, Terms
+from overlay.systems.silbops.index.contract import INTEGERS
+from overlay.systems.silbops.index.terms import Met, Ranges, Term, Terms
 
 
-class Bucket(Generic[Key]):
+class Bucket:
     """Filters in one place: those of which nothing is left to test, and those with their terms."""
 
-    __slots__ = ("tested", "whole")
+    __slots__ = ("_numbers", "_whole", "tested")
 
     def __init__(self) -> None:
-        self.whole: dict[Key, None] = {}
-        self.tested: dict[Key, Sequence[Term]] = {}
+        self._whole: dict[int, None] = {}
+        self._numbers: array[int] | None = None
+        """Of these, as they are taken together; made when they are needed after a change."""
+        self.tested: dict[int, tuple[Term, ...]] = {}
 
     def __len__(self) -> int:
-        return len(self.whole) + len(self.tested)
+        return len(self._whole) + len(self.tested)
 
-    def add(self, key: Key, terms: Sequence[Term], found_by: int) -> None:
+    def add(self, number: int, terms: tuple[Term, ...], found_by: int) -> None:
         """``found_by``: how many of its terms a notification satisfies that comes here; they are the last."""
         if len(terms) == found_by:
-            self.whole[key] = None
+            self._whole[number] = None
+            self._numbers = None
         else:
-            self.tested[key] = terms
+            self.tested[number] = terms
 
-    def remove(self, key: Key) -> None:
-        if key in self.tested:
-            del self.tested[key]
+    def remove(self, number: int) -> None:
+        if number in self.tested:
+            del self.tested[number]
         else:
-            del self.whole[key]
+            del self._whole[number]
+            self._numbers = None
 
-    def collect(self, sieve: Sieve, found: list[Key]) -> None:
+    def collect(self, met: Met, found: array[int]) -> None:
         """Add those that match."""
-        if self.whole:
-            found.extend(self.whole)
+        if self._whole:
+            if self._numbers is None:
+                self._numbers = array(INTEGERS, self._whole)
+            found.extend(self._numbers)
         if self.tested:
-            sieve.collect(self.tested, found)
+            met.sift(self.tested, found)
 
 
-class Access(Generic[Key]):
+class Access:
     """The ``place`` of a term: the bucket of filters that are found by it."""
 
     def __init__(self) -> None:
         self._terms: Terms = Terms()
-        self._filters: dict[Key, Sequence[Term]] = {}
+        self._filters: dict[int, tuple[Term, ...]] = {}
         """The last term is the one that it is found by."""
         self._ranges = Ranges()
         """Terms that filters without an equality are found by."""
         self._named: Counter[str] = Counter()
         """How many of these filters are found by a name."""
-        self._everything: dict[Key, None] = {}
+        self._everything: dict[int, None] = {}
 
     def __len__(self) -> int:
         return len(self._filters)
 
-    def add(self, key: Key, one: Filter) -> Filter:
+    def add(self, number: int, one: Filter) -> Filter:
         found = self._terms.acquire(one)
         if not found:
-            self._filters[key] = ()
-            self._everything[key] = None
+            self._filters[number] = ()
+            self._everything[number] = None
             return one
         equalities = [term for term in found if term.is_equality]
         rarest = min(equalities, key=_crowd) if equalities else min(found, key=self._crowd)
         others = [term for term in found if term is not rarest and not term.is_equality]
         terms = (*(term for term in equalities if term is not rarest), *others, rarest)
-        self._filters[key] = terms
+        self._filters[number] = terms
         if rarest.place is None:
             rarest.place = Bucket()
             if not equalities:
                 self._ranges.enter(rarest)
         if not equalities:
             self._named[rarest.constraint.name] += 1
-        rarest.place.add(key, terms, found_by=1)
+        rarest.place.add(number, terms, found_by=1)
         return self._terms.shared(found)
 
-    def remove(self, key: Key) -> None:
-        terms = self._filters.pop(key)
+    def remove(self, number: int) -> None:
+        terms = self._filters.pop(number)
         if not terms:
-            del self._everything[key]
+            del self._everything[number]
             return
         rarest = terms[-1]
-        rarest.place.remove(key)
+        rarest.place.remove(number)
         if not rarest.is_equality:
             self._named[rarest.constraint.name] -= 1
             if not self._named[rarest.constraint.name]:
@@ -103,16 +108,15 @@ class Access(Generic[Key]):
                 self._ranges.leave(rarest)
         self._terms.release(terms)
 
-    def match(self, values: Values) -> list[Key]:
-        found = list(self._everything)
-        known = self._terms.equalities(values)
-        sieve = Sieve(known, values)
-        for term in known:
+    def match(self, values: Values) -> array[int]:
+        found = array(INTEGERS, self._everything)
+        met = self._terms.met_by(values)
+        for term in met.equalities:
             if term.place is not None:
-                term.place.collect(sieve, found)
+                term.place.collect(met, found)
         for term in self._ranges.satisfied(values):
-            sieve.known.add(term)
-            term.place.collect(sieve, found)
+            met.add(term)
+            term.place.collect(met, found)
         return found
 
     def _crowd(self, term: Term) -> tuple[int, int]:

@@ -7,17 +7,17 @@ boxes of other sizes; filters without a box are found as in ``access``.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import ceil, floor, log2
-from typing import Generic, NamedTuple
+from typing import NamedTuple
 
 from overlay.systems.silbops.content.constraints import ABOVE, BELOW
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import NUMBER, Values, as_number
 from overlay.systems.silbops.index.access import Access, Bucket
-from overlay.systems.silbops.index.contract import Key
-from overlay.systems.silbops.index.terms import Sieve, Term, Terms
+from overlay.systems.silbops.index.terms import Term, Terms
 
 SMALLEST_LEVEL = -20
 """Boxes narrower than 2 ** -20 stand in a grid of this width."""
@@ -51,43 +51,44 @@ Place = tuple[Grid, tuple[int, int], Term | None]
 """The third is the equality, if the filter has one."""
 
 
-class Cells(Generic[Key]):
+class Cells:
     def __init__(self) -> None:
         self._terms = Terms()
-        self._filters: dict[Key, tuple[_Box, Sequence[Term]]] = {}
+        self._filters: dict[int, tuple[_Box, tuple[Term, ...]]] = {}
         """The first term is the one that it is found by, if it is an equality."""
-        self._places: dict[Place, Bucket[Key]] = {}
+        self._places: dict[Place, Bucket] = {}
         self._grids: dict[Grid, int] = {}
         """How many filters each has."""
-        self._others: Access[Key] = Access()
+        self._others: Access = Access()
 
     def __len__(self) -> int:
         return len(self._filters) + len(self._others)
 
-    def add(self, key: Key, one: Filter) -> Filter:
+    def add(self, number: int, one: Filter) -> Filter:
         box = _box(one)
         if box is None:
-            return self._others.add(key, one)
+            return self._others.add(number, one)
         terms = self._terms.acquire(one)
         shared = self._terms.shared(terms)
         terms.sort(key=lambda term: (not term.is_equality, term.uses))
-        self._filters[key] = box, tuple(terms)
+        kept = tuple(terms)
+        self._filters[number] = box, kept
         self._grids[box.grid] = self._grids.get(box.grid, 0) + 1
         for place in _places(box, terms):
             bucket = self._places.get(place)
             if bucket is None:
                 bucket = self._places[place] = Bucket()
-            bucket.tested[key] = terms
+            bucket.tested[number] = kept
         return shared
 
-    def remove(self, key: Key) -> None:
-        if key not in self._filters:
-            self._others.remove(key)
+    def remove(self, number: int) -> None:
+        if number not in self._filters:
+            self._others.remove(number)
             return
-        box, terms = self._filters.pop(key)
+        box, terms = self._filters.pop(number)
         for place in _places(box, terms):
             bucket = self._places[place]
-            del bucket.tested[key]
+            del bucket.tested[number]
             if not bucket.tested:
                 del self._places[place]
         self._grids[box.grid] -= 1
@@ -95,16 +96,14 @@ class Cells(Generic[Key]):
             del self._grids[box.grid]
         self._terms.release(terms)
 
-    def match(self, values: Values) -> list[Key]:
+    def match(self, values: Values) -> array[int]:
         found = self._others.match(values)
-        known = self._terms.equalities(values)
-        buckets = list(self._buckets(values, [*known, None]))
-        sieve = Sieve(known, values)
-        for bucket in buckets:
-            bucket.collect(sieve, found)
+        met = self._terms.met_by(values)
+        for bucket in self._buckets(values, [*met.equalities, None]):
+            bucket.collect(met, found)
         return found
 
-    def _buckets(self, values: Values, terms: Sequence[Term | None]) -> Iterator[Bucket[Key]]:
+    def _buckets(self, values: Values, terms: Sequence[Term | None]) -> Iterator[Bucket]:
         for grid in self._grids:
             x, y = (as_number(values[name]) if name in values else None for name in (grid.x, grid.y))
             if x is not None and y is not None and max(abs(x), abs(y)) <= LARGEST:

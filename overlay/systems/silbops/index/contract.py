@@ -1,27 +1,28 @@
-"""What every index can do."""
+"""What every index can do. Filters have numbers, those of rows: small and used again, so an array has many of them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Protocol, TypeVar
+from array import array
+from typing import Protocol
 
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
 
-Key = TypeVar("Key", bound=Hashable)
+INTEGERS = "i"
+"""The type of arrays of numbers: C's int, ``numpy.intc``."""
 
 
-class Index(Protocol[Key]):
-    def add(self, key: Key, one: Filter) -> Filter:
-        """``key`` is new here. Returns the filter with constraints that equal filters share."""
+class Index(Protocol):
+    def add(self, number: int, one: Filter) -> Filter:
+        """``number`` is new here. Returns the filter with constraints that equal filters share."""
         ...
 
-    def remove(self, key: Key) -> None:
-        """``key`` is here."""
+    def remove(self, number: int) -> None:
+        """``number`` is here."""
         ...
 
-    def match(self, values: Values) -> list[Key]:
-        """Keys of the filters that match, each once, in no particular order."""
+    def match(self, values: Values) -> array[int]:
+        """Numbers of the filters that match, each once, in no particular order."""
         ...
 
     def __len__(self) -> int: ...

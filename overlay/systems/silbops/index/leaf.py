@@ -6,72 +6,69 @@ where there are many subscriptions.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import Generic
 
 from overlay.systems.silbops.content.constraints import EQUAL
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index.access import Access, Bucket
-from overlay.systems.silbops.index.contract import Key
-from overlay.systems.silbops.index.terms import Sieve, Term, Terms
+from overlay.systems.silbops.index.terms import Term, Terms
 
 
-class Leaf(Generic[Key]):
+class Leaf:
     """The ``place`` of a term: buckets by the second term."""
 
     def __init__(self) -> None:
         self._terms = Terms()
-        self._filters: dict[Key, Sequence[Term]] = {}
+        self._filters: dict[int, tuple[Term, ...]] = {}
         """The last two terms are those that it is found by, the rarest last."""
-        self._others: Access[Key] = Access()
+        self._others: Access = Access()
         """Filters with fewer than two equalities."""
 
     def __len__(self) -> int:
         return len(self._filters) + len(self._others)
 
-    def add(self, key: Key, one: Filter) -> Filter:
+    def add(self, number: int, one: Filter) -> Filter:
         if sum(part.op == EQUAL for part in one) < 2:
-            return self._others.add(key, one)
+            return self._others.add(number, one)
         terms = self._terms.acquire(one)
         shared = self._terms.shared(terms)
         terms.sort(key=attrgetter("uses"), reverse=True)
         equalities = [term for term in terms if term.is_equality]
         others = [term for term in terms if not term.is_equality]
         terms = [*equalities[:-2], *others, *equalities[-2:]]
-        self._filters[key] = tuple(terms)
+        self._filters[number] = tuple(terms)
         leaves = terms[-1].place
         if leaves is None:
             leaves = terms[-1].place = {}
-        leaves.setdefault(terms[-2], Bucket()).add(key, self._filters[key], found_by=2)
+        leaves.setdefault(terms[-2], Bucket()).add(number, self._filters[number], found_by=2)
         return shared
 
-    def remove(self, key: Key) -> None:
-        if key not in self._filters:
-            self._others.remove(key)
+    def remove(self, number: int) -> None:
+        if number not in self._filters:
+            self._others.remove(number)
             return
-        terms = self._filters.pop(key)
+        terms = self._filters.pop(number)
         first, second = terms[-1], terms[-2]
         bucket = first.place[second]
-        bucket.remove(key)
+        bucket.remove(number)
         if not bucket:
             del first.place[second]
             if not first.place:
                 first.place = None
         self._terms.release(terms)
 
-    def match(self, values: Values) -> list[Key]:
+    def match(self, values: Values) -> array[int]:
         found = self._others.match(values)
-        known = self._terms.equalities(values)
-        buckets: list[Bucket[Key]] = list(_leaves(known))
-        sieve = Sieve(known, values)
-        for bucket in buckets:
-            bucket.collect(sieve, found)
+        met = self._terms.met_by(values)
+        for bucket in _leaves(met.equalities):
+            bucket.collect(met, found)
         return found
 
 
-def _leaves(known: Sequence[Term]) -> Iterator[Bucket[Key]]:
+def _leaves(known: Sequence[Term]) -> Iterator[Bucket]:
     for first in known:
         if first.place is not None:
             for second in known:

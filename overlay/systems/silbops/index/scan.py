@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Generic
+from array import array
 
 from overlay.systems.silbops.content.filters import Filter, matches
 from overlay.systems.silbops.content.values import Values
-from overlay.systems.silbops.index.contract import Key
+from overlay.systems.silbops.index.contract import INTEGERS
 
 
-class Scan(Generic[Key]):
+class Scan:
     def __init__(self) -> None:
-        self._filters: dict[Key, Filter] = {}
+        self._filters: dict[int, Filter] = {}
 
     def __len__(self) -> int:
         return len(self._filters)
 
-    def add(self, key: Key, one: Filter) -> Filter:
-        self._filters[key] = one
+    def add(self, number: int, one: Filter) -> Filter:
+        self._filters[number] = one
         return one
 
-    def remove(self, key: Key) -> None:
-        del self._filters[key]
+    def remove(self, number: int) -> None:
+        del self._filters[number]
 
-    def match(self, values: Values) -> list[Key]:
-        return [key for key, one in self._filters.items() if matches(one, values)]
+    def match(self, values: Values) -> array[int]:
+        return array(INTEGERS, [number for number, one in self._filters.items() if matches(one, values)])

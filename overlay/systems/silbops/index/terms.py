@@ -7,7 +7,8 @@ needs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sortedcontainers import SortedDict
@@ -22,13 +23,15 @@ _ORDERS = (*ABOVE, *BELOW)
 
 
 class Term:
-    __slots__ = ("compare", "constraint", "is_equality", "place", "types", "uses", "value")
+    __slots__ = ("compare", "constraint", "is_equality", "met", "place", "refuted", "types", "uses", "value")
 
     def __init__(self, one: Constraint) -> None:
         self.constraint = one
         self.is_equality = one.op == EQUAL
         self.uses = 0
         """How many filters have it."""
+        self.met = self.refuted = 0
+        """The number of the last notification that satisfies it, and of the last that was seen not to."""
         self.place: Any = None
         """What an index keeps of the filters that it finds by this term."""
         self.types: tuple[type, ...] = _TYPES[one.kind]
@@ -50,6 +53,7 @@ class Terms:
         """By attribute, and (attribute, true) for the values true and false, which Python calls equal to 1 and 0. By
         value there: a text, a number or one of these two."""
         self._others: dict[Constraint, Term] = {}
+        self._notifications = 0
 
     def acquire(self, one: Filter) -> list[Term]:
         """The terms of a filter that is new."""
@@ -74,16 +78,18 @@ class Terms:
             if not term.uses:
                 self._leave(term)
 
-    def equalities(self, values: Values) -> list[Term]:
-        """Those that a notification satisfies, in the order of its attributes."""
-        by_attribute, found = self._equalities, []
+    def met_by(self, values: Values) -> Met:
+        """What is known of the terms that a notification satisfies: its equalities."""
+        self._notifications += 1
+        now, by_attribute, found = self._notifications, self._equalities, []
         for name, value in values.items():
             by_value = by_attribute.get(name if type(value) is not bool else (name, True))
             if by_value is not None:
                 term = by_value.get(value)
                 if term is not None:
+                    term.met = now
                     found.append(term)
-        return found
+        return Met(now, values, found)
 
     def _get(self, part: Constraint) -> Term | None:
         if part.op != EQUAL:
@@ -161,33 +167,37 @@ class Ranges:
                     yield term
 
 
-class Sieve:
-    """What is known of the terms that one notification satisfies."""
+class Met:
+    """The terms that one notification satisfies, as far as filters have asked."""
 
-    __slots__ = ("_refuted", "_values", "known")
+    __slots__ = ("_number", "_values", "equalities")
 
-    def __init__(self, known: Iterable[Term], values: Values) -> None:
-        """``known`` has all equalities that it satisfies."""
-        self.known: set[Term] = set(known)
-        self._refuted: set[Term] = set()
-        self._values = values
+    def __init__(self, number: int, values: Values, equalities: list[Term]) -> None:
+        self._number, self._values = number, values
+        self.equalities = equalities
+        """All that it satisfies, in the order of its attributes."""
 
-    def passes(self, term: Term) -> bool:
-        """Whether the notification satisfies a term that is no equality and is not among ``known``."""
-        if term in self._refuted:
+    def add(self, term: Term) -> None:
+        """It satisfies this one, which is no equality."""
+        term.met = self._number
+
+    def has(self, term: Term) -> bool:
+        if term.met == self._number:
+            return True
+        if term.is_equality or term.refuted == self._number:
             return False
         if term.holds(self._values.get(term.constraint.name)):
-            self.known.add(term)
+            term.met = self._number
             return True
-        self._refuted.add(term)
+        term.refuted = self._number
         return False
 
-    def collect(self, candidates: dict[Any, Sequence[Term]], found: list[Any]) -> None:
-        """Add the keys all terms of which it satisfies."""
-        known, passes = self.known, self.passes
-        for key, terms in candidates.items():
+    def sift(self, candidates: dict[int, tuple[Term, ...]], found: array[int]) -> None:
+        """Add the numbers of filters all terms of which it satisfies."""
+        now = self._number
+        for number, terms in candidates.items():
             for term in terms:
-                if term not in known and (term.is_equality or not passes(term)):
+                if term.met != now and not self.has(term):
                     break
             else:
-                found.append(key)
+                found.append(number)

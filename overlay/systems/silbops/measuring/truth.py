@@ -52,10 +52,11 @@ class Truth:
     ) -> None:
         """``is_pruned``: brokers may withdraw what is false in the contexts of publishers that they know."""
         self._subscribers, self._publishers, self._is_pruned = subscribers, publishers, is_pruned
-        self._index: Access[tuple[str, int]] = Access()
-        for client, states in subscribers.items():
-            for place, span in enumerate(states.spans):
-                self._index.add((client, place), span.row.filter)
+        self._index = Access()
+        self._spans = [(client, place) for client, states in subscribers.items() for place in range(len(states.spans))]
+        """By their number in the index."""
+        for number, (client, place) in enumerate(self._spans):
+            self._index.add(number, subscribers[client].spans[place].row.filter)
         self._tests: dict[Tree, Test] = {}
 
     def owed(self, one: Publication) -> Owed:
@@ -63,7 +64,7 @@ class Truth:
         if one.is_refused or offered is None:
             return _NOBODY
         found: dict[str, list[int]] = defaultdict(list)
-        for client, place in self._index.match(one.notification):
+        for client, place in map(self._spans.__getitem__, self._index.match(one.notification)):
             if client != one.client:
                 found[client].append(place)
         window = offered.window(one.published_us, one.processed_us)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from overlay.systems.silbops.content.values import Values
+from overlay.systems.silbops.scope.compiling import Function
 from overlay.systems.silbops.scope.intervals import LARGEST, Interval, Placed
 from overlay.systems.silbops.tables.rows import Known, Row
 
@@ -15,12 +17,20 @@ _NAN = float("nan")
 
 
 class Columns:
-    """A slot for each client, a column for each variable that some function in interval form reads.
+    """A slot for each client, a column for each variable that some function in interval form reads; and by row, its
+    client's slot and its function.
 
     ``array`` grows and is written faster than a NumPy array, which sees it without a copy while it is read.
     """
 
     def __init__(self) -> None:
+        self._slots: array[int] = array("i")
+        self._functions: array[int] = array("i")
+        """By the number of a row: the client's slot, and the number of the function; 0 without one."""
+        self._numbers: dict[Function, int] = {}
+        self._by_number: list[Function | None] = [None]
+        self._uses: list[int] = [0]
+        self._unused: list[int] = []
         self._columns: dict[str, array[float]] = {}
         self._size = 0
         self._free: list[int] = []
@@ -65,24 +75,71 @@ class Columns:
                 for client in clients:
                     self.write(client.slot, client.values or {})
 
-    def sift(self, rows: Sequence[Row], intervals: Sequence[Placed]) -> tuple[list[Row], list[Row]] | None:
-        """Rows of one function: those inside all intervals, and those that only ``inside`` can tell of.
+    def enter(self, row: Row) -> None:
+        """It has a number since."""
+        if row.number == len(self._slots):
+            self._slots.append(0)
+            self._functions.append(0)
+        function, known = row.function, row.known
+        self._slots[row.number] = 0 if known is None else known.slot
+        self._functions[row.number] = 0 if function is None else self._number(function)
+
+    def leave(self, row: Row) -> None:
+        function = row.function
+        if function is not None:
+            number = self._numbers[function]
+            self._uses[number] -= 1
+            if not self._uses[number]:
+                del self._numbers[function]
+                self._by_number[number] = None
+                self._unused.append(number)
+
+    def _number(self, function: Function) -> int:
+        number = self._numbers.get(function)
+        if number is None:
+            number = self._unused.pop() if self._unused else len(self._uses)
+            self._numbers[function] = number
+            if number == len(self._uses):
+                self._uses.append(0)
+                self._by_number.append(function)
+            else:
+                self._by_number[number] = function
+        self._uses[number] += 1
+        return number
+
+    def by_function(self, numbers: array[int]) -> list[tuple[Function | None, Any]]:
+        """Numbers of rows, as arrays of NumPy; those without a function first."""
+        np = _numpy()
+        rows = np.frombuffer(numbers, np.intc)
+        functions = np.frombuffer(self._functions, np.intc)[rows]
+        first = functions[0]
+        if (functions == first).all():  # mostly, which is sooner seen than they are sorted
+            return [(self._by_number[first], rows)]
+        return [(self._by_number[one], rows[functions == one]) for one in np.unique(functions)]
+
+    def sift(self, rows: Any, intervals: Sequence[Placed]) -> tuple[Any, Any] | None:
+        """Numbers of rows of one function, as an array: those inside all intervals, and those that only ``inside`` can
+        tell of.
 
         None if a variable has no column.
         """
         columns = [self._columns.get(one.subscriber) for one in intervals]
         if None in columns:
             return None
-        odd: list[Row] = []
+        np = _numpy()
+        slots, odd = np.frombuffer(self._slots, np.intc)[rows], rows[:0]
         if self._odd:
-            odd = [row for row in rows if row.slot in self._odd]
-            rows = [row for row in rows if row.slot not in self._odd]
-        import numpy as np  # here: it would add 20 MB to each broker whose functions never need it
-
-        slots = np.array([row.slot for row in rows], np.intp)
-        left = np.arange(len(rows))
+            is_odd = np.isin(slots, list(self._odd))
+            odd, rows, slots = rows[is_odd], rows[~is_odd], slots[~is_odd]
         for column, (_, low, high, at) in zip(columns, intervals, strict=True):
-            centre = np.frombuffer(column)[slots]  # type: ignore[arg-type]  # None is not among them
-            left_here = np.flatnonzero((centre + low <= at) & (at <= centre + high))
-            left, slots = left[left_here], slots[left_here]
-        return [rows[number] for number in left.tolist()], odd
+            centre = np.frombuffer(column)[slots]
+            is_inside = (centre + low <= at) & (at <= centre + high)
+            rows, slots = rows[is_inside], slots[is_inside]
+        return rows, odd
+
+
+def _numpy() -> Any:
+    """Not before it is needed: it would add 20 MB to each broker whose functions never need it."""
+    import numpy
+
+    return numpy

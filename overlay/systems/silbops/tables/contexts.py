@@ -26,7 +26,9 @@ class Contexts:
         return None if known is None else known.context
 
     def __iter__(self) -> Iterator[tuple[Owner, Context]]:
-        return ((owner, known.context) for owner, known in self._known.items() if known.context is not None)
+        for owner, known in self._known.items():
+            if known.context is not None:
+                yield owner, known.context
 
     def put(self, owner: Owner, context: Context, link: Link) -> bool:
         """Whether it is newer than what was known. If not, only the link is noted."""

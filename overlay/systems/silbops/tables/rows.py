@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from overlay.systems.silbops.content.filters import Filter, covers
 from overlay.systems.silbops.content.values import Values
@@ -75,42 +75,70 @@ class Context(NamedTuple):
     values: Values
 
 
-@dataclass(eq=False, slots=True)
 class Known:
     """What is known of a client. Its rows refer to it, so testing their functions needs no look-up."""
 
-    owner: Owner
-    slot: int
-    """Of its numbers in ``Columns``."""
-    context: Context | None = None
-    values: Values | None = None
-    """Of the context."""
-    links: tuple[Link, ...] = ()
-    """That the context came by."""
-    readers: int = 0
-    """Rows that refer to it."""
+    __slots__ = ("context", "links", "owner", "readers", "slot", "values")
+
+    def __init__(self, owner: Owner, slot: int) -> None:
+        self.owner = owner
+        self.slot = slot
+        """Of its numbers in ``Columns``."""
+        self.context: Context | None = None
+        self.values: Values | None = None
+        """Of the context."""
+        self.links: tuple[Link, ...] = ()
+        """That the context came by."""
+        self.readers = 0
+        """Rows that refer to it."""
 
 
-@dataclass(eq=False, slots=True)
 class Port:
     """A link, and all that came by it."""
 
-    link: Link
-    subscriptions: dict[Key, Row] = field(default_factory=dict)
-    advertisements: dict[Key, Advertisement] = field(default_factory=dict)
+    __slots__ = ("advertisements", "link", "subscriptions")
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.subscriptions: dict[Key, Row] = {}
+        self.advertisements: dict[Key, Advertisement] = {}
 
     def __bool__(self) -> bool:
         return bool(self.subscriptions or self.advertisements)
 
 
-@dataclass(eq=False, slots=True)
 class Row:
-    """A subscription that came by a link. Each is itself only, so it can be a key of the index."""
+    """A subscription that came by a link."""
 
-    subscription: Subscription
-    port: Port
-    function: Function | None
-    known: Known | None
-    """Its owner, if it has a function."""
-    slot: int
-    """Of the owner."""
+    __slots__ = ("function", "known", "number", "port", "subscription")
+
+    def __init__(self, subscription: Subscription, port: Port, function: Function | None, known: Known | None) -> None:
+        """``known``: its owner, if it has a function."""
+        self.subscription, self.port, self.function, self.known = subscription, port, function, known
+        self.number = -1
+        """In the index, in columns and in ``Numbered``."""
+
+
+class Numbered:
+    """Rows by their number. A number is free again once its row is gone."""
+
+    def __init__(self) -> None:
+        self._rows: list[Row | None] = []
+        self._free: list[int] = []
+
+    def enter(self, row: Row) -> int:
+        if self._free:
+            row.number = self._free.pop()
+            self._rows[row.number] = row
+        else:
+            row.number = len(self._rows)
+            self._rows.append(row)
+        return row.number
+
+    def leave(self, row: Row) -> None:
+        self._rows[row.number] = None
+        self._free.append(row.number)
+
+    def of(self, numbers: Iterable[int]) -> list[Row]:
+        rows = self._rows
+        return [cast("Row", rows[number]) for number in numbers]

@@ -16,7 +16,18 @@ from overlay.systems.silbops.tables.columns import Columns
 from overlay.systems.silbops.tables.contexts import Contexts
 from overlay.systems.silbops.tables.outlet import Difference, Outlet
 from overlay.systems.silbops.tables.pruning import NEVER
-from overlay.systems.silbops.tables.rows import Advertisement, Context, Key, Kind, Link, Owner, Port, Row, Subscription
+from overlay.systems.silbops.tables.rows import (
+    Advertisement,
+    Context,
+    Key,
+    Kind,
+    Link,
+    Numbered,
+    Owner,
+    Port,
+    Row,
+    Subscription,
+)
 from overlay.systems.silbops.tables.testing import Tester
 
 _One = TypeVar("_One")
@@ -35,7 +46,7 @@ class Tables:
 
     def __init__(
         self,
-        index: Callable[[], Index[Row]] = Access,
+        index: Callable[[], Index] = Access,
         *,
         is_covering: bool = True,
         scope_batch: int = SCOPE_BATCH,
@@ -43,20 +54,21 @@ class Tables:
         prune: str = NEVER,
     ) -> None:
         """``scope_batch``: candidates from which their functions are tested together; 0: never."""
-        columns = Columns() if scope_batch else None
-        self.contexts = Contexts(columns)
+        self._columns = Columns() if scope_batch else None
+        self._rows = Numbered()
+        self.contexts = Contexts(self._columns)
         self.announced = Announced()
         self._has_publisher_scope, self._prune = has_publisher_scope, prune
         self.candidates = 0
         """Rows that notifications matched by their content."""
-        self._tester = Tester(columns, scope_batch)
+        self._tester = Tester(self._rows, self._columns, scope_batch)
         self._subscriptions: dict[Key, tuple[Row, ...]] = {}
         """A row for each link, the newest last."""
         self._advertisements: dict[Key, dict[Link, Advertisement]] = {}
         self._ports: dict[Link, Port] = {}
         """Links by which something came."""
         self._outlets: dict[Link, Outlet] = {}
-        self._index: Index[Row] = index()
+        self._index: Index = index()
         self._is_covering = is_covering
 
     @property
@@ -148,7 +160,10 @@ class Tables:
         row = self._row(one, port)
         port.subscriptions[one.key] = row
         self._subscriptions[one.key] = (*self._subscriptions.get(one.key, ()), row)
-        row.subscription = one._replace(filter=self._index.add(row, one.filter))
+        number = self._rows.enter(row)
+        if self._columns is not None:
+            self._columns.enter(row)
+        row.subscription = one._replace(filter=self._index.add(number, one.filter))
         self._offer_subscription(one.key)
 
     def unsubscribe(self, link: Link, key: Key) -> bool:
@@ -164,10 +179,9 @@ class Tables:
 
     def _row(self, one: Subscription, port: Port) -> Row:
         if one.scope is None:
-            return Row(one, port, None, None, 0)
+            return Row(one, port, None, None)
         function = compiled(one.scope)
-        known = self.contexts.read(one.owner, function)
-        return Row(one, port, function, known, known.slot)
+        return Row(one, port, function, self.contexts.read(one.owner, function))
 
     def _remove(self, row: Row) -> None:
         """From all but its port."""
@@ -177,7 +191,10 @@ class Tables:
             del self._subscriptions[key]
         else:
             self._subscriptions[key] = tuple(one for one in rows if one is not row)
-        self._index.remove(row)
+        self._index.remove(row.number)
+        self._rows.leave(row)
+        if self._columns is not None:
+            self._columns.leave(row)
         if row.known is not None:
             self.contexts.unread(row.known)
 
@@ -275,12 +292,12 @@ class Tables:
 
         Content first, context only then; a broker gets it once, so once it is chosen nothing is tested for it.
         """
-        rows = self._index.match(notification)
-        self.candidates += len(rows)
+        numbers = self._index.match(notification)
+        self.candidates += len(numbers)
         came_by = self._ports.get(link)
         taken = set() if came_by is None else {came_by}
         found: dict[Port, list[Key]] = {}
-        for row in self._tester.passing(rows, context, taken):
+        for row in self._tester.passing(numbers, context, taken):
             port = row.port
             if port in taken or (admit is not None and not self._admits(admit, context, row)):
                 continue
@@ -297,7 +314,7 @@ class Tables:
 
     def touched(self, notification: Values, about: Owner | None) -> list[tuple[Key, Link]]:
         """Rows that match the content, and all rows of a client, in order."""
-        rows = set(self._index.match(notification))
+        rows = set(self._rows.of(self._index.match(notification)))
         rows.update(row for key, several in self._subscriptions.items() if key[0] == about for row in several)
         return sorted((row.subscription.key, row.port.link) for row in rows)
 

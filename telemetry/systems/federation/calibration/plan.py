@@ -11,32 +11,25 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from overlay.core.curves import Curve, constant
+from overlay.core.curves import constant
 from overlay.core.service_times import Costs, Memory
 from overlay.journal.facts import Fact, Row
 from overlay.peers.names import IN_OTHER, OUT
 from overlay.systems.contract import System
 from overlay.systems.federation.names import BDRS, BROKER, UNITS, XML_IN, XML_OUT
 from overlay.systems.federation.rows import SATISFIED, Subscribed
+from overlay.systems.federation.system import SYSTEM
+from telemetry.calibration.fitting import at_least_nothing, cheapest, more, precision, work
+from telemetry.calibration.fleets import Fleet, busiest_of, costs_of, fleet_costs
 from telemetry.calibration.measuring import LAUNCH_S
 from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.calibration.speaking import RESTS_S, rested
 from telemetry.systems.federation.calibration import probes
-from telemetry.systems.federation.calibration.probes import (
-    CLIENTS,
-    MORE,
-    NOTIFIED,
-    RESTS_S,
-    TOGETHER,
-    Fleet,
-    Found,
-    rested,
-)
+from telemetry.systems.federation.calibration.probes import CLIENTS, MORE, NOTIFIED, TOGETHER, Found
 
 COSTS, SERVICE, MEMORY = "messages", "registrations", "memory"
 FLEET, BINARY, SLOW = "datagrams", "datagrams, binary", "datagrams, rested"
 COSTS_S, SERVICE_S, MEMORY_S = 50.0, 5.0, 5.0
-DIGITS = 3
-"""After the point, of microseconds."""
 _PUBLISHED = {"profile": "published", "cache_cap": 0.15}
 _LOAD = {"stagger_ms": 20, "expiry_s": 5}
 
@@ -104,72 +97,72 @@ class FederationPlan(Plan):
                     " and ".join(CLIENTS),
                     name,
                     LAUNCH_S + load["queries"] / load["rate_per_s"],
-                    partial(probes.fleet_costs, workload=load, settings=settings),
+                    partial(fleet_costs, system=SYSTEM, workload=load, settings={**probes.PUBLISHED, **settings}),
                 )
                 for name, (load, settings) in fleets.items()
             ),
         )
 
     def fit(self, results: Mapping[str, Sequence[Any]]) -> Fitted:
-        found = {name: _cheapest(results[name]) for name in (COSTS, SERVICE)}
+        found = {name: cheapest(results[name]) for name in (COSTS, SERVICE)}
         kept = {what: median(one[what] for one in results[MEMORY]) for what in results[MEMORY][0]}
         broker = _of_broker(found[COSTS], kept)
         roles = {BROKER: broker, BDRS: _of_service(found[SERVICE], broker)}
         for name in CLIENTS:
-            roles[name] = _of_clients(*(_busy(results[load], name) for load in (FLEET, BINARY, SLOW)))
-        times = {**_precision(results[COSTS]), **_precision(results[SERVICE])}
+            roles[name] = _of_clients(*(busiest_of(results[load], name) for load in (FLEET, BINARY, SLOW)))
+        times = {**precision(results[COSTS]), **precision(results[SERVICE])}
         return Fitted(roles, precision={"costs": times})
 
 
 def _of_broker(known: Found, kept: Found) -> Costs:
-    batch = _at_least_nothing((known["discover"] - known["discover, together"]) * TOGETHER / (TOGETHER - 1))
-    other = _at_least_nothing((known["lookup, kept alive"] - known["lookup"]) / MORE)
-    out = _at_least_nothing((known["lookup, more"] - known["lookup"]) / (MORE - 1) - other)
-    exchange = _at_least_nothing(known["lookup"] - batch - other - out)
-    sent = min(exchange / 2, _at_least_nothing((known["publish, notified"] - known["publish"]) / NOTIFIED - out))
-    datagram = _at_least_nothing(exchange - sent)
+    batch = at_least_nothing((known["discover"] - known["discover, together"]) * TOGETHER / (TOGETHER - 1))
+    other = at_least_nothing((known["lookup, kept alive"] - known["lookup"]) / MORE)
+    out = at_least_nothing((known["lookup, more"] - known["lookup"]) / (MORE - 1) - other)
+    exchange = at_least_nothing(known["lookup"] - batch - other - out)
+    sent = min(exchange / 2, at_least_nothing((known["publish, notified"] - known["publish"]) / NOTIFIED - out))
+    datagram = at_least_nothing(exchange - sent)
     reply = batch + datagram + sent + out
-    answered = _at_least_nothing((known["query"] - 2 * reply) / 2)
+    answered = at_least_nothing((known["query"] - 2 * reply) / 2)
     lookup, publish, read, told = (
         _after_rests(known, name) for name in ("lookup", "publish", "contextml: publish", "contextml: publish, told")
     )
     colder = {
         **{
-            f"in_{name}": _more(_after_rests(known, name), lookup)
+            f"in_{name}": more(_after_rests(known, name), lookup)
             for name in ("subscribe", "publish", "subtable", "forward")
         },
-        XML_IN: _more(read, publish),
-        XML_OUT: _more(told, read),
+        XML_IN: more(read, publish),
+        XML_OUT: more(told, read),
     }
     written = (known["contextml: publish, notified"] - known["contextml: publish"]) - (
         known["publish, notified"] - known["publish"]
     )
     received = {
-        **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subscribe", "publish")},
-        **{f"in_{name}": _at_least_nothing(known[name] - reply) for name in ("subtable", "forward")},
-        "in_regtable": _at_least_nothing(known["regtable, rested"] - batch - datagram - lookup[RESTS_S.index(0.04)]),
+        **{f"in_{name}": at_least_nothing(known[name] - reply) for name in ("subscribe", "publish")},
+        **{f"in_{name}": at_least_nothing(known[name] - reply) for name in ("subtable", "forward")},
+        "in_regtable": at_least_nothing(known["regtable, rested"] - batch - datagram - lookup[RESTS_S.index(0.04)]),
         "in_query": answered,
         "in_answer": answered,
         IN_OTHER: other,
         OUT: out,
-        XML_IN: _at_least_nothing(known["contextml: publish"] - known["publish"]),
-        XML_OUT: _at_least_nothing(written / NOTIFIED),
+        XML_IN: at_least_nothing(known["contextml: publish"] - known["publish"]),
+        XML_OUT: at_least_nothing(written / NOTIFIED),
     }
     return Costs(
         batch_us=batch,
         other_us=datagram,
         sent_us=sent,
-        work_us={name: _work(received[name], colder.get(name)) for name in UNITS},
-        cold_us=_work(0.0, _more(lookup)),
+        work_us={name: work(received[name], colder.get(name)) for name in UNITS},
+        cold_us=work(0.0, more(lookup)),
         memory=Memory(kept["idle_rss"], kept["idle_pss"], kept["idle_uss"], {"subscriptions": kept["subscriptions"]}),
     )
 
 
 def _of_service(known: Found, broker: Costs) -> Costs:
     """Its channel is that of brokers; what a message costs in addition is measured by FIND, which it hears often."""
-    batch = _at_least_nothing((known["discover"] - known["discover, together"]) * TOGETHER / (TOGETHER - 1))
+    batch = at_least_nothing((known["discover"] - known["discover, together"]) * TOGETHER / (TOGETHER - 1))
     out = broker.work_us[OUT].at(0)
-    each = _at_least_nothing(known["find"] - batch - broker.other_us - broker.sent_us - out)
+    each = at_least_nothing(known["find"] - batch - broker.other_us - broker.sent_us - out)
     return Costs(
         batch_us=batch,
         other_us=broker.other_us,
@@ -185,52 +178,8 @@ def _after_rests(known: Found, what: str) -> list[float]:
     return [known[rested(what, rest_s)] - known[what] for rest_s in RESTS_S]
 
 
-def _more(times: Sequence[float], others: Sequence[float] = (0.0,) * len(RESTS_S)) -> list[float]:
-    return [_at_least_nothing(one - other) for one, other in zip(times, others, strict=True)]
-
-
-def _work(warm: float, colder: Sequence[float] | None) -> Curve:
-    """``colder``: in addition, after each of ``RESTS_S``."""
-    if colder is None:
-        return constant(warm)
-    return Curve((0.0, *RESTS_S), (warm, *(round(warm + us, DIGITS) for us in colder)))
-
-
 def _of_clients(busy: Fleet, binary: Fleet, slow: Fleet) -> Costs:
-    """What a datagram and what 1,000 bytes cost, from two runs that differ in the form of messages; and what a datagram
-    costs after a sleep in addition, from a run at a tenth of the rate. Clients read and write before they send."""
+    """What a datagram and what 1,000 bytes cost, from two runs that differ in the form of messages."""
     spread = busy.datagrams * binary.kilobytes - binary.datagrams * busy.kilobytes
-    kilobyte = _at_least_nothing((busy.datagrams * binary.spent_us - binary.datagrams * busy.spent_us) / spread)
-    each = _at_least_nothing((busy.spent_us - kilobyte * busy.kilobytes) / busy.datagrams)
-    warm = each * slow.datagrams + kilobyte * slow.kilobytes
-    times = (0.0, 1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"])
-    cold = Curve(times, (0.0, 0.0, _at_least_nothing((slow.spent_us - warm) / slow.datagrams)))
-    return Costs(batch_us=0.0, other_us=each, sent_us=each, kilobyte_us=kilobyte, cold_us=cold, sends_last=True)
-
-
-def _cheapest(rounds: Sequence[Found]) -> Found:
-    return {what: min(one[what] for one in rounds) for what in rounds[0]}
-
-
-def _busy(rounds: Sequence[Mapping[str, Fleet]], name: str) -> Fleet:
-    """Of the round in which a datagram of these clients was cheapest."""
-    return min((one[name] for one in rounds), key=lambda fleet: fleet.spent_us / fleet.datagrams)
-
-
-def _at_least_nothing(us: float) -> float:
-    return round(max(0.0, us), DIGITS)
-
-
-def _precision(rounds: Sequence[Found]) -> dict[str, Any]:
-    """Each measured time, and its range over the rounds."""
-    return {
-        name: {
-            "us": round(min(one[name] for one in rounds), DIGITS),
-            "low": round(min(one[name] for one in rounds), DIGITS),
-            "median": round(median(one[name] for one in rounds), DIGITS),
-            "high": round(max(one[name] for one in rounds), DIGITS),
-            "turns": len(rounds),
-        }
-        for name in rounds[0]
-        if not name.startswith("idle")
-    }
+    kilobyte = at_least_nothing((busy.datagrams * binary.spent_us - binary.datagrams * busy.spent_us) / spread)
+    return costs_of(busy, slow, (1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"]), kilobyte)

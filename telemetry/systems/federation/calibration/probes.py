@@ -1,4 +1,5 @@
-"""Processor time of servers for each kind of message, and of fleets for each datagram. ``plan`` takes differences::
+"""Processor time of servers for each kind of message, and the loads of runs that measure fleets. ``plan`` takes
+differences::
 
 discover                 DISCOVER and HERE, outside sessions          discover, together: in one batch
 lookup                   LOOKUP and FOUND, a datagram each way        lookup, kept alive: KEEPALIVEs in the same one
@@ -16,41 +17,28 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
-from overlay.core.engines import SIMULATED
-from overlay.core.processes import role_of
-from overlay.core.service_times import Costs, ServiceModel
-from overlay.deployment.deployment import Deployment
-from overlay.journal.facts import Tick
-from overlay.journal.journal import read_journal
-from overlay.runtime.calibrated import reference
-from overlay.runtime.own_supervisor import document_of
 from overlay.runtime.supervisor_client import SupervisorClient
-from overlay.sim.engine import simulate
 from overlay.systems.federation.names import SERVICE, broker_name
 from overlay.systems.federation.profiles import resolved
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire import messages as m
-from telemetry.calibration.live import Standing, files_of, run, standing
+from telemetry.calibration.fleets import clients_of
+from telemetry.calibration.live import Standing, standing
+from telemetry.calibration.speaking import ACKNOWLEDGED_S, PATIENCE_S, RESTS_S, rested, rested_us
 from telemetry.errors import TelemetryError
-from telemetry.systems.federation.calibration.speaker import PATIENCE_S, Speaker, speaking
+from telemetry.systems.federation.calibration.speaker import Speaker, speaking
 
 MESSAGES, WARMING, PORTIONS = 200, 20, 5
 ROUNDS = 20
 """Of messages that lead to many."""
 TOGETHER, MORE, NOTIFIED = 32, 20, 20
-RESTS_S = (0.001, 0.004, 0.012, 0.04, 0.12)
 RESTED = 12
-"""Messages after each of these sleeps."""
-SETTLED_S = 0.002
-"""After an answer was heard, until the server sleeps again."""
+"""Messages after each of ``RESTS_S``."""
 OUT_OF_TURN_S = 0.06
 """Between changed registrations, so that each is told alone."""
-ACKNOWLEDGED_S = 0.05
-"""Twice as long as a client waits with an acknowledgement, or longer."""
 FINDS = 100
 """The registration service takes 200 messages of one peer at once, those to warm up included."""
 KEPT = 2_000
@@ -66,24 +54,9 @@ FLEET = {"queries": 1_000, "rate_per_s": 200.0, "stagger_ms": 10, "expiry_s": 5}
 SLOW = {"queries": 100, "rate_per_s": 20.0, "stagger_ms": 10, "expiry_s": 5}
 """The same with sleep before each datagram."""
 SCOPE = "measured"
-CLIENTS = tuple(role.processes for role in SYSTEM.client_roles.values())
+CLIENTS = clients_of(SYSTEM)
 Found = dict[str, float]
 """Microseconds of processor time by what was done; bytes in ``memory``."""
-
-
-class Fleet(NamedTuple):
-    """What a group of clients did in a run."""
-
-    spent_us: float
-    """Processor time."""
-    datagrams: float
-    """Sent and received."""
-    kilobytes: float
-    """In them; 1,000 bytes."""
-
-
-def rested(what: str, seconds: float) -> str:
-    return f"{what}, rested {1_000 * seconds:g} ms"
 
 
 def server_costs(client: SupervisorClient, _: Path) -> Found:
@@ -120,50 +93,6 @@ def memory(client: SupervisorClient, _directory: Path) -> Found:
         return {**_sizes(idle), "subscriptions": max(0.0, (broker.memory()[2] - idle[2]) / KEPT)}
 
 
-def fleet_costs(
-    client: SupervisorClient, directory: Path, workload: Mapping[str, Any], settings: Mapping[str, Any]
-) -> dict[str, Fleet]:
-    """By group of clients, in a run with one broker.
-
-    Datagrams and bytes are counted in virtual time, where each takes the clients 1 µs and the others none.
-    """
-    document = document_of(
-        directory.name,
-        directory,
-        brokers=1,
-        links=(),
-        settings={**PUBLISHED, **settings},
-        workload=workload,
-        seed=1,
-        system=SYSTEM.name,
-    )
-    spent = _spent_us(run(client, document).journals())
-    datagrams = _counted(document, "datagrams", Costs(0, 1, 1))
-    kilobytes = _counted(document, "kilobytes", Costs(0, 0, 0, kilobyte_us=1))
-    return {name: Fleet(spent[name], max(1.0, datagrams[name]), kilobytes[name]) for name in CLIENTS}
-
-
-def _counted(document: Mapping[str, Any], what: str, each: Costs) -> Found:
-    """The processor time of clients, µs, with these costs."""
-    counted = {**document, "directory": f"{document['directory']}-{what}"}
-    files = files_of(counted, SIMULATED)
-    deliveries = reference().deliveries
-    assert deliveries is not None, "the reference has deliveries"
-    costs = {**dict.fromkeys(SYSTEM.role_names, Costs(0, 0, 0)), **dict.fromkeys(CLIENTS, each)}
-    simulate(Deployment.from_json(counted, SIMULATED), ServiceModel(costs, deliveries))
-    return _spent_us(files.journals())
-
-
-def _spent_us(journals: Any) -> Found:
-    """Processor time of each group of clients between its first tick and its last."""
-    ticks: dict[str, list[int]] = {}
-    for path in journals:
-        for fact in read_journal(path):
-            if isinstance(fact, Tick) and role_of(fact.process) in CLIENTS:
-                ticks.setdefault(role_of(fact.process), []).append(fact.cpu_us)
-    return {name: float(max(found) - min(found)) for name, found in ticks.items()}
-
-
 # ---- servers
 
 
@@ -189,18 +118,7 @@ def _us(server: Standing, act: Callable[[], object], times: int = MESSAGES) -> f
 
 
 def _rested_us(server: Standing, act: Callable[[], object], rest_s: float, speakers: Sequence[Speaker] = ()) -> float:
-    """Of one ``act`` after a sleep: the median, so that what the server does once a second does not count. Between
-    two, ``speakers`` acknowledge what they heard, so that nothing is sent again."""
-    spent = []
-    for _ in range(RESTED):
-        for one in speakers:
-            one.pump(ACKNOWLEDGED_S / len(speakers))
-        time.sleep(rest_s)
-        before = server.processor_ns()
-        act()
-        time.sleep(SETTLED_S)
-        spent.append(server.processor_ns() - before)
-    return median(spent) / 1_000
+    return rested_us(server, act, rest_s, RESTED, speakers)
 
 
 def _after_rests(server: Standing, what: str, act: Callable[[], object], *speakers: Speaker) -> Found:

@@ -1,20 +1,13 @@
-"""A client with a socket, message by message, so that it is known what a server had to do."""
+"""A client of the federation, message by message."""
 
 from __future__ import annotations
 
-import select
-import socket
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from random import SystemRandom
-from typing import TypeVar
+from typing import Any
 
-from overlay.core.addresses import Address
-from overlay.core.node import SECOND
-from overlay.peers.peers import Heard
 from overlay.systems.federation.peers import HeardLoose, Peers
 from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.wire import messages as m
@@ -27,91 +20,31 @@ from overlay.systems.federation.wire.values import (
     Subscription,
     SubscriptionId,
 )
+from telemetry.calibration import speaking as common
 from telemetry.calibration.live import Standing
-from telemetry.errors import TelemetryError
 
-PATIENCE_S = 5.0
 HOUR_MS = 3_600_000
 PAYLOAD = "x" * 400
 """Of a notification, as in E1.1."""
-Answer = TypeVar("Answer", bound=m.Message)
 
 
-class Speaker:
-    """One client of a server. Raises ``TelemetryError`` where an answer does not come."""
-
+class Speaker(common.Speaker[str]):
     def __init__(self, name: str, server: str, standing: Standing, settings: Settings) -> None:
         """``server``: its name in messages."""
-        self.name, self.server, self.address = name, server, standing.address
-        self._sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._sock.bind(("127.0.0.1", 0))
-        self._sock.setblocking(False)
-        self._peers = Peers(name, settings, SystemRandom(), time.time_ns() - time.monotonic_ns())
-        self._heard: deque[m.Message] = deque()
+        peers = Peers(name, settings, SystemRandom(), time.time_ns() - time.monotonic_ns())
+        super().__init__(name, server, standing, peers)
+        self._loose = peers
         self._registration = 0
-        self._numbers = count(time.time_ns() // 1_000)
-        self._peers.now = time.monotonic_ns()
-        self._peers.open(server, self.address)
 
-    def close(self) -> None:
-        self._sock.close()
+    def read(self, event: Any) -> Any | None:
+        return event.message if isinstance(event, HeardLoose) else super().read(event)
 
-    def draw(self) -> int:
-        """A number above all earlier ones."""
-        return next(self._numbers)
-
-    # ---- messages
-
-    def say(self, *messages: m.Message) -> None:
-        """In one datagram, if they fit."""
-        self._turn()
-        for one in messages:
-            self._peers.send(self.server, one)
-        self._flush()
+    def refusal(self, message: Any) -> str:
+        return message.words if isinstance(message, m.Nack) else ""
 
     def say_loose(self, message: m.Discover) -> None:
-        self._peers.send_loose(self.address, message)
+        self._loose.send_loose(self.address, message)
         self._flush()
-
-    def hear(self, kind: type[Answer]) -> Answer:
-        """The next message of this kind; others are skipped."""
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            while self._heard:
-                found = self._heard.popleft()
-                if isinstance(found, kind):
-                    return found
-                if isinstance(found, m.Nack):
-                    raise TelemetryError(f"{self.server} refused a message of {self.name}: {found.words}.")
-            if time.monotonic() > deadline:
-                raise TelemetryError(f"{self.server} did not send {kind.__name__} to {self.name}.")
-            self.pump(PATIENCE_S)
-
-    def pump(self, most_s: float = 0.0) -> None:
-        """Receive what comes within ``most_s``, and do what is due."""
-        timer = self._peers.channel.next_timer()
-        due_s = most_s if timer is None else min(most_s, max(0.0, (timer - time.monotonic_ns()) / SECOND))
-        select.select((self._sock,), (), (), due_s)
-        self._turn()
-        while (received := self._receive()) is not None:
-            self._peers.receive(*received)
-        self._heard += [event.message for event in self._peers.events() if isinstance(event, Heard | HeardLoose)]
-        self._flush()
-
-    def _turn(self) -> None:
-        self._peers.now = time.monotonic_ns()
-        self._peers.channel.handle_timer(self._peers.now)
-
-    def _receive(self) -> tuple[bytes, Address] | None:
-        try:
-            data, source = self._sock.recvfrom(65_535)
-        except BlockingIOError:
-            return None
-        return data, (source[0], source[1])
-
-    def _flush(self) -> None:
-        for data, address in self._peers.channel.datagrams_to_send():
-            self._sock.sendto(data, address)
 
     # ---- what clients do
 
@@ -162,9 +95,5 @@ class Speaker:
 @contextmanager
 def speaking(server: str, standing: Standing, settings: Settings, names: list[str]) -> Iterator[list[Speaker]]:
     """Clients of one server."""
-    found = [Speaker(name, server, standing, settings) for name in names]
-    try:
-        yield found
-    finally:
-        for one in found:
-            one.close()
+    with common.closing([Speaker(name, server, standing, settings) for name in names]) as found:
+        yield [*found]

@@ -1,0 +1,100 @@
+"""What clients of a run cost: their processor time live, and their datagrams in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from overlay.core.curves import Curve
+from overlay.core.engines import SIMULATED
+from overlay.core.processes import role_of
+from overlay.core.service_times import Costs, ServiceModel
+from overlay.deployment.deployment import Deployment
+from overlay.journal.facts import Tick
+from overlay.journal.journal import read_journal
+from overlay.runtime.calibrated import reference
+from overlay.runtime.own_supervisor import document_of
+from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.sim.engine import simulate
+from overlay.systems.contract import System
+from telemetry.calibration.fitting import at_least_nothing
+from telemetry.calibration.live import files_of, run
+
+
+class Fleet(NamedTuple):
+    """What a group of clients did in a run."""
+
+    spent_us: float
+    """Processor time."""
+    datagrams: float
+    """Sent and received."""
+    kilobytes: float
+    """In them; 1,000 bytes."""
+
+
+def clients_of(system: System) -> tuple[str, ...]:
+    """The names of their processes."""
+    return tuple(role.processes for role in system.client_roles.values())
+
+
+def fleet_costs(
+    client: SupervisorClient,
+    directory: Path,
+    system: System,
+    workload: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> dict[str, Fleet]:
+    """By group of clients, in a run with one broker.
+
+    Datagrams and bytes are counted in virtual time, where each takes the clients 1 µs and the others none.
+    """
+    document = document_of(
+        directory.name,
+        directory,
+        brokers=1,
+        links=(),
+        settings=settings,
+        workload=workload,
+        seed=1,
+        system=system.name,
+    )
+    spent = _spent_us(run(client, document).journals(), system)
+    datagrams = _counted(document, system, "datagrams", Costs(0, 1, 1))
+    kilobytes = _counted(document, system, "kilobytes", Costs(0, 0, 0, kilobyte_us=1))
+    return {name: Fleet(spent[name], max(1.0, datagrams[name]), kilobytes[name]) for name in clients_of(system)}
+
+
+def busiest_of(rounds: Sequence[Mapping[str, Fleet]], name: str) -> Fleet:
+    """Of the round in which a datagram of these clients was cheapest."""
+    return min((one[name] for one in rounds), key=lambda fleet: fleet.spent_us / fleet.datagrams)
+
+
+def costs_of(busy: Fleet, slow: Fleet, times_s: tuple[float, float], kilobyte_us: float = 0.0) -> Costs:
+    """What a datagram costs, and what it costs after a sleep in addition, from runs at two rates, in which the same
+    happens every ``times_s``. Clients read and write before they send."""
+    each = at_least_nothing((busy.spent_us - kilobyte_us * busy.kilobytes) / busy.datagrams)
+    warm = each * slow.datagrams + kilobyte_us * slow.kilobytes
+    cold = Curve((0.0, *times_s), (0.0, 0.0, at_least_nothing((slow.spent_us - warm) / slow.datagrams)))
+    return Costs(batch_us=0.0, other_us=each, sent_us=each, kilobyte_us=kilobyte_us, cold_us=cold, sends_last=True)
+
+
+def _counted(document: Mapping[str, Any], system: System, what: str, each: Costs) -> dict[str, float]:
+    """The processor time of clients, µs, with these costs."""
+    counted = {**document, "directory": f"{document['directory']}-{what}"}
+    files = files_of(counted, SIMULATED)
+    deliveries = reference().deliveries
+    assert deliveries is not None, "the reference has deliveries"
+    costs = {**dict.fromkeys(system.role_names, Costs(0, 0, 0)), **dict.fromkeys(clients_of(system), each)}
+    simulate(Deployment.from_json(counted, SIMULATED), ServiceModel(costs, deliveries))
+    return _spent_us(files.journals(), system)
+
+
+def _spent_us(journals: Iterable[Path], system: System) -> dict[str, float]:
+    """Processor time of each group of clients between its first tick and its last."""
+    ticks: dict[str, list[int]] = {name: [] for name in clients_of(system)}
+    for path in journals:
+        for fact in read_journal(path):
+            if isinstance(fact, Tick) and role_of(fact.process) in ticks:
+                ticks[role_of(fact.process)].append(fact.cpu_us)
+    return {name: float(max(found) - min(found)) for name, found in ticks.items()}
