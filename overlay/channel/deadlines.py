@@ -14,9 +14,12 @@ from overlay.core.node import NEVER
 class Owner:
     """A class rather than a protocol: compiled code calls its methods directly."""
 
-    __slots__ = ("queued_at",)
+    __slots__ = ("queued_at", "rank")
 
     def __init__(self) -> None:
+        self.rank = 0
+        """Of those that are due at the same time, the lowest comes first. 0: it was never in the heap. Only
+        ``Deadlines`` sets it, as the next one."""
         self.queued_at = NEVER
         """Of its valid entry in the heap; ``NEVER`` if there is none. Only ``Deadlines`` sets it."""
 
@@ -30,12 +33,14 @@ class Owner:
 
 
 class Deadlines:
-    __slots__ = ("_count", "_order", "heap")
+    __slots__ = ("_count", "_entries", "_owners", "heap")
 
     def __init__(self) -> None:
-        self.heap: list[tuple[int, int, Owner]] = []
-        """Always the same list, so that a caller can see at once whether something may be due."""
-        self._order = 0
+        self.heap: list[tuple[int, int, int, Owner]] = []
+        """Time, rank of the owner, number of the entry. Always the same list, so that a caller can see at once whether
+        something may be due. Who comes first at one time depends on the owners alone, not on when somebody asked for
+        the next deadline, which a replay does less often."""
+        self._owners = self._entries = 0
         self._count = 0
         """Valid entries."""
 
@@ -44,8 +49,11 @@ class Deadlines:
         if at < owner.queued_at:
             self._count += owner.queued_at == NEVER
             owner.queued_at = at
-            self._order += 1
-            heappush(self.heap, (at, self._order, owner))
+            if not owner.rank:
+                self._owners += 1
+                owner.rank = self._owners
+            self._entries += 1
+            heappush(self.heap, (at, owner.rank, self._entries, owner))
             if len(self.heap) > 64 + 4 * self._count:
                 self._sweep()
 
@@ -58,7 +66,7 @@ class Deadlines:
         """The earliest deadline (ns) of all owners."""
         heap = self.heap
         while heap:
-            at, _, owner = heap[0]
+            at, _, _, owner = heap[0]
             if at != owner.queued_at:
                 heappop(heap)
                 continue
@@ -75,7 +83,7 @@ class Deadlines:
         if not self.heap or self.heap[0][0] > now:
             return
         while (at := self.next()) is not None and at <= now:
-            owner = heappop(self.heap)[2]
+            owner = heappop(self.heap)[3]
             self.cancel(owner)
             owner.ring(now)
             self.set(owner, owner.earliest())
@@ -86,18 +94,18 @@ class Deadlines:
             heappop(self.heap)
             self.cancel(owner)
             return
-        self._order += 1
+        self._entries += 1
         owner.queued_at = due
-        heapreplace(self.heap, (due, self._order, owner))
+        heapreplace(self.heap, (due, owner.rank, self._entries, owner))
 
     def _sweep(self) -> None:
         """Drop the entries that are not valid."""
-        self.heap[:] = [entry for entry in self.heap if entry[0] == entry[2].queued_at]
+        self.heap[:] = [entry for entry in self.heap if entry[0] == entry[3].queued_at]
         heapify(self.heap)
 
     def check_invariants(self, owners: list[Owner]) -> None:
         assert self._count == sum(owner.queued_at != NEVER for owner in owners)
-        queued = {(at, id(owner)) for at, _, owner in self.heap}
+        queued = {(at, id(owner)) for at, _, _, owner in self.heap}
         for owner in owners:
             due = owner.earliest()
             assert due == NEVER or owner.queued_at <= due, "it is looked at in time"

@@ -52,6 +52,8 @@ class RecordedServer:
         return found
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        if len(datagrams) > 1:
+            self.recorder.write(What.BATCH, len(datagrams))
         for data, source in datagrams:
             self.recorder.write(What.RECEIVED, now, *source, data)
         self._server.receive_datagrams(datagrams, now)

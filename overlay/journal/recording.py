@@ -81,10 +81,12 @@ class What(IntEnum):
     """``[at, number, data]``: bytes for a connection."""
     ENDS = 22
     """``[at, number]``: the server closes a connection."""
+    BATCH = 23
+    """``[count]``: so many datagrams, which follow, came in one call. Without it, each came in one of its own."""
 
 
 OUTPUTS = frozenset({What.SENT, What.APPENDED, What.COMMITTED, What.WRITTEN, What.ENDS})
-INPUTS = frozenset(What) - OUTPUTS - {What.BEGIN, What.FULL, What.ENDED}
+INPUTS = frozenset(What) - OUTPUTS - {What.BEGIN, What.FULL, What.ENDED, What.BATCH}
 """The records that change a broker. Queries without side effects, such as for the next timer, are not recorded."""
 
 Record = tuple[Any, ...]
@@ -309,6 +311,7 @@ _FIELDS: dict[int, tuple[type, ...]] = {
     What.CLOSED: (int, int),
     What.WRITTEN: (int, int, bytes),
     What.ENDS: (int, int),
+    What.BATCH: (int,),
 }
 """The types of the fields, by kind."""
 _PARTS: dict[int, tuple[type, ...]] = {

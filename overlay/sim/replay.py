@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.errors import InvalidSetting
 from overlay.journal.recording import INPUTS, OUTPUTS, BadRecording, Begin, Record, Recording, What, recordings_in
@@ -110,6 +111,10 @@ class _Again:
         self._appended = 0
         self._tokens: dict[int, object] = {}
         """Of its appends, by number, until they are durable."""
+        self._batch: list[tuple[bytes, Address]] = []
+        """Datagrams that wait for the others of their batch."""
+        self._missing = 0
+        """How many others."""
         self._before: deque[tuple[int, Record]] = deque(maxlen=BEFORE)
         self._now: int | None = None
         """Time of the last input; ``None`` before the first."""
@@ -120,6 +125,11 @@ class _Again:
 
     def follow(self, record: Record) -> Difference | None:
         what, *fields = record
+        if self._missing and what != What.RECEIVED:
+            raise BadRecording(f"a batch of datagrams of {self._begin.name} is not whole, at input {self.inputs}.")
+        if what == What.BATCH:
+            self._missing = fields[0]
+            return None
         if what in OUTPUTS:
             kind, (at, *rest) = What(what), fields
             if kind not in self._drained:
@@ -165,7 +175,7 @@ class _Again:
             self._now = now
             if what == What.RECEIVED:
                 host, port, data = rest
-                server.receive_datagrams(((data, (host, port)),), now)
+                self._receive(data, (host, port), now)
             elif what == What.FAULT:
                 self._fault(rest[0], rest[1], now)
             elif what == What.USAGE:
@@ -183,6 +193,14 @@ class _Again:
         server.events()
         self.inputs += 1
         self._before.append((self._at, (what, *fields)))
+
+    def _receive(self, data: bytes, source: Address, now: int) -> None:
+        """A server may answer a batch otherwise than its datagrams one by one: by one acknowledgement, for example."""
+        self._batch.append((data, source))
+        self._missing -= 1
+        if self._missing <= 0:
+            batch, self._batch, self._missing = self._batch, [], 0
+            self._server.receive_datagrams(batch, now)
 
     def _use(self, usage: Usage, now: int) -> None:
         server: Any = self._server

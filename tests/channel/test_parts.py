@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from overlay.channel.deadlines import Deadlines
@@ -14,8 +14,11 @@ from tests.thorough import examples
 
 
 class Owner:
-    def __init__(self):
+    def __init__(self, name=0, order=None):
+        """``order``: gets its name whenever it rings."""
         self.queued_at = self.due = NEVER
+        self.rank, self.name = 0, name
+        self.order = [] if order is None else order
         self.rung = []
 
     def earliest(self):
@@ -23,6 +26,7 @@ class Owner:
 
     def ring(self, now):
         self.rung.append(now)
+        self.order.append(self.name)
         self.due = NEVER
 
 
@@ -46,6 +50,30 @@ def test_deadlines_ring_in_time_and_once(steps):
         deadlines.ring(now)
         assert [len(owner.rung) for owner in due] == [count + 1 for count in before]
         assert all(owner.due > now for owner in owners)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from([0, 0, 0, 1, 4]), st.booleans()), max_size=80
+    )
+)
+@example([(0, 2, 0, False), (0, 3, 0, True), (1, 3, 4, False)])  # the first one moved, and somebody asked
+def test_who_rings_first_does_not_depend_on_how_often_the_next_deadline_was_asked(steps):
+    """A replay asks less often than a driver, and has to send the same in the same order."""
+    orders = [], []
+    both = [(Deadlines(), [Owner(name, order) for name in range(5)]) for order in orders]
+    now = 0
+    for which, after, passes, is_asked in steps:
+        for deadlines, owners in both:
+            owners[which].due = now + after
+            deadlines.set(owners[which], now + after)
+        if is_asked:
+            both[0][0].next()
+        now += passes
+        for deadlines, _ in both:
+            deadlines.ring(now)
+    assert orders[0] == orders[1]
 
 
 def test_a_deadline_that_moves_again_and_again_keeps_the_heap_short():

@@ -165,6 +165,53 @@ def test_when_the_room_is_used_up_it_says_so_and_what_is_there_replays(tmp_path:
     assert 10 < again.inputs < 30
 
 
+class Packing:
+    """Answers each call by one datagram with all that came."""
+
+    def __init__(self):
+        self.out = []
+
+    def receive_datagrams(self, datagrams, now):
+        self.out.append((b"".join(data for data, _ in datagrams), CONSUMER))
+
+    def datagrams_to_send(self):
+        out, self.out = self.out, []
+        return out
+
+    def next_timer(self):
+        return None
+
+    def events(self):
+        return ()
+
+
+def packing(path: Path) -> RecordedServer:
+    recorder = recorder_of(SYSTEM, BrokerConfig(), PLACE, ("streams", 1), 0, path=path, most_mb=1)
+    return RecordedServer(Packing(), recorder, lambda: 0)
+
+
+def test_what_came_in_one_call_is_replayed_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = packing(tmp_path / "a.1.recording")
+    for now, batch in enumerate(((b"a", b"b"), (b"c",), (b"d", b"e", b"f")), 1):
+        node.receive_datagrams([(data, CONSUMER) for data in batch], now)
+        node.datagrams_to_send()
+    node.recorder.close()
+    monkeypatch.setattr("overlay.sim.replay._make", lambda *_: Packing())
+    again = replay(tmp_path / "a.1.recording")
+    assert (again.inputs, again.datagrams, again.difference, again.end) == (6, 3, None, What.ENDED)
+
+
+def test_a_batch_that_is_not_whole_is_a_bad_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = packing(tmp_path / "a.1.recording")
+    node.recorder.write(What.BATCH, 2)
+    node.receive_datagrams([(b"a", CONSUMER)], 1)
+    node.recorder.write(What.TIMER, 2)
+    node.recorder.close()
+    monkeypatch.setattr("overlay.sim.replay._make", lambda *_: Packing())
+    with pytest.raises(BadRecording, match="is not whole, at input 1"):
+        replay(tmp_path / "a.1.recording")
+
+
 RECORDS = st.lists(
     st.one_of(
         st.tuples(
