@@ -30,6 +30,7 @@ NOT_ITS_WORDS = re.compile(
     r"websocket|RunConsumer|live\.consumers|consumers import|Nowhere|^brokerweb/live/"  # Django's channels
     r"|OpenID provider|^brokerweb/accounts/oidc"
     r"|^brokerweb/ngsi/|NGSI"  # whose standard has entities
+    r"|^overlay/runtime/logs/(kafka|nats)/"  # consumers and replicas are theirs
     r"|REQUEST_ENTITY_TOO_LARGE|DTD or entities|actions and commands parse|deploy: \{replicas"
 )
 ALLOWED = {
