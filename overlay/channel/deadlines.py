@@ -38,7 +38,7 @@ class Deadlines:
     def __init__(self) -> None:
         self.heap: list[tuple[int, int, int, Owner]] = []
         """Time, rank of the owner, number of the entry. Always the same list, so that a caller can see at once whether
-        something may be due. Who comes first at one time depends on the owners alone, not on when somebody asked for
+        something may be due. Who comes first at one time depends on the owners alone, not on when a driver asks for
         the next deadline, which a replay does less often."""
         self._owners = self._entries = 0
         self._count = 0

@@ -58,7 +58,7 @@ def test_deadlines_ring_in_time_and_once(steps):
         st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from([0, 0, 0, 1, 4]), st.booleans()), max_size=80
     )
 )
-@example([(0, 2, 0, False), (0, 3, 0, True), (1, 3, 4, False)])  # the first one moved, and somebody asked
+@example([(0, 2, 0, False), (0, 3, 0, True), (1, 3, 4, False)])  # the first one moved, and a driver asked
 def test_who_rings_first_does_not_depend_on_how_often_the_next_deadline_was_asked(steps):
     """A replay asks less often than a driver, and has to send the same in the same order."""
     orders = [], []
