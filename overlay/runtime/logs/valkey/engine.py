@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 from overlay.log.node import LogUser
@@ -36,69 +37,56 @@ class Valkey:
         return ValkeyLog(spec, self._server, deployment, name, node)
 
     def erase(self, deployment: str) -> None:
-        cursor = b"0"
         with asking(self._server, ANSWER_S) as ask:
-            while True:
-                cursor, found = ask("SCAN", cursor, "MATCH", f"{_escaped(deployment)} *", "COUNT", AT_ONCE)
-                if found:
-                    ask("UNLINK", *found)
-                if cursor == b"0":
-                    return
+            for found in _keys(ask, f"{_escaped(deployment)} *"):
+                ask("UNLINK", *found)
 
     def uncommitted(self, deployment: str) -> Iterator[Record]:
         """``MOST_UNCOMMITTED`` at most."""
-        names, beginning, left, cursor = Keys(deployment), f"{deployment} g ", MOST_UNCOMMITTED, b"0"
+        names, left = Keys(deployment), MOST_UNCOMMITTED
         with asking(self._server, ANSWER_S) as ask:
-            while True:
-                cursor, found = ask("SCAN", cursor, "MATCH", f"{_escaped(beginning)}*", "COUNT", AT_ONCE)
-                for key in found:
-                    topic = key.decode().rpartition(" ")[2]
-                    flat = ask("HGETALL", key)
-                    known = dict(zip(flat[::2], flat[1::2], strict=True))
-                    for number in [name[1:] for name in known if name[:1] == b"g"]:  # was assigned
-                        begin = known.get(b"c" + number, b"0-0")
-                        stream = names.stream(topic, int(number))
-                        for entry in _from(ask, stream, begin, left):
-                            left -= 1
-                            yield keys.record(topic, int(number), *entry)
-                if cursor == b"0":
-                    return
+            for key in chain.from_iterable(_keys(ask, f"{_escaped(deployment)} g *")):
+                topic = key.decode().rpartition(" ")[2]
+                flat = ask("HGETALL", key)
+                known = dict(zip(flat[::2], flat[1::2], strict=True))
+                for number in [name[1:] for name in known if name[:1] == b"g"]:  # was assigned
+                    begin = known.get(b"c" + number, b"0-0")
+                    for entry in _from(ask, names.stream(topic, int(number)), begin, left):
+                        left -= 1
+                        yield keys.record(topic, int(number), *entry)
 
     def partitions_read(self, group: str, topic: str) -> dict[str, int]:
         ending = f" g {group} {topic}"
         found: dict[str, int] = {}
-        cursor = b"0"
         with asking(self._server, ANSWER_S) as ask:
-            while True:
-                cursor, known = ask("SCAN", cursor, "MATCH", f"*{ending}", "COUNT", AT_ONCE)
-                for key in known:
-                    leases = ask("HGET", key, "s")
-                    if leases:
-                        found[key.decode().removesuffix(ending)] = len(json.loads(leases))
-                if cursor == b"0":
-                    return dict(sorted(found.items()))
+            for key in chain.from_iterable(_keys(ask, f"*{ending}")):
+                leases = ask("HGET", key, "s")
+                if leases:
+                    found[key.decode().removesuffix(ending)] = len(json.loads(leases))
+        return dict(sorted(found.items()))
 
     def newest(self, deployment: str, topic: str, partitions: int) -> dict[bytes, bytes]:
-        found: dict[bytes, bytes] = {}
+        names, found = Keys(deployment), dict[bytes, bytes]()
         with asking(self._server, ANSWER_S) as ask:
             for number in range(partitions):
-                flat = ask("HGETALL", f"{deployment} h {topic} {number}")
+                flat = ask("HGETALL", names.newest(topic, number))
                 found |= {key: text.split(b" ", 2)[2] for key, text in zip(flat[::2], flat[1::2], strict=True)}
         return found
 
     def newest_of(self, deployment: str, topic: str, partitions: int, key: bytes) -> bytes | None:
         with asking(self._server, ANSWER_S) as ask:
-            found: bytes | None = ask("HGET", f"{deployment} h {topic} {partition_of(key, partitions)}", key)
+            found: bytes | None = ask("HGET", Keys(deployment).newest(topic, partition_of(key, partitions)), key)
         return None if found is None else found.split(b" ", 2)[2]
 
     def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
-        place = f"{topic} {partition_of(key, partitions)}"
-        both, wall_us = (f"{deployment} s {place}", f"{deployment} h {place}"), time.time_ns() // 1_000
+        names, number, wall_us = Keys(deployment), partition_of(key, partitions), time.time_ns() // 1_000
+        both = names.stream(topic, number), names.newest(topic, number)
         with asking(self._server, ANSWER_S) as ask:
             ask("EVAL", scripts.APPEND, 2, *both, scripts.MOST_NEWEST, key, value, wall_us)
 
     def forget(self, deployment: str, group: str, topics: Iterable[str]) -> None:
-        named = [f"{deployment} {kind} {group} {topic}" for topic in topics for kind in "gm"]
+        names = Keys(deployment)
+        named = [kind((group, topic)) for topic in topics for kind in (names.group, names.members)]
         if named:
             with asking(self._server, ANSWER_S) as ask:
                 ask("UNLINK", *named)
@@ -106,6 +94,17 @@ class Valkey:
 
 def _escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in text)
+
+
+def _keys(ask: Any, pattern: str) -> Iterator[list[bytes]]:
+    """All keys like this, some at a time; a key may come twice."""
+    cursor = b"0"
+    while True:
+        cursor, found = ask("SCAN", cursor, "MATCH", pattern, "COUNT", AT_ONCE)
+        if found:
+            yield found
+        if cursor == b"0":
+            return
 
 
 def _from(ask: Any, stream: str, position: bytes, most: int) -> Iterator[Any]:
