@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
 import os
 import shutil
@@ -11,8 +12,9 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
+from itertools import count
 from pathlib import Path
 
 from overlay.compiled.finder import MANIFEST, ROOT, SWITCH, digest, is_current, place, read_manifest, stamp
@@ -49,26 +51,40 @@ def is_built(root: Path = ROOT) -> bool:
 
 
 def build(root: Path = ROOT) -> None:
-    """Replace what was compiled before. Raises whatever the compilers do."""
+    """Replace what was compiled before. Several may run at once: the last one to end is kept.
+
+    Raises whatever the compilers do.
+    """
     directory, paths = place(root), sources(root)
-    shutil.rmtree(directory, ignore_errors=True)
-    with tempfile.TemporaryDirectory() as temporary:
+    read = {path: [digest(root / path), stamp(root / path)] for path in (*_OWN, *sorted(dependencies(paths, root)))}
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        tempfile.TemporaryDirectory(prefix=f"{directory.name}.", dir=directory.parent) as neighbour,
+    ):
         with _silence():
             built = _compile(paths, Path(temporary))
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        new = directory.with_suffix(".new")
-        shutil.rmtree(new, ignore_errors=True)
+        new = Path(neighbour, "new")
         new.mkdir()
-        read = [*_OWN, *sorted(dependencies(paths, root))]
-        modules = {name: shutil.copy(file, new / f"{name}.so") for name, file in built.items()}
-        manifest = {
-            "python": sys.version,
-            "modules": {name: Path(file).name for name, file in modules.items()},
-            "sources": {path: [digest(root / path), stamp(root / path)] for path in read},
-        }
+        modules = {name: Path(shutil.copy(file, new / f"{name}.so")).name for name, file in built.items()}
+        manifest = {"python": sys.version, "modules": modules, "sources": read}
         (new / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
         try_out(new, root)
-        new.replace(directory)
+        put(new, directory)
+
+
+def put(new: Path, directory: Path) -> None:
+    """Rename a folder to one that may exist. Whoever looks meanwhile finds the old one, none or the new one."""
+    for turn in count():
+        with suppress(FileNotFoundError):
+            directory.rename(new.with_name(f"old-{turn}"))
+        try:
+            new.rename(directory)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise  # and otherwise another build has put one there just now
+        else:
+            return
 
 
 def try_out(directory: Path, root: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from overlay.compiled.build import dependencies, is_built, obstacle, sources, try_out
-from overlay.compiled.finder import MANIFEST, SWITCH, digest, is_current, stamp
+from overlay.compiled import build as builds
+from overlay.compiled.build import build, dependencies, is_built, obstacle, sources, try_out
+from overlay.compiled.finder import MANIFEST, SWITCH, digest, is_current, read_manifest, stamp
 from tests.conftest import ROOT
 from tests.thorough import thoroughly
 from tests.waiting import BOUND_S
@@ -109,3 +110,62 @@ def test_what_cannot_be_imported_is_not_used(tmp_path):
     (tmp_path / MANIFEST).write_text(json.dumps({"modules": {"loop": "loop.so"}}))
     with pytest.raises(ImportError, match=r"loop\.so"):
         try_out(tmp_path, ROOT)
+
+
+class Compiler:
+    """Makes a file for a source, which is not a library, and lets something happen meanwhile."""
+
+    def __init__(self):
+        self.made, self.meanwhile = 0, []
+
+    def __call__(self, paths, temporary):
+        for act in [self.meanwhile.pop()] if self.meanwhile else []:
+            act()
+        self.made += 1
+        (temporary / "timers.so").write_text(f"{self.made}")
+        return {"overlay.core.timers": temporary / "timers.so"}
+
+
+@pytest.fixture
+def compiling(tmp_path, monkeypatch):
+    """A checkout with one hot source and without a compiler: its root, where the result goes, and the compiler."""
+    root, result, compiler = tmp_path / "checkout", tmp_path / "environment" / "compiled", Compiler()
+    for path in ("overlay/compiled/modules.txt", "overlay/compiled/build.py", "overlay/core/timers.py"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("")
+    for name, fake in {"place": lambda root: result, "_compile": compiler, "try_out": lambda *_: None}.items():
+        monkeypatch.setattr(builds, name, fake)
+    return root, result, compiler
+
+
+def test_two_who_compile_at_once_do_not_meet(compiling):
+    root, result, compiler = compiling
+    compiler.meanwhile.append(lambda: build(root))
+    build(root)
+    assert is_current(read_manifest(result), root)
+    assert [(path.name, path.read_text()) for path in result.glob("*.so")] == [("overlay.core.timers.so", "2")]
+    assert list(result.parent.iterdir()) == [result], "nothing else is left"
+
+
+def test_one_who_compiles_during_a_replacement_replaces_it(compiling, monkeypatch):
+    root, result, _ = compiling
+    rename, others = Path.rename, [lambda: build(root)]
+
+    def renamed(path, target):
+        for act in [others.pop()] if others and Path(target) == result else []:
+            act()
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    build(root)
+    assert [path.read_text() for path in result.glob("*.so")] == ["1"], "the first to compile was the last to end"
+    assert list(result.parent.iterdir()) == [result]
+
+
+def test_a_source_that_changes_while_it_is_compiled_is_compiled_again(compiling):
+    root, _, compiler = compiling
+    compiler.meanwhile.append(lambda: (root / "overlay/core/timers.py").write_text("changed = True"))
+    build(root)
+    assert not is_built(root)
+    build(root)
+    assert is_built(root)
