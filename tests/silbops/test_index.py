@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from overlay.systems.silbops.content.constraints import constraint
 from overlay.systems.silbops.content.filters import EVERYTHING, Filter, filter_of
 from overlay.systems.silbops.content.values import Values
-from overlay.systems.silbops.index import INDEXES, Index, Scan
+from overlay.systems.silbops.index import INDEXES, Index, Scan, access
 from tests.silbops.drawn import NOTIFICATIONS, filters
 from tests.thorough import examples
 
@@ -48,13 +49,15 @@ def changed(index: Index, known: dict[int, Filter], changes: list[tuple[int, Fil
             known[key] = one
 
 
+@pytest.mark.parametrize("few", [0, 1, access.FEW])
 @pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(100))
 @given(CHANGES, st.lists(st.tuples(NOTIFICATIONS, POSITIONS), min_size=1, max_size=4))
-def test_every_index_finds_what_a_scan_finds(name: str, changes: Any, notifications: Any) -> None:
+def test_every_index_finds_what_a_scan_finds(name: str, few: int, changes: Any, notifications: Any) -> None:
     index: Index = INDEXES[name]()
     known: dict[int, Filter] = {}
-    changed(index, known, changes)
+    with patch.object(access, "FEW", few):
+        changed(index, known, changes)
     oracle: Scan = Scan()
     for key, one in known.items():
         oracle.add(key, one)
@@ -65,12 +68,14 @@ def test_every_index_finds_what_a_scan_finds(name: str, changes: Any, notificati
         assert sorted(found) == sorted(oracle.match(values))
 
 
+@pytest.mark.parametrize("few", [0, access.FEW])
 @pytest.mark.parametrize("name", OTHERS)
 @given(CHANGES)
-def test_nothing_is_left_when_all_filters_are_gone(name: str, changes: Any) -> None:
+def test_nothing_is_left_when_all_filters_are_gone(name: str, few: int, changes: Any) -> None:
     index: Any = INDEXES[name]()
     known: dict[int, Filter] = {}
-    changed(index, known, [*changes, *((key, None) for key in range(7))])
+    with patch.object(access, "FEW", few):
+        changed(index, known, [*changes, *((key, None) for key in range(7))])
     assert len(index) == 0
     assert left(index) == []
 
@@ -84,6 +89,19 @@ def left(index: Any) -> list[str]:
         elif value:
             found.append(f"{name}: {value}")
     return found
+
+
+def test_orders_are_found_again_after_each_change() -> None:
+    index = INDEXES["access"]()
+    for number, (op, bound) in enumerate([(">", 1), (">=", 2), ("<", 3), ("<=", 2), (">", "a"), ("<=", "b")]):
+        index.add(number, filter_of([constraint("x", op, bound)]))
+    assert sorted(index.match({"x": 2})) == [0, 1, 2, 3]
+    assert sorted(index.match({"x": 1.5})) == [0, 2, 3]
+    assert sorted(index.match({"x": "b"})) == [4, 5]
+    index.remove(0)
+    index.add(6, filter_of([constraint("x", "<", 2.5)]))
+    assert sorted(index.match({"x": 2})) == [1, 2, 3, 6]
+    assert sorted(index.match({"x": 3})) == [1]
 
 
 @pytest.mark.parametrize("name", INDEXES)

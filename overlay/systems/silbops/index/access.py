@@ -1,8 +1,9 @@
 """A filter is found by the equality that fewest filters are found by; what is left of it is tested on candidates.
 
 Access predicates (Fabret et al., SIGMOD 2001). Filters without an equality are found by the name that fewest are found
-by, as OpIndex does with its pivot (Zhang et al., VLDB 2014), and there by a constraint, as in ``counting``. A change
-takes the same time however many filters there are, but for the sorted maps of these constraints.
+by, as OpIndex does with its pivot (Zhang et al., VLDB 2014), and there by a constraint, as in ``counting``. Where many
+are found, those are tested that a notification has the next equality of, or the next attribute. A change takes the
+same time however many filters there are, but for the sorted maps of these constraints.
 """
 
 from __future__ import annotations
@@ -13,37 +14,55 @@ from collections import Counter
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index.contract import INTEGERS
-from overlay.systems.silbops.index.terms import Met, Ranges, Term, Terms
+from overlay.systems.silbops.index.terms import Met, Need, Ranges, Term, Terms, need_of
+
+FEW = 4
+"""Filters of a bucket that are always tested. A dictionary of one takes as much memory as one of five."""
 
 
 class Bucket:
-    """Filters in one place: those of which nothing is left to test, and those with their terms."""
+    """Filters in one place: those of which nothing is left to test, a few that are tested, and the others by what they
+    need next."""
 
-    __slots__ = ("_numbers", "_whole", "tested")
+    __slots__ = ("_few", "_numbers", "_others", "_size", "_whole")
 
     def __init__(self) -> None:
+        self._size = 0
         self._whole: dict[int, None] = {}
         self._numbers: array[int] | None = None
         """Of these, as they are taken together; made when they are needed after a change."""
-        self.tested: dict[int, tuple[Term, ...]] = {}
+        self._few: dict[int, tuple[Term, ...]] = {}
+        self._others: dict[Need, dict[int, tuple[Term, ...]]] | None = None
 
     def __len__(self) -> int:
-        return len(self._whole) + len(self.tested)
+        return self._size
 
     def add(self, number: int, terms: tuple[Term, ...], found_by: int) -> None:
         """``found_by``: how many of its terms a notification satisfies that comes here; they are the last."""
+        self._size += 1
         if len(terms) == found_by:
             self._whole[number] = None
             self._numbers = None
+        elif len(self._few) < FEW:
+            self._few[number] = terms
         else:
-            self.tested[number] = terms
+            if self._others is None:
+                self._others = {}
+            self._others.setdefault(need_of(terms[0]), {})[number] = terms
 
-    def remove(self, number: int) -> None:
-        if number in self.tested:
-            del self.tested[number]
-        else:
+    def remove(self, number: int, terms: tuple[Term, ...]) -> None:
+        """``terms``: as it was added."""
+        self._size -= 1
+        if number in self._whole:
             del self._whole[number]
             self._numbers = None
+        elif number in self._few:
+            del self._few[number]
+        elif self._others is not None:
+            need = need_of(terms[0])
+            del self._others[need][number]
+            if not self._others[need]:
+                del self._others[need]
 
     def collect(self, met: Met, found: array[int]) -> None:
         """Add those that match."""
@@ -51,8 +70,13 @@ class Bucket:
             if self._numbers is None:
                 self._numbers = array(INTEGERS, self._whole)
             found.extend(self._numbers)
-        if self.tested:
-            met.sift(self.tested, found)
+        if self._few:
+            met.sift(self._few, found)
+        if self._others:
+            for need in met.needs:
+                several = self._others.get(need)
+                if several is not None:
+                    met.sift(several, found)
 
 
 class Access:
@@ -80,6 +104,7 @@ class Access:
         equalities = [term for term in found if term.is_equality]
         rarest = min(equalities, key=_crowd) if equalities else min(found, key=self._crowd)
         others = [term for term in found if term is not rarest and not term.is_equality]
+        others.sort(key=_is_of_context)
         terms = (*(term for term in equalities if term is not rarest), *others, rarest)
         self._filters[number] = terms
         if rarest.place is None:
@@ -97,7 +122,7 @@ class Access:
             del self._everything[number]
             return
         rarest = terms[-1]
-        rarest.place.remove(number)
+        rarest.place.remove(number, terms)
         if not rarest.is_equality:
             self._named[rarest.constraint.name] -= 1
             if not self._named[rarest.constraint.name]:
@@ -127,3 +152,8 @@ class Access:
 def _crowd(term: Term) -> int:
     """How many filters are found by it."""
     return len(term.place) if term.place else 0
+
+
+def _is_of_context(term: Term) -> bool:
+    """The siena arm writes context into every notification, so a constraint of content refutes sooner."""
+    return term.constraint.name.startswith("@")

@@ -78,7 +78,7 @@ class Cells:
             bucket = self._places.get(place)
             if bucket is None:
                 bucket = self._places[place] = Bucket()
-            bucket.tested[number] = kept
+            bucket.add(number, kept, found_by=0)
         return shared
 
     def remove(self, number: int) -> None:
@@ -88,8 +88,8 @@ class Cells:
         box, terms = self._filters.pop(number)
         for place in _places(box, terms):
             bucket = self._places[place]
-            del bucket.tested[number]
-            if not bucket.tested:
+            bucket.remove(number, terms)
+            if not bucket:
                 del self._places[place]
         self._grids[box.grid] -= 1
         if not self._grids[box.grid]:

@@ -53,7 +53,7 @@ class Leaf:
         terms = self._filters.pop(number)
         first, second = terms[-1], terms[-2]
         bucket = first.place[second]
-        bucket.remove(number)
+        bucket.remove(number, terms)
         if not bucket:
             del first.place[second]
             if not first.place:

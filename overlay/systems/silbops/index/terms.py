@@ -8,7 +8,8 @@ needs them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from typing import Any
 
 from sortedcontainers import SortedDict
@@ -41,6 +42,14 @@ class Term:
     def holds(self, value: Value | None) -> bool:
         """``value``: of the attribute, None without it."""
         return type(value) in self.types and self.compare(value, self.value)
+
+
+Need = Term | str
+"""What a notification has if it satisfies a term: the term itself if it is an equality, else its attribute."""
+
+
+def need_of(term: Term) -> Need:
+    return term if term.is_equality else term.constraint.name
 
 
 def _always(value: Value, wanted: None) -> bool:
@@ -120,12 +129,44 @@ def _attribute(part: Constraint) -> Any:
     return part.name if part.kind is not BOOL else (part.name, True)
 
 
+class _Order:
+    """Terms of one attribute and operator by the value of their constraint. The terms that a value satisfies are those
+    up to a place, or from there on."""
+
+    __slots__ = ("_by_value", "_find", "_is_above", "_terms", "_values")
+
+    def __init__(self, op: str) -> None:
+        self._by_value: SortedDict = SortedDict()
+        self._values: list[Any] | None = None
+        self._terms: list[Term] = []
+        """Both in order; made when they are needed after a change."""
+        self._is_above = op in ABOVE
+        self._find = bisect_right if op in (">=", "<") else bisect_left
+
+    def __bool__(self) -> bool:
+        return bool(self._by_value)
+
+    def enter(self, term: Term) -> None:
+        self._by_value[term.value] = term
+        self._values = None
+
+    def leave(self, term: Term) -> None:
+        del self._by_value[term.value]
+        self._values = None
+
+    def satisfied(self, value: Value) -> list[Term]:
+        if self._values is None:
+            self._values, self._terms = list(self._by_value), list(self._by_value.values())
+        at = self._find(self._values, value)
+        return self._terms[:at] if self._is_above else self._terms[at:]
+
+
 class Ranges:
-    """Terms that are no equality: orders in sorted maps, the others of an attribute one by one."""
+    """Terms that are no equality: orders by value, the others of an attribute one by one."""
 
     def __init__(self) -> None:
-        self._ordered: dict[tuple[str, str | None], dict[str, SortedDict]] = {}
-        """By attribute and kind, then by operator: terms by the value of their constraint."""
+        self._ordered: dict[tuple[str, str | None], dict[str, _Order]] = {}
+        """By attribute and kind, then by operator."""
         self._others: dict[str, dict[Term, None]] = {}
 
     def enter(self, term: Term) -> None:
@@ -133,8 +174,8 @@ class Ranges:
         if one.op in _ORDERS:
             by_operator = self._ordered.setdefault((one.name, one.kind), {})
             if one.op not in by_operator:
-                by_operator[one.op] = SortedDict()
-            by_operator[one.op][one.value] = term
+                by_operator[one.op] = _Order(one.op)
+            by_operator[one.op].enter(term)
         else:
             self._others.setdefault(one.name, {})[term] = None
 
@@ -142,7 +183,7 @@ class Ranges:
         one = term.constraint
         if one.op in _ORDERS:
             by_operator = self._ordered[one.name, one.kind]
-            del by_operator[one.op][one.value]
+            by_operator[one.op].leave(term)
             if not by_operator[one.op]:
                 del by_operator[one.op]
             if not by_operator:
@@ -152,30 +193,31 @@ class Ranges:
             if not self._others[one.name]:
                 del self._others[one.name]
 
-    def satisfied(self, values: Values) -> Iterator[Term]:
+    def satisfied(self, values: Values) -> list[Term]:
         """Those that a notification satisfies."""
+        found: list[Term] = []
         for name, value in values.items():
             by_operator = self._ordered.get((name, KINDS[type(value)])) if self._ordered else None
             if by_operator is not None:
-                for op, ordered in by_operator.items():
-                    is_included = len(op) == 2
-                    ends: dict[str, Any] = {"maximum": value} if op in ABOVE else {"minimum": value}
-                    bounds = ordered.irange(**ends, inclusive=(is_included, is_included))
-                    yield from map(ordered.__getitem__, bounds)
-            for term in self._others.get(name, ()):
-                if term.holds(value):
-                    yield term
+                for order in by_operator.values():
+                    found += order.satisfied(value)
+            others = self._others.get(name) if self._others else None
+            if others is not None:
+                found += [term for term in others if term.holds(value)]
+        return found
 
 
 class Met:
     """The terms that one notification satisfies, as far as filters have asked."""
 
-    __slots__ = ("_number", "_values", "equalities")
+    __slots__ = ("_number", "_values", "equalities", "needs")
 
     def __init__(self, number: int, values: Values, equalities: list[Term]) -> None:
         self._number, self._values = number, values
         self.equalities = equalities
         """All that it satisfies, in the order of its attributes."""
+        self.needs: list[Need] = [*equalities, *values]
+        """All that it has."""
 
     def add(self, term: Term) -> None:
         """It satisfies this one, which is no equality."""

@@ -7,12 +7,12 @@ the siena arm writes into filters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.tree import PUBLISHER, SUBSCRIBER, Node, Tree
 
-LARGEST = 1e300
+LARGEST: Final = 1e300
 """Of offsets and variables: no bound computed from such numbers is infinite."""
 _FLIPPED = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
 _INFINITE = float("inf")

@@ -30,6 +30,7 @@ class Columns:
         self._numbers: dict[Function, int] = {}
         self._by_number: list[Function | None] = [None]
         self._uses: list[int] = [0]
+        """By the number of a function: its rows."""
         self._unused: list[int] = []
         self._columns: dict[str, array[float]] = {}
         self._size = 0
@@ -55,9 +56,8 @@ class Columns:
         is_odd = False
         for name, column in self._columns.items():
             value = values.get(name)
-            kind = type(value)
-            if (kind is float or kind is int) and -LARGEST <= value <= LARGEST:  # type: ignore[operator]
-                column[slot] = value  # type: ignore[assignment]
+            if (type(value) is float and -LARGEST <= value <= LARGEST) or type(value) is int:
+                column[slot] = value
             else:
                 column[slot] = _NAN
                 is_odd = is_odd or value is not None
@@ -82,17 +82,16 @@ class Columns:
             self._functions.append(0)
         function, known = row.function, row.known
         self._slots[row.number] = 0 if known is None else known.slot
-        self._functions[row.number] = 0 if function is None else self._number(function)
+        number = self._functions[row.number] = 0 if function is None else self._number(function)
+        self._uses[number] += 1
 
     def leave(self, row: Row) -> None:
-        function = row.function
-        if function is not None:
-            number = self._numbers[function]
-            self._uses[number] -= 1
-            if not self._uses[number]:
-                del self._numbers[function]
-                self._by_number[number] = None
-                self._unused.append(number)
+        function, number = row.function, self._functions[row.number]
+        self._uses[number] -= 1
+        if function is not None and not self._uses[number]:
+            del self._numbers[function]
+            self._by_number[number] = None
+            self._unused.append(number)
 
     def _number(self, function: Function) -> int:
         number = self._numbers.get(function)
@@ -104,13 +103,14 @@ class Columns:
                 self._by_number.append(function)
             else:
                 self._by_number[number] = function
-        self._uses[number] += 1
         return number
 
     def by_function(self, numbers: array[int]) -> list[tuple[Function | None, Any]]:
         """Numbers of rows, as arrays of NumPy; those without a function first."""
         np = _numpy()
         rows = np.frombuffer(numbers, np.intc)
+        if len(self._numbers) == 1 and not self._uses[0]:  # all rows have the same: no need to look
+            return [(next(iter(self._numbers)), rows)]
         functions = np.frombuffer(self._functions, np.intc)[rows]
         first = functions[0]
         if (functions == first).all():  # mostly, which is sooner seen than they are sorted
@@ -133,8 +133,8 @@ class Columns:
             odd, rows, slots = rows[is_odd], rows[~is_odd], slots[~is_odd]
         for column, (_, low, high, at) in zip(columns, intervals, strict=True):
             centre = np.frombuffer(column)[slots]
-            is_inside = (centre + low <= at) & (at <= centre + high)
-            rows, slots = rows[is_inside], slots[is_inside]
+            inside = np.flatnonzero((centre + low <= at) & (at <= centre + high))  # few
+            rows, slots = rows[inside], slots[inside]
         return rows, odd
 
 
