@@ -91,6 +91,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("database")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Nothing of what was imported and collected is garbage later: no collector looks through it again."""
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Where the time went: the folders whose tests took longest, in seconds of all processes together."""
     spent = Counter[str]()
