@@ -28,6 +28,7 @@ function sheet(many) {
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
     { selector: "node[shape]", style: { shape: "data(shape)" } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
+    { selector: "edge.resting", style: { "line-style": "dashed", "line-dash-pattern": [4, 4], opacity: 0.6 } },
     // Differences of two versions: added, removed, changed.
     { selector: ".added", style: { "line-color": colour("state-green"), "border-color": colour("state-green"), opacity: 1 } },
     { selector: ".removed", style: { "line-color": colour("state-red"), "border-color": colour("state-red"), "line-style": "dashed", opacity: 1 } },
@@ -60,7 +61,7 @@ export class Graph {
       userZoomingEnabled: matchMedia("(pointer: coarse)").matches, userPanningEnabled: false,
       elements: [
         ...nodes.map((node, at) => ({ group: "nodes", classes: node.change || "", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index), title: node.title, ...(node.shape ? { shape: node.shape } : {}) }, position: place(node, at, nodes.length) })),
-        ...links.map((link, at) => ({ group: "edges", classes: link.change || "", data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
+        ...links.map((link, at) => ({ group: "edges", classes: link.change || (link.rests ? "resting" : ""), data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
       ],
     });
     this.stretch();

@@ -9,6 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from brokerweb.brokers.names import ServerNames
+from brokerweb.brokers.overlay import of_run
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.networks import services
@@ -100,6 +102,30 @@ def test_a_bulk_queue_says_what_waits_for_whom_and_how_long(
     assert "all notifications Broker 1" in words
     assert "temperature &gt; 25 Broker 1" in words
     assert "And 7 more." in words
+
+
+def test_a_drawing_marks_mobile_brokers_and_says_how(olga: Client, village: Network) -> None:
+    page = olga.get(f"/networks/{village.pk}/").content.decode()
+    drawn = json.loads(re.search(r'<script id="graph-data" type="application/json">(.*?)</script>', page)[1])
+    shapes = {one["title"]: one["shape"] for one in drawn["nodes"]}
+    assert len({shapes[name] for name in ("Broker 0", "Broker 2, mobile", "Registration service 0")}) == 3
+    assert shapes["Broker 0"] == shapes["Broker 1"]
+    assert "● broker, ■ registration service, ◆ mobile broker" in page
+
+
+def test_links_that_rest_at_the_start_of_a_run_are_marked() -> None:
+    links = [{"a": a, "b": b, "delay_ms": delay} for a, b, delay in ((0, 1, 5), (2, 1, 1), (2, 0, 2))]
+    run = {
+        "system": "federation",
+        "topology": {"kind": "custom", "brokers": 3, "links": links},
+        "settings": {},
+        "workload": {},
+    }
+    drawn = of_run(run, ServerNames.of(run))
+    assert [(link["a"], link["b"]) for link in drawn["links"] if link.get("rests")] == [(0, 1)]
+    assert drawn["rests"]
+    refused = {**run, "settings": {"mobile_brokers": "first"}}
+    assert not of_run(refused, ServerNames.of(refused))["rests"], "settings that this version does not know"
 
 
 def test_a_fault_that_cannot_begin_at_a_broker_says_where_it_can(olga: Client, village: Network) -> None:

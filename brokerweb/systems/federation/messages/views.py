@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from brokerweb.brokers.overlay import with_resting_links
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.runpage import message_pages, sequences, tables, ways
@@ -124,7 +125,7 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         ],
         "further": max(0, len(deliveries) - DELIVERIES),
         "walk": shown.walk(way),
-        "graph": pictures.of_document(run.configuration["topology"]),
+        "graph": with_resting_links(pictures.of_document(run.configuration["topology"]), run.configuration),
         **sequences.drawn(
             sequence(sent, participants(sent), row["at_us"]),
             since="it was published" if row["kind"] == messages.NOTIFICATION else "it was due",
