@@ -303,7 +303,7 @@ def interval(found: Any, unit: str) -> SafeString | str:
     an interval for one replicate."""
 
     def write(value: Any) -> str:
-        return in_unit(value, unit)
+        return in_unit(value, unit).replace("-", "−")
 
     if not isinstance(found, dict) or found.get("value") is None:
         return UNKNOWN

@@ -8,6 +8,7 @@ const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double"
 
 const EDGE = 28; // padding in pixels
 const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // zoom limits, and maximum scale of a few brokers
+const LETTERS = 11, FEW = 12; // label size in pixels; brokers whose labels have room at that size on any screen
 const READABLE = 9; // pixels: minimum height of broker labels
 const CLOSE = 1.2; // zoom when going to a broker
 
@@ -19,12 +20,13 @@ function mix(from, to, share) {
   return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * share)).join(",")})`;
 }
 
-function sheet(many) {
+// size: of labels, in the graph's units.
+function sheet(many, size) {
   const plain = colour("surface");
   return [
     { selector: "node", style: {
       width: "data(size)", height: "data(size)", "background-color": "data(fill)", "border-width": 3, "border-color": "data(ring)", "border-style": "data(line)",
-      label: "data(label)", "font-size": 11, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
+      label: "data(label)", "font-size": size, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
     { selector: "node[shape]", style: { shape: "data(shape)" } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
@@ -76,7 +78,7 @@ export class Graph {
     const paint = () => this.paint();
     document.addEventListener("themechange", paint);
     const watcher = new ResizeObserver(() => {
-      if (this.element.isConnected) { this.cy.resize(); if (this.isWhole) this.fit(); return; }
+      if (this.element.isConnected) { this.cy.resize(); if (this.isWhole) { this.fit(); this.paint(); } return; }
       watcher.disconnect();
       document.removeEventListener("themechange", paint);
       this.cy.destroy();
@@ -150,7 +152,8 @@ export class Graph {
   // Rebuilds the style sheet when colours or sizes of the page change, not with every update.
   paint() {
     this.dress();
-    this.cy.style([...sheet(this.many), ...this.more()]);
+    const isScaled = this.cy.nodes().length <= FEW;
+    this.cy.style([...sheet(this.many, isScaled ? LETTERS / Math.min(1, this.cy.zoom()) : LETTERS), ...this.more()]);
   }
 
   dress() {
