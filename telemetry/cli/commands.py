@@ -1,4 +1,4 @@
-"""The commands of ``python -m telemetry``: reports, sweeps of simulated runs, studies, captures and measurements, without the web.
+"""The commands of ``python -m telemetry``: reports, sweeps, studies, captures and measurements, without the web.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage; for a sweep also 4: all completed, some broke a threshold.
 """

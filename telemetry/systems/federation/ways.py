@@ -191,16 +191,14 @@ class Way:
 
     def _returned_us(self, sent: Step) -> float:
         """When the session by which it was sent ended without an acknowledgement: what arrives later was sent again."""
-        place = (sent.about, sent.broker, sent.peer)
-        times = (
-            one.at_us for one in self.steps if one.step == "returned" and (one.about, one.broker, one.peer) == place
-        )
+        same = (one for one in self.steps if one.step == "returned" and one.about == sent.about)
+        times = (one.at_us for one in same if (one.broker, one.peer) == (sent.broker, sent.peer))
         return min((at_us for at_us in times if at_us >= sent.at_us), default=inf)
 
 
 def _first(steps: list[Step], entries: Sequence[str], at_us: int, until_us: float) -> int | None:
-    """When the first of these steps arrived, not before ``at_us`` and before ``until_us``; it and earlier ones are taken
-    from the end."""
+    """When the first of these steps arrived, from ``at_us`` to before ``until_us``; it and earlier ones are taken from
+    the end."""
     while steps and steps[-1].arrived_us < until_us:
         one = steps.pop()
         if one.step in entries and one.arrived_us >= at_us:

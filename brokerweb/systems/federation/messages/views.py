@@ -117,7 +117,7 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         "asked": way.asked,
         "one_in": int(SYSTEM.whole(run.configuration["settings"])["trace_one_in"]),
         "steps": [shown.step_row(one, row["at_us"]) for one in way.steps],
-        "has_waits": True,
+        "has_waits": any(one.waited_us for one in way.steps),
         "passages": ways.passage_rows(way.passages),
         "whole": "None: it stayed at one broker.",
         "legend": shown.legend(way),
