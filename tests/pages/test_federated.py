@@ -59,6 +59,8 @@ def test_a_run_is_shown_in_its_own_words(olga: Client, operator: User) -> None:
     said = text_of(olga, f"/runs/{run.pk}/")
     assert "Federated brokers" in said
     assert "provider-3: vanishes" in said
+    panel = olga.get(f"/runs/{run.pk}/brokers/0/").content.decode()
+    assert "No reports" not in panel, "its brokers leave none in a run"
     summary = olga.get(f"/api/runs/{run.pk}/").json()["summary"]
     assert summary["federation"]["satisfied"] == summary["federation"]["subscriptions"] == 60
 
@@ -111,6 +113,14 @@ def test_a_drawing_marks_mobile_brokers_and_says_how(olga: Client, village: Netw
     assert len({shapes[name] for name in ("Broker 0", "Broker 2, mobile", "Registration service 0")}) == 3
     assert shapes["Broker 0"] == shapes["Broker 1"]
     assert "● broker, ■ registration service, ◆ mobile broker" in page
+
+
+def test_a_drained_broker_says_that_it_left_and_how_it_returns(olga: Client, village: Network) -> None:
+    row = {**village.brokers[0], "state": "stopped", "reason": "drained"}
+    Network.objects.filter(pk=village.pk).update(members={"0": "drained"}, brokers=[row, *village.brokers[1:]])
+    said = " ".join(re.sub(r"<[^>]+>", " ", olga.get(f"/networks/{village.pk}/brokers/0/").content.decode()).split())
+    assert "This server has left the network. Return it under Change." in said
+    assert "stopped drained" in said and "Table" not in said
 
 
 def test_links_that_rest_at_the_start_of_a_run_are_marked() -> None:
