@@ -2,6 +2,7 @@
 writes them, badges, swatches, entries of the rail.
 """
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -175,9 +176,9 @@ def nth(items: Any, index: Any) -> Any:
 
 
 @register.filter
-def in_parts(document: Any) -> str:
-    """A warning if a launched topology is disconnected; otherwise empty."""
-    return parts.at_work(document)
+def in_parts(document: Any, removed: Collection[int] = ()) -> str:
+    """A warning if a launched topology without the removed brokers is disconnected; otherwise empty."""
+    return parts.at_work(document, removed)
 
 
 @register.filter

@@ -123,6 +123,14 @@ def test_a_drained_broker_says_that_it_left_and_how_it_returns(olga: Client, vil
     assert "stopped drained" in said and "Table" not in said
 
 
+def test_a_removed_broker_is_no_component_of_its_own(olga: Client, village: Network) -> None:
+    deployed = {**village.deployed, "links": village.deployed["links"][:1]}
+    Network.objects.filter(pk=village.pk).update(members={"2": "removed"}, deployed=deployed, version=1)
+    assert "components" not in text_of(olga, f"/networks/{village.pk}/")
+    Network.objects.filter(pk=village.pk).update(members={}, version=2)
+    assert "The overlay has 2 components" in text_of(olga, f"/networks/{village.pk}/")
+
+
 def test_links_that_rest_at_the_start_of_a_run_are_marked() -> None:
     links = [{"a": a, "b": b, "delay_ms": delay} for a, b, delay in ((0, 1, 5), (2, 1, 1), (2, 0, 2))]
     run = {
