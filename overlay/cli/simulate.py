@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import signal
 import sys
 import time
@@ -31,6 +30,7 @@ from overlay.experiment.sweeps import configuration_hash
 from overlay.journal.journal import read_journal
 from overlay.programs.arguments import OneLineParser
 from overlay.runtime.calibrated import data_directory, services_of
+from overlay.runtime.usage import peak_memory
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, journal_path, simulate
 from overlay.sim.summary import Summary, summarise
 from overlay.systems.contract import System
@@ -176,7 +176,6 @@ class _Shown:
 def _found(
     outcome: Outcome, summary: Summary, services: ServiceModel | None, computed_s: float, wall_s: float
 ) -> dict[str, Any]:
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "engine": SIMULATED,
         "service_times": _origin(services) if services else "none",
@@ -185,7 +184,7 @@ def _found(
         **asdict(outcome),
         "computed_s": round(computed_s, 3),
         "wall_s": round(wall_s, 3),
-        "peak_rss_mib": round(largest / 2**20),
+        "peak_rss_mib": round(peak_memory() / 2**20),
         "events_per_s": round(outcome.events / computed_s) if computed_s else None,
     }
 
