@@ -219,13 +219,20 @@ def _of_clients(found: Mapping[str, Any], system: System) -> Iterable[tuple[str,
     """What the clients of a run met: its requests, and those measures of its system that say more and have values; or
     all measures of a system without requests."""
     if not system.asking_roles:
-        return _rows(system.measure_names)
+        return _rows(found, system.measure_names)
     own = [name for name, value in found["measures"].items() if value is not None and name not in found]
-    return *(_REQUESTS if found["requests"] or not own else ()), *_rows(own)
+    return *(_REQUESTS if found["requests"] or not own else ()), *_rows(found, own)
 
 
-def _rows(measures: Iterable[str]) -> Iterator[tuple[str, str]]:
-    return ((name, f"{{measures[{name}]:,.10g}}") for name in measures)
+def _rows(found: Mapping[str, Any], measures: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return ((name, _plain(found["measures"].get(name))) for name in measures)
+
+
+def _plain(value: float | None) -> str:
+    """A whole number, or four significant figures; ``--json`` has all."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def _lines(found: Mapping[str, Any], system: System) -> str:
