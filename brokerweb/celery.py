@@ -13,6 +13,8 @@ from redis.exceptions import ResponseError
 # Logged after every Redis outage, about an intended setting.
 warnings.simplefilter("ignore", CPendingDeprecationWarning)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brokerweb.settings")
+# Django's checks of the code import all pages and forms, which workers do not need.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 # Treat a Redis that refuses writes (full disk, read-only) as unavailable: otherwise the worker would exit instead of
 # waiting for it to recover.

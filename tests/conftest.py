@@ -19,13 +19,14 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.core.management.commands import flush
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from overlay.runtime.lifeline import die_with_parent
 from tests.turns import turn
 from tests.waiting import BOUND_S
 
-settings.register_profile("unhurried", deadline=None)  # how long an example takes says how busy the machine is
+# How long an example takes, and how long it is to draw one, says how busy the machine is.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 # Hundreds of processes are started: none of them has to compile the sources again.
@@ -88,6 +89,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group(turn(item.path)[1]))
         if item.get_closest_marker("django_db") or ROWS & set(getattr(item, "fixturenames", ())):
             item.add_marker("database")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Nothing of what was imported and collected is garbage later: no collector looks through it again."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

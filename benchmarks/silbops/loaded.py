@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import gc
 import json
-import resource
 import sys
 from time import process_time
 
+from overlay.runtime.usage import peak_memory
 from overlay.systems.silbops.names import SILBOPS
 from telemetry.systems.silbops.in_process.brokers import Broker, Clients
 from telemetry.systems.silbops.in_process.population import Population, evenly
@@ -38,8 +38,7 @@ def main(subscriptions: str, arm: str, index: str) -> None:
         began = process_time()
         clients.play(messages)
         costs[name] = (process_time() - began) * 1e6 / len(messages)
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"resident_mib": resident, **costs}))
+    print(json.dumps({"resident_mib": peak_memory() / 2**20, **costs}))
 
 
 if __name__ == "__main__":

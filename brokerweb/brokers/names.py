@@ -15,7 +15,7 @@ from telemetry.summary.processes import Servers
 from telemetry.systems.registry import telemetry_of
 
 GLYPHS = "●■◆⬢▲"
-"""The shapes of roles in a drawing. Counterpart: ``SHAPES`` of ``overlay``."""
+"""The shapes of roles and kinds in a drawing. Counterpart: ``SHAPES`` of ``overlay``."""
 
 
 class ServerNames:
@@ -61,12 +61,25 @@ class ServerNames:
     def roles(self) -> tuple[str, ...]:
         return self._system.role_names
 
+    def kind(self, index: int) -> str:
+        """What it is among those of its role, as *mobile*; empty: nothing in particular."""
+        return self._servers.kinds.get(index, "")
+
+    def look(self, index: int) -> tuple[str, str]:
+        """Role and kind, which a drawing shows."""
+        return self.role(index), self.kind(index)
+
+    @property
+    def looks(self) -> list[tuple[str, str]]:
+        """Those of a drawing: all roles, then the kinds that there are."""
+        kinds = {self.look(index) for index in self._servers.kinds if index < self._count and index not in self.removed}
+        return [*((role, "") for role in self.roles), *sorted(kinds)]
+
     @property
     def shapes(self) -> list[tuple[str, str]]:
-        """For a legend: the shape of each role in the drawing, as a character, and its title."""
-        return [
-            (GLYPHS[at % len(GLYPHS)], self._system.title_of(role).in_text.one) for at, role in enumerate(self.roles)
-        ]
+        """For a legend: the shape of each look in the drawing, as a character, and its title."""
+        titles = [f"{kind} {self._system.title_of(role).in_text.one}".strip() for role, kind in self.looks]
+        return [(GLYPHS[at % len(GLYPHS)], title) for at, title in enumerate(titles)]
 
     @property
     def all(self) -> list[tuple[int, str]]:

@@ -40,7 +40,8 @@ def examples(system: str) -> list[str]:
     """Conditions that runs of a system can meet."""
     first = measures()[first_figure([system])]
     limit = f"{first.name} {'>' if first.better == 'higher' else '<'} {LIMITS.get(first.unit, '10')}"
-    return [limit, "not_found = 0", "answer_ratio >= 99%"] if SYSTEMS[system].asking_roles else [limit]
+    missed = "lost" if "lost" in measures_of(system) else "not_found"
+    return [limit, f"{missed} = 0", "answer_ratio >= 99%"] if SYSTEMS[system].asking_roles else [limit]
 
 
 def measured(run: Run, summary: Mapping[str, Any], *, is_done: bool) -> dict[str, Any]:

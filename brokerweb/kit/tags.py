@@ -2,6 +2,7 @@
 writes them, badges, swatches, entries of the rail.
 """
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -175,9 +176,9 @@ def nth(items: Any, index: Any) -> Any:
 
 
 @register.filter
-def in_parts(document: Any) -> str:
-    """A warning if a launched topology is disconnected; otherwise empty."""
-    return parts.at_work(document)
+def in_parts(document: Any, removed: Collection[int] = ()) -> str:
+    """A warning if a launched topology without the removed brokers is disconnected; otherwise empty."""
+    return parts.at_work(document, removed)
 
 
 @register.filter
@@ -303,7 +304,7 @@ def interval(found: Any, unit: str) -> SafeString | str:
     an interval for one replicate."""
 
     def write(value: Any) -> str:
-        return in_unit(value, unit)
+        return in_unit(value, unit).replace("-", "−")
 
     if not isinstance(found, dict) or found.get("value") is None:
         return UNKNOWN

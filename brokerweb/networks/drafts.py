@@ -10,8 +10,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-import networkx as nx
-
 from overlay.core.engines import ENGINES, LIVE
 from overlay.core.errors import InvalidSetting
 from overlay.core.links import Link
@@ -213,6 +211,8 @@ def parts(draft: Draft) -> list[list[int]]:
 
 def indispensable(draft: Draft, indices: Sequence[int]) -> list[int]:
     """Those of ``indices`` without which others cannot reach each other."""
+    import networkx as nx
+
     if not indices:
         return []
     graph: nx.Graph[int] = nx.Graph()

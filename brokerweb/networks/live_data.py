@@ -18,6 +18,7 @@ from brokerweb.networks import broker_index
 from brokerweb.networks.load_polling import LoadSampler
 from brokerweb.networks.models import UP, Network
 from brokerweb.systems.registry import web_of
+from overlay.deployment.rollout import DRAINED
 
 KEPT = 8
 """Maximum number of followed networks."""
@@ -50,6 +51,13 @@ def one_of(network: Network, index: int) -> dict[str, Any]:
     return {"index": index, "now": now, **web_of(network.system).server_of_network(network, index)}
 
 
+def _silent(network: Network, index: int, called: str) -> str:
+    """Why a server says nothing of itself."""
+    if network.members.get(str(index)) == DRAINED:
+        return f"This {called} has left the network. Return it under Change."
+    return f"The {called} does not answer."
+
+
 def panel_of(network: Network, found: Mapping[str, Any]) -> dict[str, Any]:
     """Context of the panel for a server, from the result of ``one_of``."""
     names = broker_index.servers_of(network)
@@ -58,6 +66,6 @@ def panel_of(network: Network, found: Mapping[str, Any]) -> dict[str, Any]:
         json=f"/api/networks/{network.pk}/brokers/{found['index']}/",
         asks_again=True,
         since="the start of the network",
-        silent=f"The {names.title.in_text.one} does not answer.",
+        silent=_silent(network, found["index"], names.title.in_text.one),
     )
     return shown(place, names, found, web_of(network.system).detail_of_network(network, found))

@@ -79,7 +79,7 @@ def detail(request: HttpRequest, run_id: str) -> HttpResponse:
         "figures": shown.key_figures(run, servers),
         "costs": _costs(run) if ended else [],
         "charts": charts,
-        "graph": overlay.picture(run.configuration["topology"], servers),
+        "graph": overlay.of_run(run.configuration, servers),
         "history": run.events.all()[:200],
         "kinds": KINDS,
         "remark": SYSTEMS[run.configuration["system"]].remark(run.summary),

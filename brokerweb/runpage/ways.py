@@ -46,6 +46,7 @@ def passage_rows(passages: Sequence[Sent]) -> list[dict[str, Any]]:
             "sender": one.sender,
             "receiver": one.receiver,
             "us": _took_us(one),
+            "is_lost": one.is_lost,
         }
         for one in passages
     ]

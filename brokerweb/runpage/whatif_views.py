@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 
 from brokerweb.brokers.names import ServerNames
+from brokerweb.brokers.overlay import with_resting_links
 from brokerweb.experiments import whatif
 from brokerweb.experiments.models import Run, RunState
 from brokerweb.kit.errors import NotPossible
@@ -63,7 +64,7 @@ def what_if(request: HttpRequest, run_id: str) -> HttpResponse:
         "settings": choices.of_run(_settings(run), run.configuration["settings"]),
         "last": topology["brokers"] - 1,
         "record_mb": whatif.RECORD_MB,
-        "graph": pictures.of_document(topology),
+        "graph": with_resting_links(pictures.of_document(topology), run.configuration),
     }
     return render(request, "runs/what_if.html", context, status=status)
 

@@ -21,7 +21,7 @@ from brokerweb.studies import services
 from overlay.core.errors import InvalidSetting
 from overlay.systems.registry import SYSTEMS
 from telemetry.formatting import counted
-from telemetry.studies.criteria import LOOKS, MEANINGS, in_words
+from telemetry.studies.criteria import LOOKS, MEANINGS, UNKNOWN, in_words
 from telemetry.studies.drawing import charts
 from telemetry.studies.study import QUICK, SCALES, Study
 
@@ -59,12 +59,22 @@ def detail(request: HttpRequest, study_id: str) -> HttpResponse:
     experiment = services.chosen(study, request.GET.get("experiment", ""), scale)
     result = services.result(study, experiment, scale or QUICK)
     drawn = charts(result)
+    rows = [
+        {
+            "one": one,
+            "word": in_words(one.verdict),
+            "look": LOOKS[one.verdict],
+            "is_unknown": one.verdict == UNKNOWN,
+        }
+        for one in result.judged
+    ]
     context = {
         "study": study,
         "system": SYSTEMS[study.system],
         "experiment": experiment,
         "result": result,
-        "judged": [{"one": one, "word": in_words(one.verdict), "look": LOOKS[one.verdict]} for one in result.judged],
+        "judged": [row for row in rows if not (experiment and row["is_unknown"])],
+        "unknown": [row for row in rows if experiment and row["is_unknown"]],
         "sentences": study.tell(result),
         "drawn": {chart["id"]: chart for chart in drawn},
         "scales": [(one, services.newest(study, one)) for one in SCALES],

@@ -14,6 +14,8 @@ from overlay.core.errors import InvalidSetting
 
 FAMILIES = ("request", "answer", "refusal", "update", "acknowledgement", "upkeep")
 """Of messages, each with a colour of its own in ``static/js/replay-picture.js``."""
+OPENING = frozenset({"request", "update"})
+"""Those by which a client begins something."""
 SEPARATOR = "separator"
 """The kind of a segment between fields."""
 

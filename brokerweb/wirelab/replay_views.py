@@ -39,7 +39,7 @@ def index(request: HttpRequest, run_id: str) -> HttpResponse:
         "overview": overview,
         "record_mb": whatif.RECORD_MB,
         "servers": servers,
-        "graph": overlay.picture(run.configuration["topology"], servers),
+        "graph": overlay.of_run(run.configuration, servers),
         "families": [(name, title, replay.overview.families[name]) for name, title in replay.titles.items()]
         if replay
         else [],
@@ -61,6 +61,7 @@ def _document(replay: Replay, servers: ServerNames) -> dict[str, object]:
     """For ``static/js/replay.js``."""
     named = {index: servers.in_text(index) for index, _ in servers.all} if servers.has_roles else {}
     others = {"messages": replay.rows, "page_size": replay.page_size, "begins": replay.begins, "servers": named}
+    others["opens"] = replay.opens
     return {**asdict(replay.overview), **others}
 
 

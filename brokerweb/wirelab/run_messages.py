@@ -14,7 +14,7 @@ from brokerweb.experiments.models import Run
 from brokerweb.kit.errors import NotPossible
 from brokerweb.retention.services import removed_sentence
 from brokerweb.wirelab import recorded
-from brokerweb.wirelab.lab import Lab
+from brokerweb.wirelab.lab import OPENING, Lab
 from brokerweb.wirelab.services import visible
 from overlay.core.addresses import Address, format_address
 from overlay.journal.recording import What, recordings_in
@@ -59,6 +59,9 @@ class Replay:
     """The most rows of an answer."""
     begins: bool = False
     """Whether the text of a row is how the datagram begins, not what it says."""
+    opens: tuple[int, int] | None = None
+    """The message that it shows first: when it was sent, µs, and its place among those sent then; ``None``: the first
+    of all."""
 
 
 class RunMessages(ABC):
@@ -146,7 +149,7 @@ class FromRecordings(RunMessages):
             brokers={format_address(address): index for address, index in first.servers.items()},
         )
         titles = {name: title for name, (title, _) in lab.families.items()}
-        return Replay(found, titles, f"/api/runs/{run.pk}/datagrams/", 1_000)
+        return Replay(found, titles, f"/api/runs/{run.pk}/datagrams/", 1_000, opens=_opens(lab, first))
 
     def _row(self, passage: Passage, parts: Sequence[bytes], servers: Mapping[Address, int]) -> Row:
         lab, one = self._lab, passage.of
@@ -166,6 +169,17 @@ class FromRecordings(RunMessages):
             "query": None,
             "text": visible("; ".join(map(lab.summary, parts))),
         }
+
+
+def _opens(lab: Lab, first: _First) -> tuple[int, int] | None:
+    """The first message of a client that asks for something or tells something, behind registrations and sessions."""
+    place, before_us = 0, -1
+    for one, parts in first.rows:
+        place = place + 1 if one.of.at_us == before_us else 0
+        before_us = one.of.at_us
+        if one.of.source not in first.servers and lab.family_of(parts) in OPENING:
+            return before_us, place
+    return None
 
 
 class _First(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import signal
 import sys
 import time
@@ -31,6 +30,7 @@ from overlay.experiment.sweeps import configuration_hash
 from overlay.journal.journal import read_journal
 from overlay.programs.arguments import OneLineParser
 from overlay.runtime.calibrated import data_directory, services_of
+from overlay.runtime.usage import peak_memory
 from overlay.sim.engine import Outcome, Progress, SimulationFailed, journal_path, simulate
 from overlay.sim.summary import Summary, summarise
 from overlay.systems.contract import System
@@ -176,7 +176,6 @@ class _Shown:
 def _found(
     outcome: Outcome, summary: Summary, services: ServiceModel | None, computed_s: float, wall_s: float
 ) -> dict[str, Any]:
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "engine": SIMULATED,
         "service_times": _origin(services) if services else "none",
@@ -185,7 +184,7 @@ def _found(
         **asdict(outcome),
         "computed_s": round(computed_s, 3),
         "wall_s": round(wall_s, 3),
-        "peak_rss_mib": round(largest / 2**20),
+        "peak_rss_mib": round(peak_memory() / 2**20),
         "events_per_s": round(outcome.events / computed_s) if computed_s else None,
     }
 
@@ -220,13 +219,20 @@ def _of_clients(found: Mapping[str, Any], system: System) -> Iterable[tuple[str,
     """What the clients of a run met: its requests, and those measures of its system that say more and have values; or
     all measures of a system without requests."""
     if not system.asking_roles:
-        return _rows(system.measure_names)
+        return _rows(found, system.measure_names)
     own = [name for name, value in found["measures"].items() if value is not None and name not in found]
-    return *(_REQUESTS if found["requests"] or not own else ()), *_rows(own)
+    return *(_REQUESTS if found["requests"] or not own else ()), *_rows(found, own)
 
 
-def _rows(measures: Iterable[str]) -> Iterator[tuple[str, str]]:
-    return ((name, f"{{measures[{name}]:,.10g}}") for name in measures)
+def _rows(found: Mapping[str, Any], measures: Iterable[str]) -> Iterator[tuple[str, str]]:
+    return ((name, _plain(found["measures"].get(name))) for name in measures)
+
+
+def _plain(value: float | None) -> str:
+    """A whole number, or four significant figures; ``--json`` has all."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value == round(value) or abs(value) >= 1_000 else f"{value:.4g}"
 
 
 def _lines(found: Mapping[str, Any], system: System) -> str:

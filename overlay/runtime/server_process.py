@@ -50,8 +50,8 @@ SECRET_BYTES = 32
 HAND_OVER_NS = 15 * SECOND
 """Maximum; shorter than ``fleet.DRAIN_GRACE`` by more than a leave."""
 GIVING_STEP_NS = 20 * MILLISECOND
-HANDED_OVER = "handed over"
-"""The beginning of the last words of a server that was drained."""
+HANDED_OVER, DRAINED = "handed over", "drained"
+"""The beginnings of the last words of a server that was drained; the second where its system hands nothing over."""
 
 
 def plain_shaper(_: Address, shape: LinkShape, chance: Chance) -> Shaper:
@@ -277,8 +277,11 @@ class ServerProcess:
         self._leave()
         self._give_until(until)
         left, given, lost = system.entries_to_give(server)
+        words = f"{HANDED_OVER} {given:,} entries; {left + lost:,} were lost with it"
+        if type(system).hand_over is System.hand_over:
+            words = DRAINED
         with suppress(OSError):
-            os.write(2, f"{HANDED_OVER} {given:,} entries; {left + lost:,} were lost with it\n".encode())
+            os.write(2, f"{words}\n".encode())
 
     def _give_until(self, until: int) -> None:
         driver = self._driver

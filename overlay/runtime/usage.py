@@ -6,6 +6,7 @@ import os
 import resource
 import socket
 import struct
+import sys
 from pathlib import Path
 
 _SO_MEMINFO = 55  # linux/socket.h; Python has no name for it
@@ -24,6 +25,19 @@ def memory() -> tuple[int, int, int]:
         return sizes_in(os.read(fd, 4096))
     finally:
         os.close(fd)
+
+
+def peak_memory() -> int:
+    """The largest RSS of this program, in bytes.
+
+    Not ``ru_maxrss``, where Linux keeps what the process had before it became this program: a small one that a large
+    one starts would have the large one's.
+    """
+    try:
+        lines = Path("/proc/self/status").read_bytes().splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(b"VmHWM:"))
 
 
 def sizes_in(rollup: bytes) -> tuple[int, int, int]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -264,6 +264,14 @@ class System(ABC):
     def roles(self, setup: Setup) -> Sequence[Role]:
         """Its servers: the roles of ``role_names`` that this setup has, in that order. The first servers are the nodes
         of ``setup.graph``, in its order."""
+
+    def kinds(self, setup: Setup) -> Mapping[int, str]:
+        """Servers that differ from others of their role, by index, with one word for it (*mobile*); for drawings."""
+        return {}
+
+    def resting_links(self, setup: Setup) -> Collection[tuple[int, int]]:
+        """Links of the topology that no server uses at the start, the lower index first; for drawings."""
+        return ()
 
     @abstractmethod
     def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[Plan]]:

@@ -14,7 +14,6 @@ from math import isfinite
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
-import networkx as nx
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
@@ -87,6 +86,8 @@ def to_json(graph: Graph) -> dict[str, Any]:
 
 def to_graphml(graph: Graph) -> str:
     """GraphML, ending in a newline."""
+    import networkx as nx
+
     whole: nx.Graph[int] = nx.Graph()
     whole.add_nodes_from((i, _node_fields(graph, i)) for i in range(graph.brokers))
     whole.add_edges_from((link.a, link.b, _edge_fields(link)) for link in graph.links)

@@ -3,6 +3,9 @@
 A kind is a row of ``KINDS``: its title, its parameters as settings, and a function that draws links. To add
 one, define its parameters (in ``params``) and its function, and add the row. Forms, the API and the documentation
 are generated from it.
+
+NetworkX is imported where something is drawn, here and in the modules around: most processes never draw, and it takes a
+tenth of their start.
 """
 
 from __future__ import annotations
@@ -12,8 +15,6 @@ from dataclasses import dataclass, field, replace
 from math import ceil, dist, sqrt
 from random import Random
 from typing import Any, cast
-
-import networkx as nx
 
 from overlay.core.chance import derive_seed
 from overlay.core.errors import InvalidSetting, shown
@@ -52,22 +53,32 @@ def _central(brokers: int, params: NoParams, random: Random) -> Drawn:
 
 
 def _ring(brokers: int, params: Params, random: Random) -> Drawn:
+    import networkx as nx
+
     return list(nx.cycle_graph(brokers).edges), layout.circle(brokers)
 
 
 def _full_mesh(brokers: int, params: Params, random: Random) -> Drawn:
+    import networkx as nx
+
     return list(nx.complete_graph(brokers).edges), layout.circle(brokers)
 
 
 def _star(brokers: int, params: Params, random: Random) -> Drawn:
+    import networkx as nx
+
     return list(nx.star_graph(brokers - 1).edges), layout.hub(brokers)
 
 
 def _line(brokers: int, params: Params, random: Random) -> Drawn:
+    import networkx as nx
+
     return list(nx.path_graph(brokers).edges), [(i / (brokers - 1), 0.5) for i in range(brokers)]
 
 
 def _grid(brokers: int, params: GridParams, random: Random) -> Drawn:
+    import networkx as nx
+
     columns = min(params.columns or ceil(sqrt(brokers)), brokers)
     whole = nx.grid_2d_graph(ceil(brokers / columns), columns)
     edges = [(a * columns + b, c * columns + d) for (a, b), (c, d) in whole.edges]
@@ -75,6 +86,8 @@ def _grid(brokers: int, params: GridParams, random: Random) -> Drawn:
 
 
 def _random_regular(brokers: int, params: RegularParams, random: Random) -> Drawn:
+    import networkx as nx
+
     degree = params.degree
     if degree >= brokers or degree * brokers % 2:
         raise InvalidSetting(
@@ -90,12 +103,16 @@ def _random_regular(brokers: int, params: RegularParams, random: Random) -> Draw
 
 
 def _barabasi_albert(brokers: int, params: PreferentialParams, random: Random) -> Drawn:
+    import networkx as nx
+
     if params.links_per_broker >= brokers:
         raise InvalidSetting("links_per_broker", f"must be below the number of brokers, {brokers}")
     return list(nx.barabasi_albert_graph(brokers, params.links_per_broker, seed=random).edges), None
 
 
 def _watts_strogatz(brokers: int, params: SmallWorldParams, random: Random) -> Drawn:
+    import networkx as nx
+
     if params.nearest % 2 or params.nearest >= brokers:
         raise InvalidSetting("nearest", f"must be even and below the number of brokers, {brokers}")
     try:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from math import cos, pi, sin
 from typing import Any
 
-import networkx as nx
-
 from overlay.topologies.graph import Position
 
 
@@ -30,6 +28,8 @@ def rows(brokers: int, columns: int) -> list[Position]:
 
 def spring(brokers: int, edges: Iterable[tuple[int, int]], seed: int) -> list[Position]:
     """A spring layout, which attracts neighbours and repels others: Fruchterman-Reingold or ForceAtlas2."""
+    import networkx as nx
+
     graph = nx.empty_graph(brokers)
     graph.add_edges_from(edges)
     places: Mapping[int, Any]

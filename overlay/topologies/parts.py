@@ -6,7 +6,7 @@ A disconnected topology can be launched, after a warning. Links that lose every 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,10 +37,10 @@ def of_graph(graph: Graph) -> Parts | None:
     return _parts(graph.brokers, ((link.a, link.b, link.loss) for link in graph.links))
 
 
-def of_document(document: Mapping[str, Any]) -> Parts | None:
-    """The same for a topology in a configuration (``services.document``)."""
+def of_document(document: Mapping[str, Any], removed: Collection[int] = ()) -> Parts | None:
+    """The same for a topology in a configuration (``services.document``), without the brokers that were removed."""
     links = document["links"]
-    return _parts(document["brokers"], ((link["a"], link["b"], link.get("loss", 0.0)) for link in links))
+    return _parts(document["brokers"], ((link["a"], link["b"], link.get("loss", 0.0)) for link in links), removed)
 
 
 def sentence(graph: Graph) -> str:
@@ -66,16 +66,16 @@ def before_launch(documents: Iterable[Mapping[str, Any]]) -> str:
     return f"{said}: {MEANING}. Link the components first, unless the runs are meant to show this"
 
 
-def at_work(document: Mapping[str, Any]) -> str:
+def at_work(document: Mapping[str, Any], removed: Collection[int] = ()) -> str:
     """The same for a launched topology, shown next to its brokers."""
-    found = of_document(document)
+    found = of_document(document, removed)
     if found is None:
         return ""
     said = f"The overlay has {_described(found, document.get('names'))}: {MEANING}."
     return f"{said} Link the components in the topology and launch it again, unless the run is meant to show this."
 
 
-def _parts(brokers: int, links: Iterable[Ends]) -> Parts | None:
+def _parts(brokers: int, links: Iterable[Ends], removed: Collection[int] = ()) -> Parts | None:
     root, linked, lossy = list(range(brokers)), set[int](), []
     for a, b, loss in links:
         if not (0 <= a < brokers and 0 <= b < brokers):
@@ -85,10 +85,11 @@ def _parts(brokers: int, links: Iterable[Ends]) -> Parts | None:
             lossy.append((a, b))
         else:
             root[_find(root, a)] = _find(root, b)
-    sizes = Counter(_find(root, broker) for broker in range(brokers))
+    there = [broker for broker in range(brokers) if broker not in removed]
+    sizes = Counter(_find(root, broker) for broker in there)
     if len(sizes) < 2:
         return None
-    alone = tuple(broker for broker in range(brokers) if broker not in linked)
+    alone = tuple(broker for broker in there if broker not in linked)
     deaf = any(_find(root, a) != _find(root, b) for a, b in lossy)
     return Parts(tuple(sorted(sizes.values(), reverse=True)), alone, deaf)
 

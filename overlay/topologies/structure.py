@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
-
 from overlay.topologies.graph import Graph
 
 NAMED = 12
@@ -20,6 +18,8 @@ def structure(graph: Graph, components: int) -> dict[str, Any]:
     ``bridges``: links whose removal disconnects the network; ``bridge_ends``: the first of them.
     ``clustering``: the share of pairs of a broker's neighbours that are linked, averaged over brokers, 0..1.
     """
+    import networkx as nx
+
     whole: nx.Graph[int] = nx.empty_graph(graph.brokers)
     whole.add_edges_from(link.ends for link in graph.links)
     cycles = len(graph.links) - graph.brokers + components

@@ -30,8 +30,6 @@ from collections.abc import Sequence
 from math import dist, exp
 from random import Random
 
-import networkx as nx
-
 from overlay.core.errors import InvalidSetting
 from overlay.topologies.graph import Position
 
@@ -49,6 +47,8 @@ SWAPS_PER_LINK = 20
 
 def independent(brokers: int, link_probability: float, decay: float, random: Random) -> Drawn:
     """Waxman's graph, redrawn with new positions until connected. Raises ``InvalidSetting`` after too many attempts."""
+    import networkx as nx
+
     attempts = max(5, min(1000, DRAWN_PAIRS // (brokers * brokers)))
     for _ in range(attempts):
         graph = nx.waxman_graph(brokers, beta=link_probability, alpha=decay, seed=random)

@@ -8,7 +8,8 @@ import { lookOf } from "./looks.js";
 const BY_METRIC = { rss_bytes: "ink-soft", pss_bytes: "state-violet", uss_bytes: "state-blue", over_idle_bytes: "state-amber" };
 const FORMATS = { "µs": us, ms: (value) => us(value * 1000), kB: (value) => size(value * 1000), bytes: size, "%": (value) => `${sig3(value)}\u202f%`, "/s": (value) => `${sig3(value)}/s` };
 export const format = (axis) => FORMATS[axis.unit] || ((value) => `${sig3(value)}${axis.unit ? "\u202f" + axis.unit : ""}`);
-const SAID_BY_VALUES = ["µs", "ms", "kB", "bytes", "/s"];
+const SAID_BY_VALUES = ["µs", "ms", "kB", "bytes", "%", "/s"];
+const ticks = (axis) => (SAID_BY_VALUES.includes(axis.unit) ? format(axis) : sig3); // a unit stands at the values or in the title
 export const axisTitle = (axis) => (axis.unit && !SAID_BY_VALUES.includes(axis.unit) ? `${axis.label}, ${axis.unit}` : axis.label);
 
 // The hue is that of the topology or strategy; metrics on one chart differ by their line. Series without a hue of their
@@ -150,7 +151,8 @@ function haveRoom(categories, width) {
   return categories.every((name) => name.length <= LINES * letters && name.split(" ").every((word) => word.length <= letters));
 }
 
-const areNumbered = (chart, width) => !chart.told && (chart.x.categories.length > NAMED_UNDER_AXIS || !haveRoom(chart.x.categories, width));
+const areNamed = (chart) => chart.told || chart.x.named;
+const areNumbered = (chart, width) => !areNamed(chart) && (chart.x.categories.length > NAMED_UNDER_AXIS || !haveRoom(chart.x.categories, width));
 
 function valuesOf(x, text, width) {
   const label = { ...text, customValues: x.categories.map((_, at) => at), hideOverlap: x.categories.length > NAMED_UNDER_AXIS, formatter: (at) => x.categories[Math.round(at)] ?? "" };
@@ -182,7 +184,7 @@ function option(chart, log, width, shown, zoomed) {
   const categories = chart.x.categories;
   const write = format(chart.y);
   const across = format(chart.x);
-  const tick = (value) => (value === 0 ? "0" : brief(write(value)));
+  const tick = (value) => (value === 0 ? "0" : brief(ticks(chart.y)(value)));
   const logs = { y: log && chart.y.log, x: log && chart.x.log };
   const limits = zoomed ? zoomedAxis(zoomed.y, logs.y) : bounds(chart, logs.y);
   const across_all = chart.series.flatMap((series) => series.points.flatMap((point) => [point.x, point.x_low, point.x_high])).filter((x) => x > 0);
@@ -200,8 +202,8 @@ function option(chart, log, width, shown, zoomed) {
     tooltip: tooltip(({ seriesName, value, data }) => `${seriesName}\n${place(data.point ? data.point.x : value[0])}\n${chart.y.label}: ${write(value[1])}${data.point ? about(data.point, write, across) : ""}`),
     xAxis: { type: logs.x ? "log" : "value", ...title(chart.x), nameLocation: "middle", nameGap: 28, ...lines(), splitLine: { show: false },
       ...(categories ? { min: -0.5, max: categories.length - 0.5,
-        ...(chart.told ? valuesOf(chart.x, text, width) : configurationsOf(chart, text, width)),
-        axisTick: { show: false }, ...(zoomed ? { min: zoomed.x[0], max: zoomed.x[1] } : {}) } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(across(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero && sides.min === undefined ? { min: 0 } : {}) }) },
+        ...(areNamed(chart) ? valuesOf(chart.x, text, width) : configurationsOf(chart, text, width)),
+        axisTick: { show: false }, ...(zoomed ? { min: zoomed.x[0], max: zoomed.x[1] } : {}) } : { ...sides, axisLabel: { ...text, hideOverlap: true, ...sides.axisLabel, ...(chart.x.unit ? { formatter: (value) => brief(ticks(chart.x)(value)) } : {}) }, scale: !chart.x.zero, ...(chart.x.zero && sides.min === undefined ? { min: 0 } : {}) }) },
     yAxis: { type: logs.y ? "log" : "value", ...title(chart.y), nameTextStyle: { ...text, align: "left" }, nameLocation: "end", ...lines(), ...limits, axisLabel: { ...text, ...limits.axisLabel, formatter: tick } },
     series: [...(isCrowd ? together(chart, shown.filter(joins)) : []),
       ...shown.filter((series) => !(isCrowd && joins(series))).flatMap((series) => drawn(chart, series, limits, at(series), dodged.cap))],

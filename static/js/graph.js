@@ -8,6 +8,7 @@ const STATE_LINES = { starting: "dotted", restarting: "dotted", failed: "double"
 
 const EDGE = 28; // padding in pixels
 const FARTHEST = 0.01, NEAREST = 4, LARGEST = 1.6; // zoom limits, and maximum scale of a few brokers
+const LETTERS = 11, FEW = 12; // label size in pixels; brokers whose labels have room at that size on any screen
 const READABLE = 9; // pixels: minimum height of broker labels
 const CLOSE = 1.2; // zoom when going to a broker
 
@@ -19,15 +20,17 @@ function mix(from, to, share) {
   return `rgb(${a.map((value, i) => Math.round(value + (b[i] - value) * share)).join(",")})`;
 }
 
-function sheet(many) {
+// size: of labels, in the graph's units.
+function sheet(many, size) {
   const plain = colour("surface");
   return [
     { selector: "node", style: {
       width: "data(size)", height: "data(size)", "background-color": "data(fill)", "border-width": 3, "border-color": "data(ring)", "border-style": "data(line)",
-      label: "data(label)", "font-size": 11, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
+      label: "data(label)", "font-size": size, "min-zoomed-font-size": many ? READABLE : 0, color: colour("ink"), "text-valign": "bottom", "text-margin-y": 3,
       "text-background-color": colour("surface-sunk"), "text-background-opacity": 0.8 } },
     { selector: "node[shape]", style: { shape: "data(shape)" } },
     { selector: "edge", style: { width: many ? 0.7 : 1.6, "line-color": colour("edge-strong"), "curve-style": "straight", opacity: many ? 0.5 : 0.8 } },
+    { selector: "edge.resting", style: { "line-style": "dashed", "line-dash-pattern": [4, 4], opacity: 0.6 } },
     // Differences of two versions: added, removed, changed.
     { selector: ".added", style: { "line-color": colour("state-green"), "border-color": colour("state-green"), opacity: 1 } },
     { selector: ".removed", style: { "line-color": colour("state-red"), "border-color": colour("state-red"), "line-style": "dashed", opacity: 1 } },
@@ -60,7 +63,7 @@ export class Graph {
       userZoomingEnabled: matchMedia("(pointer: coarse)").matches, userPanningEnabled: false,
       elements: [
         ...nodes.map((node, at) => ({ group: "nodes", classes: node.change || "", data: { id: `n${node.index}`, index: node.index, label: node.name || String(node.index), title: node.title, ...(node.shape ? { shape: node.shape } : {}) }, position: place(node, at, nodes.length) })),
-        ...links.map((link, at) => ({ group: "edges", classes: link.change || "", data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
+        ...links.map((link, at) => ({ group: "edges", classes: link.change || (link.rests ? "resting" : ""), data: { id: `e${at}`, source: `n${link.a}`, target: `n${link.b}` } })),
       ],
     });
     this.stretch();
@@ -75,7 +78,7 @@ export class Graph {
     const paint = () => this.paint();
     document.addEventListener("themechange", paint);
     const watcher = new ResizeObserver(() => {
-      if (this.element.isConnected) { this.cy.resize(); if (this.isWhole) this.fit(); return; }
+      if (this.element.isConnected) { this.cy.resize(); if (this.isWhole) { this.fit(); this.paint(); } return; }
       watcher.disconnect();
       document.removeEventListener("themechange", paint);
       this.cy.destroy();
@@ -149,7 +152,8 @@ export class Graph {
   // Rebuilds the style sheet when colours or sizes of the page change, not with every update.
   paint() {
     this.dress();
-    this.cy.style([...sheet(this.many), ...this.more()]);
+    const isScaled = this.cy.nodes().length <= FEW;
+    this.cy.style([...sheet(this.many, isScaled ? LETTERS / Math.min(1, this.cy.zoom()) : LETTERS), ...this.more()]);
   }
 
   dress() {

@@ -307,5 +307,6 @@ paceChoice.value = state.pace;
 by("families").querySelectorAll("input").forEach((input) => { input.checked = !hidden.has(input.value); });
 showSpeed();
 const from = asked.get("t") === null ? undefined : Number(asked.get("t")) * 1e6;
-await followQuery(asked.get("query") || "", Number.isFinite(from) ? Math.round(from) : undefined, Number(asked.get("n") ?? Infinity));
+const [opens, nth] = from === undefined && !asked.get("query") && data.opens || [Number.isFinite(from) ? Math.round(from) : undefined, Number(asked.get("n") ?? Infinity)];
+await followQuery(asked.get("query") || "", opens, nth);
 [slider, playButton, by("step"), by("back")].forEach((control) => { control.disabled = false; }); // enabled now that listeners exist

@@ -44,7 +44,6 @@ export class RunOverlay extends Graph {
 
   more() {
     return [
-      { selector: "edge.resting", style: { "line-style": "dashed", "line-dash-pattern": [4, 4], opacity: 0.45 } },
       { selector: "edge[thick]", style: { width: "data(thick)", "line-color": colour("edge-strong"), opacity: 0.75 } },
       { selector: "node:selected", style: { "outline-width": 4, "outline-offset": 3 } },
     ];

@@ -9,7 +9,7 @@ const NARROWEST = 76, WIDEST = 280, STEP = 20, LEAST = 280, MOST = 1400, LABEL =
 const LETTER = 7.4; // of a lane's name, about
 const FONT = "system-ui, sans-serif";
 const WORDS = { repeat: "push again", ack: "ACK", failed: "FAILED", progress: "PROGRESS", done: "DONE" }; // others are words
-const DASHES = { lookahead: "2 3", answer: "6 4", SUBTABLE: "2 3", OFFER: "2 3", refusal: "6 4", repeat: "2 3", ack: "6 4", failed: "6 4", progress: "6 4", done: "6 4" };
+const DASHES = { lookahead: "2 3", answer: "6 4", ANSWER: "6 4", SUBTABLE: "2 3", OFFER: "2 3", refusal: "6 4", repeat: "2 3", ack: "6 4", failed: "6 4", progress: "6 4", done: "6 4" };
 const REFUSALS = new Set(["refusal", "failed"]);
 const PRECISE_MS = 4;
 

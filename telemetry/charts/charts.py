@@ -4,7 +4,7 @@
 
     {id, title, x: AXIS, y: AXIS, series: [SERIES], notes: [sentence], remark?: sentence, band?: words}
 
-    AXIS    {label, unit, log, zero, categories?}
+    AXIS    {label, unit, log, zero, categories?, named?}
     SERIES  {name, role, topology, metric, line, points: [POINT]}
     POINT   {x, y, low, high, n, replicates, note?, x_low?, x_high?}
 
@@ -12,7 +12,7 @@ What is drawn from it:
 
 - **Axes.** ``label`` says what, ``unit`` of what: µs, ms, bytes, kB, % and /s are written at the values (1.2 ms), any
   other behind the label. ``log`` is a logarithmic axis, which a reader can turn linear; ``zero`` an axis that shows 0.
-  With ``categories`` x is a place in that list.
+  With ``categories`` x is a place in that list; with ``named`` as well, many are named under the axis, not numbered.
 - **Series.** ``role`` is ``measured``, ``shaped`` (measured over links with an added delay, jitter or loss),
   ``simulated`` (in virtual time; hollow marks) or ``published`` (black diamonds, dashed); the legend says all but
   the first.

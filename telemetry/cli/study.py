@@ -35,7 +35,9 @@ def add_flags(command: ArgumentParser) -> None:
         "--scale", choices=SCALES, default=QUICK, help="minutes, or the paper's whole (default: quick)"
     )
     command.add_argument("--out", type=Path, help="directory of runs and lake (default: studies/ID/SCALE below --var)")
-    command.add_argument("--json", action="store_true", help="for machines")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="for machines")
+    form.add_argument("--markdown", action="store_true", help="as a section of a page of results")
 
 
 def make(given: Namespace, say: Say) -> tuple[str, int]:
@@ -54,7 +56,9 @@ def make(given: Namespace, say: Say) -> tuple[str, int]:
         return "", STOPPED
     result = judging.judge(study, given.scale, found.rows, found.configurations)
     digest = telling.digest_of(found.digests)
-    return json.dumps(telling.document(result, digest)) if given.json else telling.text(result, digest), found.code
+    if given.json:
+        return json.dumps(telling.document(result, digest)), found.code
+    return (telling.markdown if given.markdown else telling.text)(result, digest), found.code
 
 
 class _Found(NamedTuple):

@@ -22,7 +22,7 @@ from telemetry.systems.contract import Telemetry, Wording
 
 TOGETHER_S = 1.0
 """Equal events within this time of the first one are combined."""
-HANDED_OVER = "handed over"
+HANDED_OVER, DRAINED = "handed over", "drained"
 """The first words of a server that was drained, in ``overlay.runtime.server_process``."""
 NAMED = 3
 """Up to this many processes are named, more are counted."""
@@ -174,7 +174,7 @@ def kind_of(name: str, detail: Mapping[str, Any]) -> str:
     if name == "process_started":
         return "restarted" if detail.get("after") else "started"
     if name == "process_ended":
-        is_meant = reason in ("", WELL, CRASHED) or reason.startswith((RESTARTED, HANDED_OVER))
+        is_meant = reason in ("", WELL, CRASHED) or reason.startswith((RESTARTED, HANDED_OVER, DRAINED))
         return "ended" if is_meant else "killed" if reason.startswith("killed") else "broke"
     return name
 

@@ -1,6 +1,7 @@
 """Progress of a report's process for its parent: lines with a prefix, which distinguishes them from Java's output.
 
-Counterparts: ``telemetry.__main__`` writes them to standard error; ``brokerweb.reports.job`` reads them from its log.
+Counterparts: ``telemetry.cli.commands`` writes them to standard error; ``brokerweb.reports.job`` reads them from
+its log.
 """
 
 from __future__ import annotations

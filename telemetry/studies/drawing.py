@@ -20,7 +20,7 @@ def charts(result: Result) -> list[Chart]:
 def _chart(result: Result, drawn: Drawn) -> Chart:
     plot, names = drawn.plot, list(dict.fromkeys(name for name, _ in drawn.values))
     categories = list(dict.fromkeys(x for _, x in drawn.values if isinstance(x, str)))
-    axes = {**plot.x, "categories": categories} if categories else plot.x
+    axes = {**plot.x, "categories": categories, "named": True} if categories else plot.x
     lines: list[dict[str, Any]] = []
     for name in names:
         values = {x: value for (one, x), value in drawn.values.items() if one == name}

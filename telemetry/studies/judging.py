@@ -95,7 +95,7 @@ def _judged(claim: Claim, seeds: Sequence[Rows], published: Rows) -> Judged:
         Value(
             f"{claim.id}/{_slug(name)}" if len(figures) > 1 or len(said) > 1 else claim.id,
             name,
-            claim.unit,
+            claim.unit_of(name),
             figures.get(name, NOTHING),
             _plain(said[name]) if name in said else None,
             claim.source if name in said else None,

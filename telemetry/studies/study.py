@@ -126,6 +126,11 @@ class Claim:
     source: Source | None = None
     called: Mapping[str, Callable[[Mapping[str, Interval]], Shown]] = field(default_factory=dict)
     """Names of what ``not`` may be, such as ``reversed``, and when it is."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Of quantities whose unit is not ``unit``, by the beginnings of their names."""
+
+    def unit_of(self, quantity: str) -> str:
+        return next((unit for begin, unit in self.units.items() if quantity.startswith(begin)), self.unit)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a study came to: the document of ``--json`` and REST, and the command's table. Pure."""
+"""What a study came to: the document of ``--json`` and REST, and the command's answer as text and as Markdown. Pure."""
 
 from __future__ import annotations
 
@@ -95,6 +95,46 @@ def _interval(found: Mapping[str, Any]) -> str:
     if found["low"] is None:
         return number(found["value"])
     return f"{number(found['value'])} ({number(found['low'])} to {number(found['high'])})"
+
+
+# ---- as Markdown
+
+
+def markdown(result: Result, digest: str) -> str:
+    """A section of a page of results: what was judged, what is only shown, and the sentences."""
+    study = result.study
+    lines = [f"## {study.id}: {study.title}", "", study.question, ""]
+    lines += [f"Scale {result.scale}, {result.seeds} seeds, {WAYS[study.way]}, digest `{digest[:8]}`.", ""]
+    lines += _cells(
+        ("claim", "verdict", "values, with 95 % intervals", "published"),
+        [(one.claim.claim, f"**{one.verdict}**", _told(one.values), _published(one.values)) for one in result.judged],
+    )
+    shown = [
+        (drawn.plot.title, f"{value.name} ({value.unit})", _interval(value.found), number(value.published))
+        for drawn in result.drawn
+        for value in drawn.values.values()
+    ]
+    if shown:
+        lines += ["Shown, and not judged:", "", *_cells(("figure", "of", "value", "published"), shown)]
+    lines += [f"- {sentence}" for sentence in study.tell(result)]
+    return "\n".join(lines).rstrip()
+
+
+def _cells(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table, and an empty line."""
+    written = [head, ["---"] * len(head), *rows]
+    return [*(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in written), ""]
+
+
+def _told(values: Iterable[Value]) -> str:
+    return "; ".join(f"{value.name}: {_interval(value.found)} {value.unit}" for value in values)
+
+
+def _published(values: Iterable[Value]) -> str:
+    return "; ".join(number(value.published) for value in values if value.published is not None) or "–"
+
+
+# ---- numbers
 
 
 def number(value: float | None) -> str:

@@ -33,9 +33,11 @@ def by_process(ticks: Iterable[Tick]) -> dict[str, list[Tick]]:
 class Servers:
     """The servers of a run by the names of their processes, and their indices."""
 
-    def __init__(self, system: System, names: Sequence[str] = ()) -> None:
+    def __init__(self, system: System, names: Sequence[str] = (), kinds: Mapping[int, str] | None = None) -> None:
         """In a system with one role, a name that is not in ``names`` has its own number as its index."""
         self.system = system
+        self.kinds = kinds or {}
+        """As ``System.kinds``."""
         self._names = names
         self._index = {name: index for index, name in enumerate(names)}
 
@@ -47,7 +49,7 @@ class Servers:
             setup = system.setup(manifest["settings"], workload, graph_of(topology))
         except (KeyError, TypeError, InvalidSetting):
             return cls(system)
-        return cls(system, server_names(system.roles(setup)))
+        return cls(system, server_names(system.roles(setup)), system.kinds(setup))
 
     def index(self, process: str) -> int | None:
         """``None`` for another kind of process."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_context
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from overlay.runtime.lifeline import die_with_parent
@@ -28,16 +31,22 @@ def in_processes(batch: Batch, processes: int | None = None) -> None:
 
 
 def _carry_out(batch: Batch, runs: list[str], count: int) -> None:
-    context = get_context("spawn")  # without the state of this process, especially its threads
-    with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(os.getpid(),)) as pool:
+    with ProcessPoolExecutor(count, _context(), initializer=_begin, initargs=(os.getpid(),)) as pool:
         for ended in as_completed([pool.submit(_perform, str(batch.directory), run) for run in runs]):
             ended.result()
 
 
+def _context() -> BaseContext:
+    """Forks share what is imported, which takes more than a second of each processor; threads would not survive it."""
+    forks = sys.platform == "linux" and threading.active_count() == 1
+    return get_context("fork" if forks else "spawn")
+
+
 def _begin(parent: int) -> None:
-    """Initialise a process of the pool: it ends with ``parent``, which handles Ctrl-C."""
+    """Initialise a process of the pool: it ends with ``parent``, which handles Ctrl-C and SIGTERM."""
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _perform(directory: str, run: str) -> None:

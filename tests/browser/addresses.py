@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from html import unescape
 from typing import Any
 
@@ -92,6 +93,7 @@ def _look_up(browser: Client, name: str, address: str, found: Found) -> list[str
     return [unescape(lead) for lead in LEADS.findall(text)]
 
 
+@cache
 def _match(address: str) -> ResolverMatch | None:
     """Its place in the URLconf; nothing for REST, the admin, files, and what has no name."""
     if address.startswith(NOT_OURS):

@@ -71,7 +71,7 @@ def test_a_radio_is_cut_and_a_subscription_is_tried_and_made(page: Page, stack: 
     expect(page.locator("#result")).to_have_text("1 of 2 recent notifications in these scopes satisfy it")
     expect(page.locator("#rows tbody tr").last).to_contain_text("temperature is 19")
     page.get_by_label("The same as text").fill("not occupied = true")
-    expect(page.locator("#warnings")).to_contain_text("also holds where there is no occupied")
+    expect(page.locator("#warnings")).to_contain_text("also holds where there is no “occupied”")
     expect(page.get_by_label("Parameter")).to_have_value("occupied")
     page.get_by_label("The same as text").fill("temperature >")
     expect(page.locator("#expression-wrong")).to_be_visible()

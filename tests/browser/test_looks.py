@@ -80,6 +80,21 @@ def test_a_logarithmic_axis_ends_near_its_values_and_names_them_along_x_as_well(
 
 
 @pytest.mark.parametrize("page", [WIDE], indirect=True)
+def test_many_categories_with_names_of_their_own_are_not_numbered_and_a_unit_is_written_once(
+    page: Page, shown: Shown
+) -> None:
+    page.goto(shown.url + shown.addresses["experiment"])
+    page.wait_for_selector("[data-experiment-chart] [data-plot] svg path", state="attached")
+    names = [f"on a graph of {number} brokers" for number in range(12)]
+    line = series("tree", "simulated", "tree", [point(x, 2 + x) for x in range(12)])
+    x, y = axis("Topology", categories=names, named=True), axis("Time", "s", zero=True)
+    page.evaluate(DRAW.replace("told: true", "told: false"), chart("named", "", x, y, [line]))
+    texts = page.locator("[data-experiment-chart] [data-plot] svg text").all_text_contents()
+    assert any(text.startswith("on a graph") for text in texts)
+    assert "Time, s" in texts and not [text for text in texts if re.search(r"\d\s?s$|number in", text)]
+
+
+@pytest.mark.parametrize("page", [WIDE], indirect=True)
 def test_both_ends_of_a_logarithmic_axis_are_ticks_where_there_is_room(page: Page, shown: Shown) -> None:
     page.goto(shown.url)
     ask = "(ends) => import('/static/js/echart.js').then(({ decades }) => decades(...ends).axisLabel.customValues)"

@@ -55,6 +55,15 @@ def test_a_run_is_replayed_and_its_address_leads_back_to_the_same_message(page: 
     assert float(asked(page)["speed"]) > 1
 
 
+def test_a_replay_opens_at_the_first_message_of_a_client(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["federation-replay"])
+    told = page.locator("#description")
+    expect(page.locator("#step")).to_be_enabled()
+    expect(told).to_contain_text(re.compile("(SUBSCRIBE|PUBLISH|QUERY).*, from a client to broker"))
+    page.keyboard.press("ArrowLeft")
+    expect(told).not_to_contain_text(re.compile("SUBSCRIBE|PUBLISH|QUERY"))
+
+
 def test_what_a_change_made_is_drawn_on_the_runs_page(page: Page, shown: Shown) -> None:
     page.goto(shown.url + shown.addresses["varied"])
     part = page.locator("#difference")

@@ -2,7 +2,6 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 
 from overlay.journal.facts import Connection, HandOver
 from overlay.systems.contextnet.measuring.trend import mann_kendall
@@ -20,6 +19,8 @@ def test_response_times_that_grow_with_the_order_of_messages_drift():
 
 @given(st.lists(st.integers(0, 10_000), min_size=12, max_size=40, unique=True))
 def test_the_probability_is_that_of_kendall(values):
+    from scipy.stats import kendalltau  # a second that only the process of this test takes
+
     expected = kendalltau(range(len(values)), values, method="asymptotic").pvalue
     assert abs(mann_kendall([float(one) for one in values]) - expected) < 0.1, "of the normal distribution, both"
 

@@ -68,6 +68,25 @@ def test_what_a_lost_session_did_not_deliver_is_told_and_sent_again():
     world.check_edges()
 
 
+def test_what_is_forwarded_in_the_step_that_ends_the_session_is_stored():
+    world = chain(2)
+    p0, c0 = world.client("p0", "b1", "climate"), world.client("c0", "b0")
+    world.run()
+    c0.subscribe("climate")
+    world.run()
+    b1 = world["b1"]
+    b1.peers.channel._sessions[b"b0"].break_off(Reason.OVERFLOW)
+    note = p0.note("climate")
+    b1.neighbours.forward("b0", note, 1, ("b1",), (), v.Priority.NORMAL)
+    assert b1.neighbours.stored == 1 and world.count("b1", "dropped_stored") == 0
+    b1.handle_timer(world.now)
+    world.drain(b1)
+    world.run(5)
+    assert c0.notified == [note.id]
+    assert world.count("b1", "sent_again") == 1
+    world.check_edges()
+
+
 def test_the_entries_of_an_unreachable_network_broker_go_at_once():
     world = chain(3, give_up_s=1.0)
     c0 = world.client("c0", "b2")

@@ -34,8 +34,10 @@ def test_the_failing_part_of_a_conjunction_is_named_with_its_value():
 def test_what_holds_is_said_too_also_under_a_negation():
     assert said("not temperature > 25 or humidity exists") == (
         True,
-        [("temperature > 25", False, "temperature is 21.5")],
+        [("not temperature > 25", True, "temperature is 21.5")],
     )
+    assert said("not temperature > 20") == (False, [("not temperature > 20", False, "temperature is 21.5")])
+    assert said("not (not temperature > 20)") == (True, [("temperature > 20", True, "temperature is 21.5")])
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_what_holds_is_said_too_also_under_a_negation():
     [
         (
             "not x > 3",
-            ["not x > 3 also holds where there is no x. If that is not meant, write: x exists and not x > 3"],
+            ["“not x > 3” also holds where there is no “x”. If that is not meant, write: x exists and not x > 3"],
         ),
         ("x exists and not x > 3", []),
         ("not entity.id = r17", []),

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from overlay.programs.federation.client import (
     ProviderClient,
     Refused,
     at_broker,
+    by_multicast,
     by_service,
 )
 from overlay.programs.federation.text import show
@@ -232,6 +234,19 @@ def test_the_registration_service_names_its_brokers(servers, capsys):
     a_broker = format_address(servers[0])
     assert commands.main("brokers", [a_broker, "--deadline", "0.3"]) == running.UNANSWERED
     assert f"The registration service at {a_broker} did not answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("interface", "says"), [("", "on the interface 127.0.0.1"), ("127.0.0.1", "multicast answer.$")]
+)
+def test_who_finds_no_broker_by_multicast_is_told_which_networks_answer(interface, says):
+    async def story():
+        terms = replace(by_multicast(), group=(("239.255.77.2", 9),))
+        async with ConsumerClient(terms, "ear", within_s=0.1, interface=interface):
+            pass
+
+    with pytest.raises(NoAnswer, match=f"239.255.77.2:9 did not answer within 0.1 s.*{says}"):
+        asyncio.run(story())
 
 
 def test_an_expression_is_tried_without_a_network(tmp_path, capsys):

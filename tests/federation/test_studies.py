@@ -137,6 +137,15 @@ def test_fig_11_is_the_shape_only_where_three_are_never_faster() -> None:
     assert (found["fig-11-7"], found["D"]) == (SHAPE_ONLY, NOT)
 
 
+def test_each_quantity_has_one_unit() -> None:
+    result = judged("E1.1", loaded)
+    units = {value.name.partition(" at ")[0]: value.unit for one in result.judged for value in one.values}
+    assert units["B: rise of three / rise of one"] == units["C: SD with one"] == "ratio"
+    assert units["C: SD of three − of one"] == units["A: one broker, 60 − 10"] == "ms"
+    assert (units["(hits − 1) / subscriptions"], units["unsatisfied queries"]) == ("share", "queries")
+    assert not [unit for unit in units.values() if " or " in unit]
+
+
 def test_an_unsatisfied_query_leaves_fig_11_open_and_is_counted() -> None:
     result = judged(
         "E1.1", lambda row, by: {**loaded(row, by), "unsatisfied": float(row.topology == "line" and by == 1)}
@@ -192,6 +201,9 @@ def test_fig_12_is_reproduced_or_its_shape_if_long_links_only_shift_it() -> None
     assert set(words("E1.2", lambda row, by: overlapping(row, by, 40.0)).values()) == {SHAPE_ONLY}
     (said, *_) = WAN_STUDY.tell(judged("E1.2", lambda row, by: overlapping(row, by, 40.0)))
     assert "differ by up to 40.0 ms, 0.80 of the quartile distance of 50.0 ms" in said
+    drawn = judged("E1.2", overlapping).drawn[0]
+    assert {place for _, place in drawn.values} >= {1.0, 50.0, 99.0}, "quantiles are numbers along the axis"
+    assert "T_S, LAN, 1 ms, 50 % quantile" in {value.name for value in drawn.values.values()}
 
 
 # ---- E1.3

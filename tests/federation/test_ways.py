@@ -10,6 +10,7 @@ from overlay.systems.federation.measuring.records import Facts
 from telemetry.collect import collect
 from telemetry.lake.runs import Lake, RunFiles
 from telemetry.systems.federation import messages, way_files
+from telemetry.systems.federation.ways import Records, Step, Way
 from tests.federation.recorded import fault, noted, notified, start, subscribed
 from tests.federation.test_system import CHAIN
 from tests.federation.test_system import run as ran
@@ -108,6 +109,22 @@ def test_without_tracing_there_are_the_records_of_clients(tmp_path):
     way = way_files.find(*found, rows_of(found, kind="notification")[0]["id"])
     assert (way.row["traced"], way.steps, len(way.records.deliveries) > 0) == (False, [], True)
     assert way_files.find(*found, "s-c0-1") is None
+
+
+def test_what_a_session_gave_back_did_not_arrive_and_what_was_sent_again_did():
+    def at(at_us, broker, step, peer):
+        return Step(at_us, broker, "n-p0-1", step, peer, (), "", at_us)
+
+    steps = [
+        at(1, "b0", "published", "p0"),
+        at(1, "b0", "forwarded", "b1"),
+        at(5_000_000, "b0", "returned", "b1"),
+        at(6_000_000, "b0", "sent later", "b1"),
+        at(6_001_000, "b1", "received", "b0"),
+    ]
+    way = Way(Records({"kind": "notification", "client": "p0", "number": 1}, 0, steps))
+    forwards = [(one.sent_us, one.arrived_us, one.is_lost) for one in way.messages if one.kind == "FORWARD"]
+    assert forwards == [(1, None, True), (6_000_000, 6_001_000, False)]
 
 
 # ---- QUERY

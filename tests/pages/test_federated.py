@@ -9,6 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from brokerweb.brokers.names import ServerNames
+from brokerweb.brokers.overlay import of_run
 from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.networks import services
@@ -57,6 +59,8 @@ def test_a_run_is_shown_in_its_own_words(olga: Client, operator: User) -> None:
     said = text_of(olga, f"/runs/{run.pk}/")
     assert "Federated brokers" in said
     assert "provider-3: vanishes" in said
+    panel = olga.get(f"/runs/{run.pk}/brokers/0/").content.decode()
+    assert "No reports" not in panel, "its brokers leave none in a run"
     summary = olga.get(f"/api/runs/{run.pk}/").json()["summary"]
     assert summary["federation"]["satisfied"] == summary["federation"]["subscriptions"] == 60
 
@@ -100,6 +104,46 @@ def test_a_bulk_queue_says_what_waits_for_whom_and_how_long(
     assert "all notifications Broker 1" in words
     assert "temperature &gt; 25 Broker 1" in words
     assert "And 7 more." in words
+
+
+def test_a_drawing_marks_mobile_brokers_and_says_how(olga: Client, village: Network) -> None:
+    page = olga.get(f"/networks/{village.pk}/").content.decode()
+    drawn = json.loads(re.search(r'<script id="graph-data" type="application/json">(.*?)</script>', page)[1])
+    shapes = {one["title"]: one["shape"] for one in drawn["nodes"]}
+    assert len({shapes[name] for name in ("Broker 0", "Broker 2, mobile", "Registration service 0")}) == 3
+    assert shapes["Broker 0"] == shapes["Broker 1"]
+    assert "● broker, ■ registration service, ◆ mobile broker" in page
+
+
+def test_a_drained_broker_says_that_it_left_and_how_it_returns(olga: Client, village: Network) -> None:
+    row = {**village.brokers[0], "state": "stopped", "reason": "drained"}
+    Network.objects.filter(pk=village.pk).update(members={"0": "drained"}, brokers=[row, *village.brokers[1:]])
+    said = " ".join(re.sub(r"<[^>]+>", " ", olga.get(f"/networks/{village.pk}/brokers/0/").content.decode()).split())
+    assert "This server has left the network. Return it under Change." in said
+    assert "stopped drained" in said and "Table" not in said
+
+
+def test_a_removed_broker_is_no_component_of_its_own(olga: Client, village: Network) -> None:
+    deployed = {**village.deployed, "links": village.deployed["links"][:1]}
+    Network.objects.filter(pk=village.pk).update(members={"2": "removed"}, deployed=deployed, version=1)
+    assert "components" not in text_of(olga, f"/networks/{village.pk}/")
+    Network.objects.filter(pk=village.pk).update(members={}, version=2)
+    assert "The overlay has 2 components" in text_of(olga, f"/networks/{village.pk}/")
+
+
+def test_links_that_rest_at_the_start_of_a_run_are_marked() -> None:
+    links = [{"a": a, "b": b, "delay_ms": delay} for a, b, delay in ((0, 1, 5), (2, 1, 1), (2, 0, 2))]
+    run = {
+        "system": "federation",
+        "topology": {"kind": "custom", "brokers": 3, "links": links},
+        "settings": {},
+        "workload": {},
+    }
+    drawn = of_run(run, ServerNames.of(run))
+    assert [(link["a"], link["b"]) for link in drawn["links"] if link.get("rests")] == [(0, 1)]
+    assert drawn["rests"]
+    refused = {**run, "settings": {"mobile_brokers": "first"}}
+    assert not of_run(refused, ServerNames.of(refused))["rests"], "settings that this version does not know"
 
 
 def test_a_fault_that_cannot_begin_at_a_broker_says_where_it_can(olga: Client, village: Network) -> None:

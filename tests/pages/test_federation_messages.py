@@ -130,3 +130,5 @@ def the_replay(olga: Client, run: Run) -> None:
     assert all(row["at_us"] <= row["arrived_us"] for row in between if row["arrived_us"] is not None)
     assert {row["family"] for row in rows["results"]} <= set(shown["families"])
     assert {"request", "update", "upkeep"} <= {row["family"] for row in between}
+    first = next(row for row in rows["results"] if row["sender"] is None and row["family"] in ("request", "update"))
+    assert shown["opens"][0] == first["at_us"] > shown["first_us"], "behind sessions and registrations"

@@ -103,6 +103,16 @@ def test_what_was_measured_is_judged_next_to_what_was_published(olga: Client, ju
     assert len(whole["digest"]) == 32
 
 
+def test_claims_without_runs_are_counted_and_folded(olga: Client, judged: Experiment) -> None:
+    """Of two seeds of three nothing is left."""
+    assert "not known: runs are missing" not in olga.get(f"/studies/{FOUR}/").content.decode()
+    judged.runs.filter(replicate__gt=0).update(state=RunState.CANCELLED)
+    page = olga.get(f"/studies/{FOUR}/").content.decode()
+    assert "1 claim is not known: runs are missing at the quick scale, or there is one seed only." in page
+    folded = page[page.index('<details id="unknown">') :]
+    assert 'id="four-stay"' in folded and "Claims that are not known (1)" in folded
+
+
 def test_the_experiment_leads_to_its_study_and_says_the_same(olga: Client, judged: Experiment) -> None:
     assert "study 4.7, quick" in olga.get(f"/experiments/{judged.pk}/").content.decode()
     assert olga.get(f"/experiments/{judged.pk}/claims/").url == f"/studies/{FOUR}/?experiment={judged.pk}"

@@ -21,7 +21,7 @@ from brokerweb.up import redis
 from brokerweb.up.parts import Part, house, preparations
 from overlay.deployment.fleet import Lifetime
 from overlay.runtime.logs.valkey import instance
-from telemetry.__main__ import parser as telemetry_flags
+from telemetry.cli.commands import parser as telemetry_flags
 from telemetry.spark import standalone
 from tests.postgresql import INITDB
 

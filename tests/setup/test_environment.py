@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import venv
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,14 +53,12 @@ def test_it_installs_once_and_again_when_the_lock_changes_or_it_was_interrupted(
 
 
 def test_the_client_is_used_from_where_it_is(tmp_path):
-    environment = Environment(tmp_path / "venv")
-    environment.install([])
-    environment._create()
+    venv.create(tmp_path / "venv", symlinks=True)
     root = tmp_path / "installation"
     package = root / "clients" / "python" / "src" / "waxwing" / "cli"
     package.mkdir(parents=True)
     (package / "main.py").write_text("def main():\n    print('at work')\n    return 3\n")
-    link_client(environment.python, root)
+    link_client(Environment(tmp_path / "venv").python, root)
     told = subprocess.run([tmp_path / "venv" / "bin" / "waxwing"], capture_output=True, text=True, check=False)
     assert (told.stdout, told.returncode) == ("at work\n", 3)
 

@@ -4,12 +4,12 @@ import os
 import socket
 import stat
 import subprocess
-import sys
 
 import pytest
 
 from brokerweb.secret import keep_private, tighten
 from brokerweb.up.home import Home
+from brokerweb.up.parts import preparations
 
 OTHERS = 0o077
 
@@ -31,10 +31,8 @@ def test_rows_secrets_and_the_log_in_are_private_from_their_first_moment(tmp_pat
     var = tmp_path / "var"
     environment = {**os.environ, "WAXWING_VAR": str(var)}
     environment.pop("REDIS_URL", None)
-    for command in ("migrate --no-input -v 0", "firststart"):
-        done = subprocess.run(
-            [sys.executable, "manage.py", *command.split()], env=environment, umask=0, capture_output=True, check=False
-        )
+    for part in preparations():
+        done = subprocess.run(part.command, env=environment, umask=0, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr.decode()
     assert {"waxwing.sqlite3", "secret_key", "operator.json"} <= {path.name for path in var.iterdir()}
     assert open_to_others(var) == []

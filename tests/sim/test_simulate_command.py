@@ -41,7 +41,9 @@ SMALL = {
     "scopes": examples(600),
     "consumers": 5,
     "clients": examples(200),
-    "queries": 10_000,
+    "nodes": examples(200),
+    "subscribers": examples(200),
+    "queries": 2_400,
 }
 
 

@@ -1,11 +1,12 @@
 """The first seeds, and those that failed once. A failure names the seed and the commit that repeat it."""
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
 from tests.soak.cores import commit
-from tests.soak.subject import Failure
+from tests.soak.subject import Failure, Told
 from tests.swarm.plan import MORE_FAULTS, draw
 from tests.swarm.storage import STORED
 from tests.swarm.story import run
@@ -16,9 +17,14 @@ SEEDS = 200
 TRIED = examples(SEEDS)
 
 
+@cache
+def tried(seed: int) -> Told | Failure:
+    return SUBJECT.try_seed(seed)
+
+
 @pytest.mark.parametrize("seed", sorted({*range(TRIED), *STORED}))
 def test_whatever_happens_seed(seed: int) -> None:
-    told = SUBJECT.try_seed(seed)
+    told = tried(seed)
     if isinstance(told, Failure):
         pytest.fail(f"{told.trace}\nagain, at commit {commit()}: {SUBJECT.command(seed)}", pytrace=False)
 
@@ -37,11 +43,13 @@ def test_seeds_draw_brokers_that_take_time_tables_that_are_scanned_and_links_tha
 def test_a_failure_names_the_seed_and_the_commit_that_repeat_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.swarm.story.EXCHANGES", 59)
     monkeypatch.setattr("tests.swarm.story.ask_throughout", lambda overlay, random: [])
+    monkeypatch.setattr("tests.swarm.test_swarm.tried", SUBJECT.try_seed)
     with pytest.raises(pytest.fail.Exception, match=rf"again, at commit {commit()}: {SUBJECT.command(0)}$"):
         test_whatever_happens_seed(0)
 
 
 def test_the_same_seed_is_the_same_run_and_another_seed_another() -> None:
-    once, again, other = run(3), run(3), run(4)
+    once, again, other = tried(3), run(3), tried(4)
+    assert isinstance(once, Told) and isinstance(other, Told)
     assert once == again
     assert once.digest != other.digest

@@ -12,12 +12,14 @@ from collections import Counter
 
 import pyarrow.parquet as pq
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from brokerweb.experiments.models import Run
 from brokerweb.simulations import job
 from telemetry.__main__ import main as telemetry
 from telemetry.lake.runs import Lake
+from tests.pages.snapshot import Snapshot, all_rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,7 +35,31 @@ def looking(operator):
 
 
 @pytest.fixture
-def experiment(api, ring):
+def operator(transactional_db):
+    """Her id is the same in each test, since the runs that are kept belong to her."""
+    return User.objects.create_superuser("olga", password="correct horse", id=1_000)
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """The runs, once a test has simulated them: others, which only read them, get them from here."""
+    return []
+
+
+@pytest.fixture
+def runs(api, house, kept, request, tmp_path_factory):
+    if kept:
+        kept[0].restore(house)
+    else:
+        before = all_rows()
+        simulate_all(api, request.getfixturevalue("ring"))
+        kept.append(Snapshot(before, house, tmp_path_factory.mktemp("runs") / "var", None))
+    found = list(Run.objects.order_by("position"))
+    assert [(run.state, run.reason) for run in found] == [("done", "")] * 4
+    return found
+
+
+def simulate_all(api, ring):
     body = {
         "name": "echoes",
         "system": "echo",
@@ -46,17 +72,9 @@ def experiment(api, ring):
     }
     made = api.post("/api/experiments/", body, format="json")
     assert made.status_code == 201, made.content
-    return made.json()
-
-
-@pytest.fixture
-def runs(api, experiment):
-    launched = api.post(f"/api/experiments/{experiment['id']}/launch/")
+    launched = api.post(f"/api/experiments/{made.json()['id']}/launch/")
     assert launched.status_code == 201, launched.content
     job.compute()
-    found = list(Run.objects.order_by("position"))
-    assert [(run.state, run.reason) for run in found] == [("done", "")] * 4
-    return found
 
 
 def test_it_is_listed_with_what_can_be_set(api):
@@ -189,9 +207,9 @@ def test_its_study_runs_by_the_command(tmp_path, capsys):
     assert next((row["id"], row["verdict"]) for row in found["claims"]) == ("alike", "reproduced")
 
 
-def test_no_link_of_its_pages_is_broken(looking, experiment, runs):
+def test_no_link_of_its_pages_is_broken(looking, runs):
     """Every address that its pages name, one step far: each opens, or says in a sentence why there is nothing."""
-    pages = [f"/runs/{runs[0].pk}/", f"/experiments/{experiment['id']}/", "/runs/", "/compare/", "/"]
+    pages = [f"/runs/{runs[0].pk}/", f"/experiments/{runs[0].experiment_id}/", "/runs/", "/compare/", "/"]
     found = {link for page in pages for link in LINKS.findall(looking.get(page).content.decode())}
     found |= {f"/runs/{runs[0].pk}/{part}/" for part in ("queries", "replay", "what-if", "difference", "log")}
     assert len(found) > 40

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import geometric_mean
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from telemetry.statistics.intervals import (
     COUNT,
@@ -28,6 +28,16 @@ from telemetry.statistics.shares import wilson
 STUDIES = 2_000
 FEWER = 800
 """Of shares, where no exact 95 % is promised."""
+
+
+@pytest.fixture(scope="module")
+def stats() -> Any:
+    """Imported by the process of these tests only: it takes seconds, and every process reads every file."""
+    from scipy import stats
+
+    return stats
+
+
 times = st.lists(st.floats(1e-3, 1e9), min_size=2, max_size=40)
 measured = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20)
 parts = st.lists(st.floats(0, 1), min_size=2, max_size=30)
@@ -78,7 +88,7 @@ def test_what_is_shown_of_times_lies_in_its_interval_and_above_zero(values: list
 
 
 @given(times)
-def test_it_is_the_interval_that_scipy_has_of_the_logarithms(values: list[float]) -> None:
+def test_it_is_the_interval_that_scipy_has_of_the_logarithms(stats: Any, values: list[float]) -> None:
     if max(values) / min(values) < 1 + 1e-6:
         return
     held = stats.ttest_1samp(np.log(values), 0).confidence_interval(0.95)
@@ -122,7 +132,7 @@ def _ratio(found: Difference) -> tuple[float, float]:
 
 
 @given(measured, measured)
-def test_two_arms_are_compared_as_scipy_does_by_welch(ours: list[float], theirs: list[float]) -> None:
+def test_two_arms_are_compared_as_scipy_does_by_welch(stats: Any, ours: list[float], theirs: list[float]) -> None:
     if min(np.ptp(ours), np.ptp(theirs)) < 1e-3:
         return
     held = stats.ttest_ind(ours, theirs, equal_var=False).confidence_interval(0.95)
@@ -131,7 +141,7 @@ def test_two_arms_are_compared_as_scipy_does_by_welch(ours: list[float], theirs:
 
 
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=2, max_size=20))
-def test_pairs_are_compared_as_scipy_does(pairs: list[tuple[float, float]]) -> None:
+def test_pairs_are_compared_as_scipy_does(stats: Any, pairs: list[tuple[float, float]]) -> None:
     ours, theirs = map(np.array, zip(*pairs, strict=True))
     if np.ptp(ours - theirs) < 1e-3:
         return
@@ -141,7 +151,7 @@ def test_pairs_are_compared_as_scipy_does(pairs: list[tuple[float, float]]) -> N
 
 
 @given(st.integers(1, 100_000), st.data())
-def test_wilsons_score_is_as_scipy_has_it(requests: int, data: st.DataObject) -> None:
+def test_wilsons_score_is_as_scipy_has_it(stats: Any, requests: int, data: st.DataObject) -> None:
     answered = data.draw(st.integers(0, requests))
     held = stats.binomtest(answered, requests).proportion_ci(0.95, method="wilson")
     found = wilson(answered / requests, requests, student(math.inf))
@@ -149,7 +159,7 @@ def test_wilsons_score_is_as_scipy_has_it(requests: int, data: st.DataObject) ->
 
 
 @given(st.integers(0, 200_000))
-def test_the_interval_of_a_median_leaves_out_as_many_as_95_percent_allow(n: int) -> None:
+def test_the_interval_of_a_median_leaves_out_as_many_as_95_percent_allow(stats: Any, n: int) -> None:
     left_out = median_ranks(n)
     if left_out is None:
         assert n < 6

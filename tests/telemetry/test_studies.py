@@ -161,6 +161,15 @@ def test_the_command_prints_values_next_to_the_published_ones(
     assert "criterion: At least 20 requests are made." in text
     assert "1,234" in text and "Five seconds." in text
 
+    assert main(["study", "T.1", "--markdown", "--var", str(tmp_path / "var")]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith(
+        "## T.1: Rings\n\nAre rings asked?\n\nScale quick, 2 seeds, simulated, not measured live, digest `"
+    )
+    (judged,) = [line for line in page.splitlines() if line.startswith("| They do. | **reproduced** | 3 brokers: ")]
+    assert judged.endswith(" | 1,000 |")
+    assert "| Response time | Response, ring, 3 brokers (µs) | " in page
+
 
 def test_the_command_lists_studies_and_refuses_an_id_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study"]) == 0

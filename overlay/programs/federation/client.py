@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from ipaddress import ip_address
 from random import SystemRandom
 from time import monotonic_ns
 from types import TracebackType
@@ -91,6 +92,9 @@ def by_multicast(settings: Settings | None = None) -> Terms:
     return Terms(replace(settings or Settings(), discovery=BY_MULTICAST), wall_offset_ns())
 
 
+LOOPBACK = "127.0.0.1"
+
+
 class _Client(Generic[AnyCore]):
     """Registered while an ``async with`` block lasts. It survives restarts of its broker; ``on_event`` gets all events
     of ``clients.events``, and must not wait."""
@@ -112,7 +116,7 @@ class _Client(Generic[AnyCore]):
             if self.core.refusal is not None:
                 raise Refused(self.core.refusal.code, self.core.refusal.words)
             if not self.core.is_in:
-                raise NoAnswer(f"{self._where} did not answer within {self._within_s:g} s.")
+                raise NoAnswer(f"{self._where} did not answer within {self._within_s:g} s.{self._advice}")
         except BaseException:
             self._line.close()
             raise
@@ -164,6 +168,18 @@ class _Client(Generic[AnyCore]):
         if terms.settings.discovery == "bdrs" and terms.service:
             return f"The registration service at {format_address(terms.service)}"
         return f"A broker at {' or '.join(map(format_address, terms.group))}"
+
+    @property
+    def _advice(self) -> str:
+        """What else finds a broker by multicast."""
+        if not any(ip_address(host).is_multicast for host, _ in self._terms.group):
+            return ""
+        if self._interface == LOOPBACK:
+            return " Only networks with discovery=multicast answer."
+        return (
+            f" Only networks with discovery=multicast answer; those that this machine hosts do so on the interface "
+            f"{LOOPBACK} (--interface)."
+        )
 
     def _take(self, event: Event) -> None:
         self._see(event)

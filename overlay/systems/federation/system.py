@@ -120,6 +120,18 @@ class Federation(System):
         """The registration service is the last server."""
         return (Role(BROKER, setup.graph.brokers), Role(BDRS, 1))
 
+    def kinds(self, setup: Setup) -> Mapping[int, str]:
+        return dict.fromkeys(setup.settings.mobile_indices, "mobile")
+
+    def resting_links(self, setup: Setup) -> frozenset[tuple[int, int]]:
+        """Those that are no edges of the tree while all brokers are up."""
+        from overlay.systems.federation.bdrs.forest import tree_of
+        from overlay.systems.federation.names import broker_name
+
+        used = frozenset(tree_of(ServerConfig(setup.settings, setup.graph.brokers, _links(setup.graph))))
+        ends = (link.ends for link in setup.graph.links)
+        return frozenset((a, b) for a, b in ends if tuple(sorted((broker_name(a), broker_name(b)))) not in used)
+
     def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[ClientPlan]]:
         from overlay.systems.federation.load.plans import fleets, plan_clients
 
@@ -163,12 +175,11 @@ class Federation(System):
     # ---- cores
 
     def config_of(self, setup: Setup) -> ServerConfig:
-        links = tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in setup.graph.links)
         graph = setup.graph
         is_network = setup.workload is None
         settings = replace(setup.settings, trace_one_in=0) if is_network else setup.settings  # no run reads it
         device_clients = self._device_clients(setup)
-        return ServerConfig(settings, graph.brokers, links, graph.positions, device_clients, is_network)
+        return ServerConfig(settings, graph.brokers, _links(graph), graph.positions, device_clients, is_network)
 
     def _device_clients(self, setup: Setup) -> tuple[str, ...]:
         """Of a run; the energy of a device is not modelled in networks."""
@@ -288,6 +299,11 @@ class Federation(System):
         from overlay import channel, messages, peers
 
         return (*super().code, *(Path(str(room.__file__)).parent for room in (channel, messages, peers)))
+
+
+def _links(graph: Graph) -> tuple[tuple[int, int, int], ...]:
+    """As ``ServerConfig.links``."""
+    return tuple((*link.ends, round(link.delay_ms * MICROSECONDS)) for link in graph.links)
 
 
 SYSTEM = Federation()

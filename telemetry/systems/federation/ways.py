@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any, NamedTuple
 
 from overlay.systems.federation.broker.tracing import MOST_NAMED
@@ -182,15 +183,23 @@ class Way:
                 times = received.get((one.about, one.peer), [])
                 arrived_us = times.pop() if times and times[-1] >= one.at_us else None
             elif entries:
-                arrived_us = _first(arrivals.get((one.about, one.broker, one.peer), []), entries, one.at_us)
+                there = arrivals.get((one.about, one.broker, one.peer), [])
+                arrived_us = _first(there, entries, one.at_us, self._returned_us(one))
             is_lost = arrived_us is None and kind == "FORWARD"
             found.append(Sent(kind, one.broker, one.peer, one.at_us, arrived_us, is_lost))
         return found
 
+    def _returned_us(self, sent: Step) -> float:
+        """When the session by which it was sent ended without an acknowledgement: what arrives later was sent again."""
+        same = (one for one in self.steps if one.step == "returned" and one.about == sent.about)
+        times = (one.at_us for one in same if (one.broker, one.peer) == (sent.broker, sent.peer))
+        return min((at_us for at_us in times if at_us >= sent.at_us), default=inf)
 
-def _first(steps: list[Step], entries: Sequence[str], at_us: int) -> int | None:
-    """When the first of these steps not before ``at_us`` arrived; it and earlier ones are taken from the end."""
-    while steps:
+
+def _first(steps: list[Step], entries: Sequence[str], at_us: int, until_us: float) -> int | None:
+    """When the first of these steps arrived, from ``at_us`` to before ``until_us``; it and earlier ones are taken from
+    the end."""
+    while steps and steps[-1].arrived_us < until_us:
         one = steps.pop()
         if one.step in entries and one.arrived_us >= at_us:
             return one.arrived_us

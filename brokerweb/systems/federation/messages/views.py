@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from brokerweb.brokers.overlay import with_resting_links
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import ENDED
 from brokerweb.runpage import message_pages, sequences, tables, ways
 from brokerweb.systems.federation.messages import of_runs, shown
 from brokerweb.topologies import pictures
+from overlay.systems.federation.names import broker_name
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.workload import ONCE
 from telemetry.charts.sequences import participants, sequence
@@ -24,7 +27,7 @@ LABELS = {
     "slowest": "Slowest",
     "unsatisfied": "Unsatisfied",
     "lost": "Lost",
-    "in_window": "In window",
+    "in_window": "Missed around a fault",
     "cached": "From a cache",
     "traced": "Traced",
 }
@@ -114,7 +117,7 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         "asked": way.asked,
         "one_in": int(SYSTEM.whole(run.configuration["settings"])["trace_one_in"]),
         "steps": [shown.step_row(one, row["at_us"]) for one in way.steps],
-        "has_waits": True,
+        "has_waits": any(one.waited_us for one in way.steps),
         "passages": ways.passage_rows(way.passages),
         "whole": "None: it stayed at one broker.",
         "legend": shown.legend(way),
@@ -124,7 +127,7 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         ],
         "further": max(0, len(deliveries) - DELIVERIES),
         "walk": shown.walk(way),
-        "graph": pictures.of_document(run.configuration["topology"]),
+        "graph": with_resting_links(_picture(run.configuration["topology"]), run.configuration),
         **sequences.drawn(
             sequence(sent, participants(sent), row["at_us"]),
             since="it was published" if row["kind"] == messages.NOTIFICATION else "it was due",
@@ -132,6 +135,15 @@ def detail(request: HttpRequest, run_id: str, message: str) -> HttpResponse:
         ),
     }
     return render(request, "federation/message.html", context)
+
+
+def _picture(topology: Mapping[str, Any]) -> dict[str, Any]:
+    """With the names of brokers that have no other, as in the tables: ``b0``."""
+    drawn = pictures.of_document(topology)
+    for node in drawn["nodes"]:
+        if node["name"] == str(node["index"]):
+            node["name"] = broker_name(node["index"])
+    return drawn
 
 
 def _chosen(request: HttpRequest, run: Run) -> dict[str, str]:

@@ -35,6 +35,6 @@ def compose(request: HttpRequest, network: Network) -> HttpResponse:
         "reserved": list(RESERVED),
     }
     begin = {"scopes": request.GET.get("scopes", ""), "expression": request.GET.get("expression", "")}
-    return render(
-        request, "federation/compose.html", {"network": network, "language": language, "begin": begin, "most": MOST}
-    )
+    context = {"network": network, "language": language, "begin": begin, "most": MOST}
+    context["first"] = next((row["address"] for row in network.brokers), "")
+    return render(request, "federation/compose.html", context)

@@ -14,6 +14,9 @@ from overlay.systems.federation.subjects import Subject
 from overlay.systems.federation.system import SYSTEM
 from telemetry.formatting import sig3, words
 
+SHOWN_BEFORE = ("epoch", "bulk_waiting")
+"""Gauges that are among the state."""
+
 
 def own_words(network: Network, index: int) -> dict[str, Any] | None:
     """Its report; ``None`` if it is down or does not answer."""
@@ -41,7 +44,7 @@ def detail_of(found: Mapping[str, Any]) -> ServerDetail:
     leaves_in_ms = (state.get("bulk") or {}).get("leaves_in_ms")
     shown = {
         "own_state": state,
-        "own_gauges": [(words(name), sig3(count)) for name, count in gauges.items() if name != "epoch"],
+        "own_gauges": [(words(name), sig3(count)) for name, count in gauges.items() if name not in SHOWN_BEFORE],
         "own_leaves_in_s": None if leaves_in_ms is None else leaves_in_ms / 1000,
     }
     return ServerDetail("federation/broker.html", shown)

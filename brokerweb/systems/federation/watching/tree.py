@@ -28,7 +28,7 @@ class Tree:
     edges: frozenset[Ends]
     """The lower index first."""
     brokers: Sequence[Mapping[str, Any]]
-    """Registered ones: ``{broker, index, endpoint, is_mobile, state, silent_ms, epoch, down}``; empty if the
+    """Registered ones: ``{broker, index, endpoint, is_mobile, state, silent_ms, epoch, down, dead}``; empty if the
     registration service does not answer."""
     is_of_service: bool = True
     """Whether the registration service told it. Otherwise a broker did, which may know an older one."""
@@ -94,5 +94,13 @@ def _asked(network: Network, index: int, *, is_service: bool) -> Tree:
         registered = server.rows(Subject.BROKERS, limit=MOST).rows if is_service else ()
     edges = ((index_of(a), index_of(b)) for a, b in found.rows)
     known = frozenset((min(a, b), max(a, b)) for a, b in edges if a is not None and b is not None)
-    rows = [{**row, "index": index_of(row["broker"]), "silent_s": row["silent_ms"] / 1000} for row in registered]
+    rows = [
+        {
+            **row,
+            "index": index_of(row["broker"]),
+            "silent_s": row["silent_ms"] / 1000,
+            "dead": [f"Broker {index_of(name)}" for name in row["down"]],
+        }
+        for row in registered
+    ]
     return Tree(found.epoch, known, sorted(rows, key=lambda row: (row["index"] is None, row["index"])), is_service)

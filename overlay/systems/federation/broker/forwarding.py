@@ -35,13 +35,13 @@ class Forwarding:
         ended: tuple[SubscriptionId, ...],
         drop: int,
     ) -> None:
-        """Send FORWARD, or store it while a neighbour has no session."""
+        """Send FORWARD, or store it while a neighbour has no session: it may have ended within this step."""
         edge = self._edges[broker]
-        if edge.can_forward:
-            if not self._peers.send(broker, m.Forward(notification, hops, path, ended), drop):
-                self._drop(1)
-            else:
-                self._trace("forwarded", broker, notification)
+        if edge.can_forward and self._peers.send(broker, m.Forward(notification, hops, path, ended), drop):
+            self._trace("forwarded", broker, notification)
+            return
+        if edge.can_forward and self._peers.address(broker) is not None:  # too large, or being closed
+            self._drop(1)
             return
         self._counters["stored"] += 1
         self._trace("stored", broker, notification)
@@ -65,6 +65,8 @@ class Forwarding:
             elif self._peers.send(edge.broker, stored.message, stored.priority):
                 self._counters["sent_again"] += 1
                 self._trace("sent later", edge.broker, stored.message.notification)
+            elif self._peers.address(edge.broker) is None:
+                self._drop(edge.store.add(stored.message, stored.priority, self._peers.wall_ms))
             else:
                 self._drop(1)
 

@@ -6,7 +6,7 @@ Counterpart: ``compiler`` evaluates fast; here each predicate is evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from overlay.systems.federation.language.compiler import Notified, compiled
@@ -36,13 +36,15 @@ class Said:
 class Explained:
     holds: bool
     decisive: tuple[Said, ...]
-    """Those predicates that make it so: with other values of them, the outcome could be another one."""
+    """Those predicates that make it so: with other values of them, the outcome could be another one. One under an odd
+    number of ``not`` is negated, so that all of them hold, or none, as the expression does."""
 
 
 def explained(expression: Expression, notification: Notified) -> Explained:
     holds = compiled(expression)(notification)
     found = dict.fromkeys(_decisive(expression, notification, holds))
-    return Explained(holds, tuple(_said(one, notification) for one in found))
+    said = {one: _said(one, notification) for one, _ in found}
+    return Explained(holds, tuple(_negation(one, said[one]) if is_negated else said[one] for one, is_negated in found))
 
 
 def of_each(expression: Expression, notification: Notified) -> list[Said]:
@@ -59,8 +61,8 @@ def overlooked(expression: Expression) -> list[Predicate]:
 def warnings(expression: Expression) -> list[str]:
     """What two-valued logic makes of negations, as sentences."""
     return [
-        f"not {formatted(one)} also holds where there is no {one.name}. If that is not meant, write: "
-        f"{formatted(Predicate(one.name, 'exists'))} and not {formatted(one)}"
+        f"“{formatted(Not(one))}” also holds where there is no “{one.name}”. If that is not meant, write: "
+        f"{formatted(Predicate(one.name, 'exists'))} and {formatted(Not(one))}"
         for one in overlooked(expression)
     ]
 
@@ -95,17 +97,23 @@ def _negated(expression: Expression, is_negated: bool, known: frozenset[str] = f
                 yield from _negated(part, is_negated, known)
 
 
-def _decisive(expression: Expression, notification: Notified, holds: bool) -> Iterator[Predicate]:
-    """``holds`` is what ``expression`` says."""
+def _decisive(
+    expression: Expression, notification: Notified, holds: bool, is_negated: bool = False
+) -> Iterator[tuple[Predicate, bool]]:
+    """Each with whether it is negated. ``holds`` is what ``expression`` says."""
     match expression:
         case Predicate():
-            yield expression
+            yield expression, is_negated
         case Not(part):
-            yield from _decisive(part, notification, not holds)
+            yield from _decisive(part, notification, not holds, not is_negated)
         case And(parts) | Or(parts):
             for part in parts:
                 if compiled(part)(notification) is holds:
-                    yield from _decisive(part, notification, holds)
+                    yield from _decisive(part, notification, holds, is_negated)
+
+
+def _negation(one: Predicate, said: Said) -> Said:
+    return replace(said, predicate=formatted(Not(one)), holds=not said.holds)
 
 
 def _said(one: Predicate, notification: Notified) -> Said:

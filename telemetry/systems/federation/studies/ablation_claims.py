@@ -11,7 +11,7 @@ from telemetry.studies.criteria import Intervals, Shown, all_of, any_of
 from telemetry.studies.study import Claim, Quantities, Row, Rows, where
 from telemetry.systems.federation.studies import criteria
 from telemetry.systems.federation.studies.cells import MEAN, WRITTEN, ms, only, rates, unsatisfied
-from telemetry.systems.federation.studies.criteria import UNSATISFIED
+from telemetry.systems.federation.studies.criteria import UNITS, UNSATISFIED
 
 ARMS: Mapping[str, Mapping[str, Any]] = {
     "one, no cache": {"topology": "central", "cache_cap": 0.0, "processors": 1},
@@ -176,7 +176,7 @@ def _lost(rows: Rows) -> Quantities:
 def _claim(
     id: str, said: str, criterion: str, measure: Callable[[Rows], Quantities], judge: criteria.Judge, unit: str
 ) -> Claim:
-    return Claim(id, said, criterion, "The same.", measure, judge, WRITTEN, unit, SIGNED)
+    return Claim(id, said, criterion, "The same.", measure, judge, WRITTEN, unit, SIGNED, units=UNITS)
 
 
 CLAIMS = (

@@ -18,6 +18,8 @@ OF_ENERGY = 5
 """Repetitions of E1.3, the paper's."""
 UNSATISFIED = "unsatisfied queries"
 """The quantity with the number of them in the cells of a claim."""
+UNITS = {UNSATISFIED: "queries"}
+"""Of quantities whose unit is not that of their claim."""
 ROUNDING = 1e-9
 CAP = 0.15
 

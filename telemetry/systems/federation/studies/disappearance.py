@@ -239,7 +239,7 @@ DISAPPEARANCE_STUDY = Study(
         *_of_component(BROKER),
         Claim(
             "Q",
-            "The state is correct within 2 periods of keep-alives and 2 of exchanges.",
+            "Q: the state is correct within 2 periods of keep-alives and 2 of exchanges.",
             f"Every run settles within {BOUND_S:g} s, at diameters from 1 to 8.",
             "Those of diameters up to 2 do.",
             partial(_diameters, out_of_turn=True),
@@ -252,7 +252,7 @@ DISAPPEARANCE_STUDY = Study(
         ),
         Claim(
             "Q-faults",
-            "It is, after the disappearances and returns of Fig. 14, too.",
+            "Q also holds after the disappearances and returns of Fig. 14.",
             f"Every run with grace from last heard settles within {BOUND_OF_FAULTS_S:g} s.",
             "The same.",
             _after_faults,
@@ -264,7 +264,7 @@ DISAPPEARANCE_STUDY = Study(
         ),
         Claim(
             "Q-periodic",
-            "It is, with periodic exchange only, too.",
+            "Q also holds with periodic exchange only.",
             f"Every run settles within {BOUND_S:g} s, at diameters from 1 to 8.",
             "Those of diameters up to 2 do.",
             partial(_diameters, out_of_turn=False),

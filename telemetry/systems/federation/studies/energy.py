@@ -85,6 +85,7 @@ def _of(model: str, rate: float) -> tuple[Claim, Claim, Claim]:
             "J",
             SIGNED,
             source=SOURCE,
+            units=criteria.UNITS,
         ),
         Claim(
             f"L-{model}-{rate:g}",
@@ -97,6 +98,7 @@ def _of(model: str, rate: float) -> tuple[Claim, Claim, Claim]:
             "J",
             SIGNED,
             source=find("setup", "spread of repetitions").source,
+            units=criteria.UNITS,
         ),
         Claim(
             f"K-{model}-{rate:g}",

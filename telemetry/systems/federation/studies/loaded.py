@@ -75,7 +75,7 @@ def told(result: Result, services: Mapping[str, Service]) -> Sequence[str]:
 LOADED_STUDY = Study(
     "E1.1",
     "T_S under load",
-    "How does the time to satisfy a query grow with the rate of queries, with one broker and with three?",
+    "How does T_S, the time to satisfy a query, grow with the rate of queries, with one broker and with three?",
     DEFINITIONS / "loaded.yaml",
     (
         plot("11a", "Mean T_S by rate", MODELLED, MEAN),

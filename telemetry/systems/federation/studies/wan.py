@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from overlay.systems.federation.measuring.figures import QUANTILES
+from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import SIGNED
 from telemetry.studies.judging import Result
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X, where
@@ -59,7 +60,7 @@ def _named(rows: Rows, arm: str) -> Quantities:
 def _quantiles(rows: Rows, arm: str) -> Mapping[tuple[str, X], Quantity]:
     """Against the quantile: the two series overlap where the paper's points are on the diagonal."""
     return {
-        (LINKS[delay], f"{share} %"): ms(_cell(rows, arm, delay), f"ts_p{share}")
+        (LINKS[delay], float(share)): ms(_cell(rows, arm, delay), f"ts_p{share}")
         for delay in LINKS
         for share in QUANTILES
     }
@@ -70,7 +71,7 @@ def tell(result: Result) -> Sequence[str]:
     for arm, plot in FIGURES.items():
         found = values(result, plot)
         if found:
-            lan, wan = ({share: found[name, f"{share} %"] for share in QUANTILES} for name in LINKS.values())
+            lan, wan = ({share: found[name, share] for share in QUANTILES} for name in LINKS.values())
             spread = lan[75] - lan[25]
             inside = max(abs(wan[share] - lan[share]) for share in QUANTILES if 5 <= share <= 95)
             said.append(
@@ -87,13 +88,13 @@ def tell(result: Result) -> Sequence[str]:
 WAN_STUDY = Study(
     "E1.2",
     "Long links",
-    "Is the time to satisfy a query distributed alike over the links of a house and over those of a city?",
+    "Does T_S, the time to satisfy a query, have the same distribution over short links (LAN) and long ones (WAN)?",
     DEFINITIONS / "wan.yaml",
     tuple(
         Plot(
             FIGURES[arm],
             f"Quantiles of T_S over short and long links ({arm})",
-            {"label": "Quantile", "unit": "", "log": False, "zero": False},
+            axis("% quantile"),
             TIME_AXIS,
             partial(_quantiles, arm=arm),
             source=SOURCES[arm],
@@ -116,6 +117,7 @@ WAN_STUDY = Study(
             "ms",
             SIGNED,
             source=SOURCES[arm],
+            units=criteria.UNITS,
         )
         for arm in FIGURES
     ),

@@ -91,7 +91,7 @@ function knownScopes(known) {
 }
 
 function table(rows) {
-  const wrap = Object.assign(document.createElement("div"), { className: "table-wrap tall" });
+  const wrap = Object.assign(document.createElement("div"), { className: "table-wrap tall", tabIndex: 0, role: "region", ariaLabel: "Recent notifications" });
   const made = wrap.appendChild(Object.assign(document.createElement("table"), { className: "table" }));
   made.innerHTML = '<thead><tr><th scope="col">Notification</th><th scope="col">Satisfies it</th><th scope="col">Because</th><th scope="col">Data</th></tr></thead>';
   const body = made.appendChild(document.createElement("tbody"));
@@ -135,6 +135,11 @@ function covered({ covered_by: by, covering }) {
 function empty(brokers) {
   const box = Object.assign(document.createElement("div"), { className: "empty" });
   box.append(Object.assign(document.createElement("p"), { textContent: `The caches of ${brokers} broker${brokers === 1 ? "" : "s"} are empty. Notifications appear here once a provider has published some; they stay until they expire.` }));
+  const address = byId("compose").dataset.broker;
+  if (address) {
+    const command = `python -m overlay federation publish ${address} climate '{"temperature": 26.5}' --type room --entity r17`;
+    box.append("To publish one: ", Object.assign(document.createElement("code"), { className: "text-break", textContent: command }));
+  }
   return box;
 }
 
