@@ -282,6 +282,20 @@ def test_a_node_that_hangs_up_leaves_nothing_but_its_epoch():
     assert (world.gateway.members, world.gateway._board.by_cid, world.gateway.epoch_of(peer.id)) == ({}, {}, 1)
 
 
+def test_a_node_whose_network_is_away_says_nothing_and_resumes():
+    world, peer = opened()
+    peer.end.suspend(world.now)
+    assert not peer.end.datagrams_to_send()
+    world.step(peer)
+    world.give(peer)
+    world.run(5_000)
+    assert not world.events(Lingering)
+    world.connect()
+    world.run(200)
+    assert [event.resumed for event in world.events(Opened)] == [False, True]
+    assert peer.last == 0
+
+
 def test_a_datagram_of_another_version_is_answered_by_those_that_are_spoken():
     world, _ = opened()
     for _ in range(100):

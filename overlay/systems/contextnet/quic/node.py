@@ -54,6 +54,12 @@ class QuicNodeEnd(Calling):
     def is_heard(self) -> bool:
         return self._was_secured
 
+    def suspend(self, now: int) -> None:
+        kept = len(self.out)
+        super().suspend(now)
+        self._drop_call()
+        del self.out[kept:]  # nothing of it is sent
+
     def _receive(self, data: bytes, source: Address) -> None:
         if data[:1] == bytes([_RESET]):
             self._reset(data)
