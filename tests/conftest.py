@@ -19,13 +19,14 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.core.management.commands import flush
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from overlay.runtime.lifeline import die_with_parent
 from tests.turns import turn
 from tests.waiting import BOUND_S
 
-settings.register_profile("unhurried", deadline=None)  # how long an example takes says how busy the machine is
+# How long an example takes, and how long it is to draw one, says how busy the machine is.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 # Hundreds of processes are started: none of them has to compile the sources again.

@@ -234,7 +234,7 @@ def entry_of(how, stamp, name, provider, begin, end):
     return kind.of(ContextUpdateAdvertisement(stamp, "U", provider, "t", name, "s", begin, end, b"%d" % stamp))
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.sampled_from(["store", "replica", "withdraw"]), st.integers(0, 5), names),
@@ -354,7 +354,7 @@ rare = st.sampled_from([("late",), ("start",), ("wait", IDLE // MILLISECOND)])
 steps = st.one_of(changes, changes, changes, asked, asked, asked, waited, rare)
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(st.sampled_from(["indexed", "linear"]), st.lists(steps, min_size=30, max_size=60))
 def test_a_reader_ends_with_what_the_broker_holds(kind, script):
     with patch.object(feed_module, "MOST_GONE", 2), patch.object(feed_module, "SPARE_PLACES", 3):

@@ -136,7 +136,7 @@ def as_records(parts):
     return b"".join(len(part).to_bytes(2, "big") + part for part in parts)
 
 
-@settings(max_examples=examples(240), deadline=None)
+@settings(max_examples=examples(240))
 @given(st.lists(mutations(as_records), max_size=6), st.sampled_from([B0, STRANGER]), st.booleans())
 def test_no_bytes_raise(datagrams, source, is_sealed):
     pair = busy_pair(b"key" if is_sealed else None)
@@ -151,7 +151,7 @@ def test_no_bytes_raise(datagrams, source, is_sealed):
     pair.b1.check_invariants()
 
 
-@settings(max_examples=examples(160), deadline=None)
+@settings(max_examples=examples(160))
 @given(st.data())
 def test_with_a_key_a_changed_datagram_changes_nothing(drawn):
     pair = busy_pair(b"key")
@@ -228,7 +228,7 @@ def test_a_flood_of_hellos_from_one_address_drives_out_no_session_that_is_openin
     assert pair.log[B1] == [Up(b"b0", B0)]
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.sampled_from("hdpPw"), st.integers(0, 3), st.integers(0, 400)), max_size=60))
 def test_a_stranger_never_gets_three_times_what_came(steps):
     """HELLOs, datagrams of unknown sessions, and those of a real session that come from elsewhere."""

@@ -139,6 +139,6 @@ class Machine(RuleBasedStateMachine):
 
 
 Machine.TestCase.settings = settings(
-    max_examples=240 if THOROUGH else 20, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=240 if THOROUGH else 20, stateful_step_count=30, suppress_health_check=list(HealthCheck)
 )
 test_anything_may_happen = Machine.TestCase

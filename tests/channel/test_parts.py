@@ -30,7 +30,7 @@ class Owner:
         self.due = NEVER
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 50)), st.integers(0, 20)), max_size=80)
 )
@@ -52,7 +52,7 @@ def test_deadlines_ring_in_time_and_once(steps):
         assert all(owner.due > now for owner in owners)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.integers(0, 4), st.integers(1, 4), st.sampled_from([0, 0, 0, 1, 4]), st.booleans()), max_size=80
@@ -84,7 +84,7 @@ def test_a_deadline_that_moves_again_and_again_keeps_the_heap_short():
     assert len(deadlines.heap) < 100 and deadlines.next() == 1
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.integers(1, 5),
     st.lists(

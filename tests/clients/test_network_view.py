@@ -156,7 +156,7 @@ rare = st.one_of(
 steps = st.one_of(changed, changed, changed, asked, asked, asked, waited, rare)
 
 
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(120))
 @given(st.lists(steps, min_size=20, max_size=50))
 def test_the_view_ends_as_the_union_of_the_tables(script):
     network = Network(A, B)

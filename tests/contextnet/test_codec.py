@@ -57,14 +57,14 @@ def test_a_message_is_a_map_of_its_fields_and_the_version():
     }
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(st.sampled_from(sorted(RECORDS)).flatmap(lambda topic: st.tuples(st.just(topic), RECORDS[topic])))
 def test_every_record_is_read_as_it_was_written(found):
     topic, record = found
     assert codec.read(topic, codec.write(record)) == record
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(MESSAGES)
 def test_a_message_alone_is_read_as_it_was_written(message):
     assert codec.read_message(codec.write(message)) == message
@@ -166,7 +166,7 @@ def anything():
     )
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(st.sampled_from(sorted(RECORDS)), st.binary(max_size=80) | anything().map(msgpack.packb))
 def test_any_bytes_give_a_record_or_the_one_error(topic, data):
     try:
@@ -176,7 +176,7 @@ def test_any_bytes_give_a_record_or_the_one_error(topic, data):
     assert codec.read(topic, codec.write(record)) == record
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(st.data())
 def test_a_field_that_is_replaced_by_anything_gives_a_record_or_the_one_error(data):
     topic = data.draw(st.sampled_from(sorted(RECORDS)))
@@ -189,7 +189,7 @@ def test_a_field_that_is_replaced_by_anything_gives_a_record_or_the_one_error(da
     assert codec.read(topic, codec.write(record)) == record
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(MESSAGES, st.data())
 def test_the_fast_way_to_read_a_message_gives_what_the_table_gives(message, data):
     table = MapCoder(MESSAGE_CODER.layout)

@@ -45,7 +45,7 @@ def test_without_a_list_no_gateway_gets_anything():
     assert directory(presence(7, 0, 3)).route(node(7)) == Route(ABSENT, 3)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1), st.randoms())
 def test_in_any_order_the_higher_epoch_wins_and_of_one_epoch_that_the_node_is_gone(told, chance):
     chance.shuffle(told)

@@ -164,7 +164,7 @@ WAYS = {
 }
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(message=handshakes)
 def test_what_is_written_of_a_handshake_is_read_back(message):
     write, read, proof_bytes = WAYS[type(message)]
@@ -188,7 +188,7 @@ protected = st.builds(
 )
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(packet=protected, tag_bytes=st.sampled_from([8, 16]), place=st.integers(0, 10_000), bit=st.integers(0, 7))
 def test_what_is_written_of_a_packet_is_read_back_and_nothing_else_is(packet, tag_bytes, place, bit):
     data = packets.write_packet(packet, KEYS.to_node, tag_bytes)
@@ -207,7 +207,7 @@ gateway_lists = st.builds(
 )
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(found=gateway_lists, order=st.builds(controls.HandOver, u32, some_addresses))
 def test_lists_of_gateways_and_hand_overs_are_read_back(found, order):
     assert controls.read_gateway_list(controls.write_gateway_list(found)) == found
@@ -225,7 +225,7 @@ READERS = [
 seeds = handshakes.map(lambda message: WAYS[type(message)][0](message) + bytes(16))
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(data=st.one_of(st.binary(max_size=1_300), seeds.flatmap(lambda d: st.integers(0, len(d)).map(lambda n: d[:n]))))
 def test_any_bytes_are_read_or_refused_with_a_reason(data):
     for read in READERS:

@@ -126,7 +126,6 @@ class Machine(RuleBasedStateMachine):
 Machine.TestCase.settings = settings(
     max_examples=200 if THOROUGH else 15,
     stateful_step_count=40 if THOROUGH else 25,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 TestMachine = Machine.TestCase

@@ -158,5 +158,5 @@ class Log(RuleBasedStateMachine):
         assert self.mtd.store.count == 0
 
 
-Log.TestCase.settings = settings(max_examples=examples(120), stateful_step_count=40, deadline=None)
+Log.TestCase.settings = settings(max_examples=examples(120), stateful_step_count=40)
 TestLog = Log.TestCase

@@ -85,7 +85,7 @@ class World:
 DELAYS = st.lists(st.none() | st.integers(0, 150), min_size=1, max_size=30)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(DELAYS, st.integers(0, 2**32))
 def test_a_live_broker_is_found_if_there_is_one_and_probes_are_bounded(delays, seed):
     world = World(delays, seed=seed)

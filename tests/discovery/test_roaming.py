@@ -90,7 +90,7 @@ def test_by_load_clients_spread_over_brokers_that_come_later_without_a_herd_and_
     assert life.answered >= life.asked - 2 * 30
 
 
-@settings(max_examples=examples(8), deadline=None)
+@settings(max_examples=examples(8))
 @given(st.integers(0, 2**32), st.sampled_from(["latency", "load"]))
 def test_whatever_dies_and_comes_back_each_client_has_a_broker_and_its_entries_are_there(seed, by):
     brokers, chance = 5, Stream(seed)

@@ -139,7 +139,7 @@ def test_a_flapping_broker_causes_one_epoch_in_a_hold():
     assert world.published().epoch - before <= (world.now - began) // HOLD + 1
 
 
-@settings(max_examples=examples(140), deadline=None)
+@settings(max_examples=examples(140))
 @given(st.lists(drawn.messages, max_size=6), st.lists(st.binary(max_size=60), max_size=3))
 def test_no_message_raises(messages, datagrams):
     world = World()

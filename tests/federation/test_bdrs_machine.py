@@ -205,7 +205,7 @@ class Machine(RuleBasedStateMachine):
 
 
 def test_a_registration_service_does_what_a_naive_one_does():
-    machine = settings(max_examples=examples(160), stateful_step_count=25, deadline=None)
+    machine = settings(max_examples=examples(160), stateful_step_count=25)
     Machine.TestCase.settings = machine
     Machine.TestCase().runTest()
 

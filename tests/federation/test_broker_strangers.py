@@ -140,7 +140,7 @@ def test_a_client_of_two_brokers_stays_at_the_newer_one():
     world.check_edges()
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.one_of(*MESSAGES.values()), max_size=6), st.booleans())
 def test_nothing_that_a_peer_says_raises(messages, is_neighbour):
     world = chain(2)

@@ -243,5 +243,5 @@ class Machine(RuleBasedStateMachine):
             assert of_key == sorted(of_key, key=lambda value: int(value[1:]))
 
 
-Machine.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=30, deadline=None)
+Machine.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=30)
 TestMachine = Machine.TestCase

@@ -83,7 +83,7 @@ def test_a_value_that_only_lasts_longer_is_passed_on() -> None:
     assert all(sum(side.published.values()) <= 5 for side in sides)
 
 
-@settings(max_examples=examples(160), deadline=None)
+@settings(max_examples=examples(160))
 @given(
     seed=st.integers(0, 2**32),
     bridges=st.sampled_from([2, 4, 6]),

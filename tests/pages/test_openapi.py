@@ -151,7 +151,6 @@ def test_what_one_call_answers_is_used_in_the_next(
         settings=limits(
             max_examples=40,
             stateful_step_count=8,
-            deadline=None,
             database=None,
             derandomize=FRESH not in os.environ,
             suppress_health_check=list(HealthCheck),

@@ -153,7 +153,7 @@ class Line:
             self.transfers.acknowledge(ack, TO, self.now)
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(st.integers(1, 200_000), st.sampled_from([0.0, 0.1, 0.3]), st.integers(0, 1_000))
 @example(105_001, 0.0, 372)
 def test_a_blob_arrives_in_segments_over_a_line_that_loses_and_reorders(size, loss, seed):

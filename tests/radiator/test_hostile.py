@@ -52,7 +52,7 @@ def step(node, data, source, now):
     return sent
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(arrivals)
 def test_a_server_survives_whatever_arrives(arriving):
     desk = Desk(CONFIG)
@@ -66,7 +66,7 @@ def test_a_server_survives_whatever_arrives(arriving):
     assert len(desk.node.clients) <= 2
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(arrivals)
 def test_a_stranger_gets_at_most_one_datagram_for_each_of_its_own(arriving):
     desk = Desk(CONFIG)
@@ -74,7 +74,7 @@ def test_a_stranger_gets_at_most_one_datagram_for_each_of_its_own(arriving):
     assert len(desk.node.clients) == 0
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(arrivals)
 def test_a_middleware_survives_whatever_arrives(arriving):
     client = Client(CONFIG).registered()

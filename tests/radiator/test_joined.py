@@ -88,7 +88,7 @@ def told(seed, text, index, percent, echo, wait_ms):
     return world
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(
     st.integers(0, 10_000),
     st.sampled_from(FUNCTIONS),

@@ -24,7 +24,7 @@ def registered(clients, ip, number):
     return admission.entry
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(
     most=st.integers(2, 300),
     others=st.lists(st.sampled_from(["10.0.0.2", "10.0.0.3", "2001:db8::1", "127.0.0.1"]), min_size=1, max_size=8),

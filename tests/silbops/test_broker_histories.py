@@ -140,7 +140,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.data_too_large])
 @given(
     st.sampled_from(TREES),
     st.integers(0, 9),
@@ -187,7 +187,7 @@ MOVES = st.lists(
 """Less time passes than a broker waits for TAKE: after that a client starts again, without what it missed."""
 
 
-@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40))
 @given(st.sampled_from(TREES), st.integers(0, 9), st.integers(0, 3), MOVES)
 def test_nothing_is_lost_while_clients_move(links: Any, seed: int, start: int, actions: Any) -> None:
     world = World(len(links) + 1, links, Random(seed), handover_s=3600)

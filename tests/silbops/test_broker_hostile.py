@@ -44,7 +44,7 @@ MOVES = st.lists(
 )
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(MOVES, st.booleans())
 def test_hostile_messages_raise_nothing_and_stop_no_other_client(history: Any, has_scope: bool) -> None:
     network = World(2, ((0, 1),), Random(1), publisher_scope=has_scope)
@@ -95,7 +95,7 @@ def said(what: str, number: int) -> bytes:
 WAYS = ("hello", "hello as a neighbour", "datagram of no session", "ping", "counters", "question")
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(st.sampled_from(WAYS), st.integers(0, 40), st.sampled_from([0, 300])), max_size=30))
 def test_a_stranger_gets_three_times_the_bytes_that_came_at_most(history: Any) -> None:
     node, stranger = broker(), ("203.0.113.1", 5)

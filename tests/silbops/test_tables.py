@@ -158,7 +158,7 @@ NOTIFICATIONS = st.lists(
 )
 
 
-@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.data_too_large])
 @given(st.sampled_from(TREES), st.integers(0, 9), SETTINGS, st.lists(ACTIONS, max_size=25), NOTIFICATIONS)
 def test_at_rest_everyone_gets_what_is_due(
     links: Any, seed: int, settings: dict[str, Any], actions: Any, notifications: list[Values]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import geometric_mean
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from telemetry.measures import Measure
@@ -164,11 +164,6 @@ measured = st.lists(
 )
 
 
-UNHURRIED = settings(suppress_health_check=[HealthCheck.too_slow])
-"""The machine may be busy with other tests."""
-
-
-@UNHURRIED
 @given(measured, measured, st.sampled_from(list(measures().values())))
 def test_whatever_was_measured_an_interval_holds_its_value_and_a_verdict_follows(
     ours: list[Value], theirs: list[Value], measure: Measure
@@ -183,7 +178,6 @@ def test_whatever_was_measured_an_interval_holds_its_value_and_a_verdict_follows
     assert {one.verdict, other.verdict} in ({"unknown"}, {"no difference shown"}, {"better", "worse"})
 
 
-@UNHURRIED
 @given(st.lists(numbers, min_size=1, max_size=40))
 def test_a_box_is_in_order(values: list[float]) -> None:
     box = quartiles(values)

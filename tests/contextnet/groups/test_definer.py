@@ -177,7 +177,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 def test_whichever_instances_come_and_go_each_node_ends_in_the_group_of_its_last_context(steps):
     lab, last = Lab(), {}
     for what, number, value in steps:

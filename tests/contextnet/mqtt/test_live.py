@@ -80,7 +80,7 @@ def test_what_mqtt_cannot_refuse_ends_the_connection(site):
     assert {site.said_to(one) for one in wrong} == {b"\x20\x02\x00\x04"}, "without a password, and no node"
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(80))
 @given(data=st.binary(max_size=60), is_connected=st.booleans())
 def test_any_bytes_leave_the_proxy_as_it_was(site, data, is_connected):
     end = b.packet(0xF0)  # whatever came before, this is no packet of a client

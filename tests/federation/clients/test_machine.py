@@ -135,4 +135,4 @@ class AnySession(RuleBasedStateMachine):
 
 
 TestAnySession = AnySession.TestCase
-TestAnySession.settings = settings(max_examples=examples(160), stateful_step_count=15, deadline=None)
+TestAnySession.settings = settings(max_examples=examples(160), stateful_step_count=15)

@@ -109,7 +109,6 @@ class AnyVillage(RuleBasedStateMachine):
 AnyVillage.TestCase.settings = settings(
     max_examples=60 if THOROUGH else 4,
     stateful_step_count=30,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 TestAnyVillage = AnyVillage.TestCase

@@ -68,9 +68,7 @@ def deliveries(actions: Any, notifications: Any, **arm: Any) -> list[Any]:
     return found
 
 
-@settings(
-    max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None
-)
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.data_too_large])
 @given(st.lists(ACTIONS, max_size=15), st.lists(NOTIFICATIONS, min_size=1, max_size=2))
 def test_both_arms_deliver_the_same_at_rest(actions: Any, notifications: Any) -> None:
     expected = deliveries(actions, notifications)

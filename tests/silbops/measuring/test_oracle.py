@@ -207,7 +207,7 @@ def is_true(one: Publication, camera: Any, vehicle: Any) -> bool:
     return False
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(80))
 @given(histories())
 def test_due_and_allowed_are_those_of_brute_force(history: Any) -> None:
     vehicle, camera, notes = history
