@@ -6,10 +6,8 @@ durable at once.
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
-import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
 from time import thread_time_ns
@@ -118,7 +116,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:
         for name, values in found.items():
             unit = "ms" if name.startswith("time") else "datagrams" if name.startswith("datagrams") else "µs"
             yield make(f"{transport}: {name}", unit, values, "lower")
-        command = [sys.executable, "-m", "benchmarks.contextnet.transports", transport]
+        command = [sys.executable, "-m", "benchmarks.contextnet.idle_ends", transport]
         told = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
         yield make(f"{transport}: memory per idle connection, of {IDLE_NODES}", "bytes", [float(told)], "lower")
 
@@ -172,16 +170,8 @@ def _outbound(pair: Pair) -> dict[str, float]:
     }
 
 
-def main(transport: str) -> None:
-    """Prints the bytes of Python's objects per idle connection; the nodes' own ends are gone by then."""
-    _idle(transport, 2)
-    tracemalloc.start()
-    pair = _idle(transport, IDLE_NODES)
-    gc.collect()
-    print(tracemalloc.get_traced_memory()[0] / len(pair.gateway.members))
-
-
-def _idle(transport: str, nodes: int) -> Pair:
+def idle(transport: str, nodes: int) -> Pair:
+    """Connections that had a message each; the nodes' own ends are gone."""
     pair = Pair(transport, nodes)
     pair.connect()
     for end in pair.nodes:
@@ -191,7 +181,3 @@ def _idle(transport: str, nodes: int) -> Pair:
     pair.addresses.clear()
     pair.heard.clear()
     return pair
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
