@@ -2,6 +2,7 @@
 
 - ``hot_paths``  a gateway in this process, without sockets and log (``standing``), next to minimal Python (``least``)
 - ``memory``     of a gateway per idle connection (``connected``)
+- ``transports`` Tether next to QUIC
 - ``overload``   live runs up to and past the limit of this machine
 - ``peers``      Mosquitto, NATS and plain echoes with the same exchange (``echo``), next to live runs
 """
@@ -10,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.contextnet import hot_paths, memory, overload, peers
+from benchmarks.contextnet import hot_paths, memory, overload, peers, transports
 from benchmarks.figures import Figure, measure_parts
 
 TITLE = "ContextNet: hot paths of a gateway, memory, and others with the same exchange"
-PARTS = (hot_paths, memory, overload, peers)
+PARTS = (hot_paths, memory, transports, overload, peers)
 
 
 def measure(rounds: int, say: Callable[[str], None]) -> Iterator[Figure]:

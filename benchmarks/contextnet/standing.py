@@ -28,7 +28,7 @@ from overlay.systems.contextnet.names import answer_id, node_id
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message, Outbound
-from overlay.systems.contextnet.transport.greeting import Secret
+from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Kind
 

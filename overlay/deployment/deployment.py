@@ -74,6 +74,8 @@ class Deployment:
         joined = documents.links(topology["links"], brokers, ENGINES[engine])
         system = SYSTEMS[one_of(document, "system", tuple(SYSTEMS))]
         setup, servers = _setup(system, document, kind, Graph(brokers, joined, places))
+        record_mb = _record_mb(document.get(RECORD.name, RECORD.default), kind, servers)
+        system.check_engine(setup, engine, bool(record_mb))
         return cls(
             id=_identifier(document["id"]),
             kind=kind,
@@ -83,7 +85,7 @@ class Deployment:
             setup=setup,
             lease_s=_lease(document["lease_s"], kind),
             faults=_faults(document.get("faults", []), system, setup),
-            record_mb=_record_mb(document.get(RECORD.name, RECORD.default), kind, servers),
+            record_mb=record_mb,
             version=whole(document.get("version", 0), "version", 0, 2**53),
             members=documents.members(document.get("members", {}), system, servers, joined, is_run=kind == RUN),
         )

@@ -124,7 +124,9 @@ def check_configuration(configuration: Mapping[str, Any], graph: Graph | None = 
     setup = system.setup(configuration["settings"], configuration["workload"], graph)
     servers = system.check(setup)
     ENGINES[configuration["engine"]].check_size("topology", servers, len(topology["links"]))
-    check_record_mb(configuration.get(RECORD.name, 0), servers)
+    record_mb = configuration.get(RECORD.name, 0)
+    check_record_mb(record_mb, servers)
+    system.check_engine(setup, configuration["engine"], bool(record_mb))
     system.read_faults(setup, configuration["faults"])
 
 

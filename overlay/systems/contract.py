@@ -248,6 +248,10 @@ class System(ABC):
                 self.plan_clients(setup)
                 self.churn(setup)
 
+    def check_engine(self, setup: Setup, engine: str, is_recorded: bool) -> None:  # noqa: B027 (most run anywhere)
+        """Find settings that this engine cannot run, or of which a recording cannot be replayed. Raises
+        ``InvalidSetting``, as ``check``."""
+
     # ---- plan
 
     def default_topology(self, settings: Any, workload: Any) -> Graph | None:

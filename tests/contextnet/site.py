@@ -17,7 +17,7 @@ from overlay.systems.contextnet.gateway.settings import GatewaySettings
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.records.records import Groupcast, Message, Outbound
 from overlay.systems.contextnet.transport.events import Acknowledged, Arrived
-from overlay.systems.contextnet.transport.greeting import Secret
+from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Kind
 

@@ -58,7 +58,7 @@ def test_a_host_has_so_many_connections_unless_it_is_trusted(host, open):
 def test_only_so_many_proofs_are_checked_a_second():
     site = Site(nodes=0)
     asked = []
-    site.gateway.end.greeting._secret_of = asked.append
+    site.gateway.end.gate.secret_of = asked.append
     cookies = secrets.Cookies(b"g" * 32)
     for number in range(HANDSHAKES_PER_S + 100):
         name = number.to_bytes(16, "big")

@@ -7,8 +7,8 @@ import pytest
 from overlay.core.chance import Stream
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.contextnet.transport.events import Acknowledged, Arrived, Ended, Ending, Opened
+from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.gateway import GatewayEnd
-from overlay.systems.contextnet.transport.greeting import Secret
 from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Kind
 from overlay.systems.contextnet.transport.settings import TransportSettings

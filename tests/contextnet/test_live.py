@@ -28,10 +28,10 @@ from tests.waiting import BOUND_S, wait_for
 WORKLOAD = {"nodes": 10, "messages": 8, "rate_per_min": 240, "direction": "both", "drain_s": 2}
 
 
-def live(directory: Path, engine: str, server, workload=None, **more):
+def live(directory: Path, engine: str, server, workload=None, settings=None, **more):
     workload = WORKLOAD | (workload or {})
     document = {"name": "live", "topology": None, "system": "contextnet", "engine": "live"}
-    document |= {"settings": {"log_engine": engine}, "workload": workload, "record_mb": 4, **more}
+    document |= {"settings": {"log_engine": engine, **(settings or {})}, "workload": workload, "record_mb": 4, **more}
     configuration = checked(document, {}.get)[1][0]
     if engine == "kafka":
         topology = SYSTEM.default_topology(SYSTEM.read_settings({}), SYSTEM.read_workload(workload))

@@ -7,7 +7,7 @@ import pytest
 from overlay.core.links import PROFILES, LinkShape
 from overlay.systems.contextnet.transport import packets
 from overlay.systems.contextnet.transport.events import Ended, Ending, Lingering, Moved, Opened, Refused
-from overlay.systems.contextnet.transport.greeting import Secret
+from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.layouts import Refusal
 from overlay.systems.contextnet.transport.packets import Close
 from overlay.systems.contextnet.transport.settings import TransportSettings

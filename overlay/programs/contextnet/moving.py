@@ -23,7 +23,9 @@ from overlay.systems.contextnet.nodes.node import Connected, Parted, Received
 from overlay.systems.contextnet.records.kinds import ID_BYTES
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message
+from overlay.systems.contextnet.settings import Settings
 from overlay.systems.contextnet.transport.secrets import SECRET_BYTES
+from overlay.systems.contextnet.transport.settings import QUIC, TETHER
 
 VARIABLE = "WAXWING_NODE_SECRET"
 """The environment variable with the secret of a node, in hexadecimal digits."""
@@ -43,6 +45,9 @@ def add_node(parser: OneLineParser) -> None:
     parser.add_argument(
         "--to", default=INBOUND, metavar="NAME", help="a topic of applications, a group, or * (inbound)"
     )
+    parser.add_argument(
+        "--transport", choices=(TETHER, QUIC), default=TETHER, help="that of the network's settings (tether)"
+    )
     parser.add_argument("--text", metavar="TEXT", help="send this instead of lines of standard input")
     parser.add_argument("--count", type=number, metavar="N", help="stop after N messages that came")
     parser.add_argument(
@@ -60,7 +65,13 @@ async def _run(given: Namespace) -> bool:
     if secret is None:
         secret = _secret(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else NO_SECRET
     client = Node(
-        given.gateways, id=given.id, secret=secret, context=given.context, on_event=inbox.put, within_s=given.deadline
+        given.gateways,
+        id=given.id,
+        secret=secret,
+        settings=Settings(transport=given.transport),
+        context=given.context,
+        on_event=inbox.put,
+        within_s=given.deadline,
     )
     async with client:
         tell(f"node {given.id.hex()} is connected")

@@ -35,7 +35,17 @@ PRESENTATION = Presentation(
         ),
         "Log": ("routing", "log_engine", "partitions", "member_timeout_s", "retention_s", "durability"),
         "Transport": (
-            *("rto_min_ms", "retries", "ack_delay_ms", "window", "keepalive_s", "idle_s", "linger_s", "validation"),
+            *(
+                "transport",
+                "rto_min_ms",
+                "retries",
+                "ack_delay_ms",
+                "window",
+                "keepalive_s",
+                "idle_s",
+                "linger_s",
+                "validation",
+            ),
             *("tag_bytes", "reconnect_ms", "repeat_share", "bound_repeats", "dedup_ids", "dedup_s"),
         ),
         "Limits of gateways": (

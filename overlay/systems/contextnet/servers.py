@@ -27,7 +27,7 @@ def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
     from overlay.systems.contextnet.gateway.credentials import Credentials
     from overlay.systems.contextnet.gateway.gateway import Gateway
     from overlay.systems.contextnet.routing.settings import EVERYONE
-    from overlay.systems.contextnet.transport.greeting import Secret
+    from overlay.systems.contextnet.transport.gate import Secret
 
     settings, network = config.settings, bytes.fromhex(config.secret)
     free, credentials = Secret(NO_SECRET), Credentials(network)

@@ -18,6 +18,7 @@ from overlay.systems.contextnet.nodes.settings import MemorySettings
 from overlay.systems.contextnet.poa.settings import PoaSettings
 from overlay.systems.contextnet.routing.settings import RoutingSettings
 from overlay.systems.contextnet.tracing import Tracing
+from overlay.systems.contextnet.transport.settings import TETHER
 
 TTL_MARGIN_S: Final = 60
 """A message must expire so long before its record is dropped."""
@@ -83,6 +84,7 @@ USES: Mapping[str, Use] = {
     "mini_buffer": Use("delivery", (MINI_BUFFER,)),
     "linger_s": Use("resume"),
     "repeat_share": Use("bound_repeats"),
+    **{name: Use("transport", (TETHER,)) for name in ("tag_bytes", "bound_repeats")},
     "durability": Use("log_engine", (VALKEY, NATS, KAFKA)),
     **{name: Use("rescale_enabled") for name in ("rescale", "window_min_ms", "window_max_ms")},
     **{name: Use("balancing") for name in ("smoothing", "band", "persistence", "budget", "hold_s")},

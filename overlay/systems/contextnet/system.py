@@ -33,6 +33,7 @@ from overlay.systems.contextnet.names import (
 from overlay.systems.contextnet.presentation import PRESENTATION
 from overlay.systems.contextnet.profiles import IMPROVED, PROFILE, PROFILES, resolved
 from overlay.systems.contextnet.settings import USES, Settings
+from overlay.systems.contextnet.transport.settings import QUIC, TETHER
 from overlay.systems.contract import Setup, System
 from overlay.systems.roles import REQUESTS, ClientRole, Identity, Place, Role, Title, role_of
 
@@ -75,7 +76,7 @@ class ContextNet(System):
     shared_settings = frozenset(
         (
             *("routing", "log_engine", "partitions", "member_timeout_s", "retention_s", "durability"),
-            *("mtd_enabled", "auth", "network_gateways", "group_fields", "mqtt_proxies"),
+            *("mtd_enabled", "auth", "network_gateways", "group_fields", "mqtt_proxies", "transport"),
         )
     )
     gauges = GAUGES
@@ -117,6 +118,15 @@ class ContextNet(System):
         if setup.workload is not None and setup.graph.brokers != setup.workload.gateways:
             sentence = f"are {setup.workload.gateways}, and the topology has {setup.graph.brokers} nodes"
             raise InvalidSetting("workload.gateways", sentence)
+
+    def check_engine(self, setup: Setup, engine: str, is_recorded: bool) -> None:
+        """QUIC is live only: aioquic draws random numbers of its own, so that no seed repeats a run of it."""
+        if setup.settings.transport != QUIC:
+            return
+        if engine == SIMULATED:
+            raise InvalidSetting("settings.transport", f"{QUIC} runs live only; simulated runs need {TETHER}")
+        if is_recorded:
+            raise InvalidSetting("record_mb", f"must be 0 with transport {QUIC}, which no replay repeats")
 
     # ---- plan
 

@@ -23,8 +23,8 @@ from overlay.systems.contextnet.records.codec import write
 from overlay.systems.contextnet.records.records import Message
 from overlay.systems.contextnet.transport import controls
 from overlay.systems.contextnet.transport.events import Arrived
+from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.gateway import GatewayEnd
-from overlay.systems.contextnet.transport.greeting import Secret
 from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Close, Kind
 from overlay.systems.contextnet.transport.secrets import NO_SECRET, SECRET_BYTES

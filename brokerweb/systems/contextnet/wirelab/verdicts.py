@@ -12,8 +12,8 @@ from overlay.core.addresses import Address
 from overlay.core.chance import Chances
 from overlay.core.node import MILLISECOND
 from overlay.systems.contextnet.transport import layouts, packets
+from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.gateway import GatewayEnd
-from overlay.systems.contextnet.transport.greeting import Secret
 from overlay.systems.contextnet.transport.layouts import BadPacket, Type
 from overlay.systems.contextnet.transport.secrets import NO_SECRET, SECRET_BYTES
 from overlay.systems.contextnet.transport.settings import TransportSettings

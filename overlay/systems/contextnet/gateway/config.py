@@ -9,7 +9,7 @@ from overlay.systems.contextnet.gateway.credentials import Credentials
 from overlay.systems.contextnet.gateway.settings import GatewaySettings
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message
-from overlay.systems.contextnet.transport.greeting import Secret
+from overlay.systems.contextnet.transport.gate import Secret
 
 
 @dataclass(frozen=True, slots=True)

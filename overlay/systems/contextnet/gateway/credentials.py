@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from overlay.systems.contextnet.keys import node_secret
 from overlay.systems.contextnet.records.records import Credential
-from overlay.systems.contextnet.transport.greeting import Secret
+from overlay.systems.contextnet.transport.gate import Secret
 
 
 class Credentials:

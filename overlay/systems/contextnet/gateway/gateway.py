@@ -199,7 +199,7 @@ class Gateway(Station):
 
     def set_wall_clock(self, offset_ns: int) -> None:
         super().set_wall_clock(offset_ns)
-        self.end.greeting.wall_offset = offset_ns
+        self.end.gate.wall_offset = offset_ns
 
     def leave(self, now: int) -> int:
         self._begin(now)

@@ -38,7 +38,7 @@ class Gateways:
         entries = _weighted(found)
         told = controls.write_gateway_list(controls.GatewayList(0, entries))
         others = [one.address for one in found.gateways if one.gateway != self._station.name]
-        self._station.end.greeting.gateways = tuple(others[:MOST_ADDRESSES])
+        self._station.end.gate.gateways = tuple(others[:MOST_ADDRESSES])
         if told != self._told:
             self._told = told
             self._data = controls.write_gateway_list(controls.GatewayList(found.version & 0xFFFF_FFFF, entries))

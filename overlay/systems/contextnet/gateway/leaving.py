@@ -24,7 +24,7 @@ class Leaving:
         station = self._station
         nodes = list(station.end.members)
         span = len(nodes) * SECOND // station.settings.evict_per_s
-        station.end.greeting.is_leaving = True
+        station.end.gate.is_leaving = True
         self._round = Round(nodes, station.now, span, self._close)
         self.tick()
         return span + STORING if nodes else 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from overlay.core.addresses import Address, parse_networks
 from overlay.core.chance import Chance, Chances
+from overlay.systems.contextnet.ends import gateway_end
 from overlay.systems.contextnet.gateway.config import GatewayConfig
 from overlay.systems.contextnet.gateway.settings import NONE, SECRET
 from overlay.systems.contextnet.log_server import LogServer
 from overlay.systems.contextnet.records import codec
 from overlay.systems.contextnet.tracing import Tracer
 from overlay.systems.contextnet.transport.admission import Admission
-from overlay.systems.contextnet.transport.gateway import GatewayEnd
-from overlay.systems.contextnet.transport.greeting import Secret
+from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.secrets import NO_SECRET
 
 
@@ -24,7 +24,7 @@ class Station(LogServer):
         self.settings = settings = config.settings
         self.chance: Chance = chances.upkeep
         self.tracer = Tracer(config.trace_one_in)
-        self.end = GatewayEnd(
+        self.end = gateway_end(settings)(
             int(name.rpartition("-")[2]),
             config.secret,
             config.secret_of if settings.auth == SECRET else _same_secret,

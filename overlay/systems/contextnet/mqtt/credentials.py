@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hmac import compare_digest
 
 from overlay.systems.contextnet.records.kinds import ID_BYTES
-from overlay.systems.contextnet.transport.greeting import Secret
+from overlay.systems.contextnet.transport.gate import Secret
 
 Credentials = Callable[[str, bytes | None], bool]
 """Whether a client with this id and password may connect. The name of its user is not looked at."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
 from overlay.core.node import NodeEvent
+from overlay.systems.contextnet.ends import node_end
 from overlay.systems.contextnet.nodes.choice import weighted_order
 from overlay.systems.contextnet.nodes.recent import Recent
 from overlay.systems.contextnet.nodes.settings import MemorySettings
@@ -27,7 +28,6 @@ from overlay.systems.contextnet.transport.budget import Budget
 from overlay.systems.contextnet.transport.controls import Gateway, read_gateway_list, read_hand_over
 from overlay.systems.contextnet.transport.events import Acknowledged, Arrived, Ended, Opened, Refused
 from overlay.systems.contextnet.transport.layouts import BadPacket
-from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Close, Kind
 from overlay.systems.contextnet.transport.settings import TransportSettings
 
@@ -87,7 +87,7 @@ class MobileNode:
         self.context = b""
         """On each message that it sends."""
         self._chance, self._prefers_last = chance, prefers_last
-        self._end = NodeEnd(id, secret, epoch, transport, chance, budget=budget)
+        self._end = node_end(transport)(id, secret, epoch, transport, chance, budget=budget)
         self.counters = self._end.counters = self._end.counters if counters is None else counters
         self._seen = Recent(memory.dedup_ids, memory.dedup_s)
         self._known: tuple[Address, ...] = ()

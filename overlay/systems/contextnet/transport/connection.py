@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from overlay.channel.deadlines import Owner
 from overlay.core.addresses import Address
 from overlay.core.node import NEVER, SECOND
 from overlay.systems.contextnet.transport import packets
 from overlay.systems.contextnet.transport.congestion import Congestion
-from overlay.systems.contextnet.transport.events import Ending
+from overlay.systems.contextnet.transport.events import ENDINGS
 from overlay.systems.contextnet.transport.layouts import BadPacket, Type
+from overlay.systems.contextnet.transport.line import Line
 from overlay.systems.contextnet.transport.packets import LOW, Body, Close, Data, Flags, Packet
 from overlay.systems.contextnet.transport.path import Path, Validations
 from overlay.systems.contextnet.transport.receiver import Receiver
@@ -28,10 +28,9 @@ MARGIN: Final = 256
 """Packet numbers kept for what is sent between two looks at their limit."""
 _TIMES: Final = 64
 """Packets of which the time of sending is remembered for the echo."""
-ENDINGS: Final = dict(zip(Close, Ending, strict=False))
 
 
-class Connection(Owner):
+class Connection(Line):
     __slots__ = (
         *(
             "_ack_at",
@@ -47,8 +46,6 @@ class Connection(Owner):
         ),
         *(
             "_validations",
-            "address",
-            "cid",
             "confirm_at",
             "confirm_wait",
             "congestion",
@@ -56,9 +53,7 @@ class Connection(Owner):
             "heard_at",
             "is_new",
         ),
-        *("is_open", "keepalive", "key_in", "key_out", "node", "number", "path", "receiver", "repeated", "replay"),
-        *("is_restrained", "sender"),
-        *("sent_at", "station", "terms", "trip"),
+        *("keepalive", "key_in", "key_out", "number", "path", "repeated", "replay", "sent_at", "terms", "trip"),
     )
 
     def __init__(
@@ -73,10 +68,9 @@ class Connection(Owner):
         receiver: Receiver,
     ) -> None:
         """``keys``: for what we send, and for what we receive."""
-        super().__init__()
-        self.station, self.node, self.cid, self.address, self.terms = station, node, cid, address, terms
+        super().__init__(station, node, cid, address, sender, receiver)
+        self.terms = terms
         self.key_out, self.key_in = keys
-        self.sender, self.receiver = sender, receiver
         self.trip = RoundTrip(terms.rto_min, terms.ack_delay)
         self.congestion = Congestion(terms.window)
         self.replay = Replay()
@@ -86,9 +80,6 @@ class Connection(Owner):
         """Of the next packet."""
         self.repeated = 0
         """The sequence up to which all must be acknowledged before it no longer counts as repeating."""
-        self.is_open = True
-        self.is_restrained = False
-        """Whether the peer sends more than its share, and is told that we are busy."""
         self.is_new = True
         """No valid packet has come yet: a gateway sends no DATA, a node repeats its first ACK."""
         self.heard_at = self.sent_at = station.now
@@ -114,14 +105,13 @@ class Connection(Owner):
 
     @property
     def is_slow(self) -> bool:
-        """Whether what is sent to the peer now will wait for it: it is silent, repeats, or said that it is busy."""
+        """The peer is silent, repeats, or said that it is busy."""
         return not self.is_open or self.sender.acked < self.repeated or self.station.now < self._held_until
 
     def watch(self) -> None:
         self.station.deadlines.set(self, self.earliest())
 
     def stop(self) -> None:
-        """Nothing more is sent or due."""
         if self.is_open:
             self.is_open = False
             self.station.budget.closed()
@@ -201,7 +191,6 @@ class Connection(Owner):
             self._ack_at = self.station.now + self.terms.ack_delay
 
     def settled(self) -> None:
-        """The acknowledgement of the receiver rose."""
         if self.is_open:
             self._must_show(False)
             self.station.make_ready(self)
@@ -287,7 +276,6 @@ class Connection(Owner):
     # ---- what goes out
 
     def flush(self) -> None:
-        """Send what may be sent, once all input of an instant is read."""
         if not self.is_open:
             return
         if self.number >= packets.NUMBERS - MARGIN:
@@ -371,7 +359,6 @@ class Connection(Owner):
         self._send(Type.PING, packets.write_u64(value))
 
     def confirm(self) -> None:
-        """A node's first packets."""
         self.ask()
         self.confirm_at = self.station.now + self.confirm_wait
         self.confirm_wait = min(2 * self.confirm_wait, MOST_WAIT)

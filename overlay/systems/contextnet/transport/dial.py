@@ -7,21 +7,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from overlay.channel.deadlines import Owner
 from overlay.core.addresses import Address
 from overlay.core.node import MILLISECOND, NEVER, SECOND
-from overlay.systems.contextnet.transport import layouts, secrets
-from overlay.systems.contextnet.transport.layouts import Hello
-from overlay.systems.contextnet.transport.settings import HELLO_WAITS, MOST_BACKOFF
+from overlay.systems.contextnet.transport import layouts
+from overlay.systems.contextnet.transport.settings import MOST_BACKOFF
 from overlay.systems.contextnet.transport.station import Station
 
 
 class Dial(Owner):
     """``epoch`` is the last one used; the driver stores it before it sends what waits."""
 
-    def __init__(self, station: Station, node: bytes, secret: bytes, epoch: int) -> None:
+    def __init__(self, station: Station, epoch: int, greet: Callable[[], None], waits: tuple[int, ...]) -> None:
+        """``greet`` sends a HELLO to ``gateway``; ``waits``: seconds after each one, of which the last is followed by
+        another gateway."""
         super().__init__()
-        self._station, self._node, self._secret, self.epoch = station, node, secret, epoch
+        self._station, self.epoch = station, epoch
+        self._greet, self._waits = greet, waits
         self._gateways: tuple[Address, ...] = ()
         self._place = 0
         """Of the gateway that is tried."""
@@ -32,7 +36,8 @@ class Dial(Owner):
         self._at = NEVER
         self._cookies: dict[str, bytes] = {}
         """By host, those of ACCEPT, for the next HELLO."""
-        self._cookie = b""
+        self.cookie = b""
+        """Of the HELLO under way."""
         self.nonce = b""
         """Of the HELLO under way; empty during a pause and when there is none."""
         self.resume_cid = 0
@@ -51,7 +56,7 @@ class Dial(Owner):
     def is_heard(self) -> bool:
         """Whether a gateway wanted a proof of our address: so it is one, and if it stays silent then, our secret is
         another than it knows."""
-        return bool(self._cookie)
+        return bool(self.cookie)
 
     def begin(self, gateways: tuple[Address, ...], *, once: bool = False) -> None:
         """Try these in their order, from now on; or only once."""
@@ -72,10 +77,10 @@ class Dial(Owner):
 
     def retry(self, cookie: bytes) -> None:
         """The gateway wants this proof of our address."""
-        if self._cookie == cookie:
+        if self.cookie == cookie:
             return  # the same RETRY again
         self._cookies.pop(self.gateway[0], None)
-        self._cookie, self._sent = cookie, 0
+        self.cookie, self._sent = cookie, 0
         self._send()
 
     def again(self, epoch: int) -> None:
@@ -110,15 +115,13 @@ class Dial(Owner):
         """Each HELLO to another gateway has a nonce of its own, and each nonce an epoch."""
         self.epoch += 1
         self.nonce = self._station.draw(16)
-        self._cookie = self._cookies.get(self.gateway[0], b"")
+        self.cookie = self._cookies.get(self.gateway[0], b"")
         self._sent = 0
         self._send()
 
     def _send(self) -> None:
-        hello = Hello(self._node, self.epoch, self.nonce, self.resume_cid, self._cookie, self.wants)
-        data = layouts.write_hello(hello)
-        self._station.out.append((data + secrets.proof(self._secret, b"hello", data), self.gateway))
-        self._wait(HELLO_WAITS[self._sent] * SECOND)
+        self._greet()
+        self._wait(self._waits[self._sent] * SECOND)
         self._sent += 1
 
     def _wait(self, time: int) -> None:
@@ -132,7 +135,7 @@ class Dial(Owner):
         self._station.now = now
         if not self.nonce:
             self._dial()
-        elif self._sent < len(HELLO_WAITS):
+        elif self._sent < len(self._waits):
             self._send()
         else:
             self.next_gateway()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from overlay.core.addresses import Address
 from overlay.core.node import NodeEvent
 from overlay.systems.contextnet.transport.layouts import Refusal
-from overlay.systems.contextnet.transport.packets import Kind
+from overlay.systems.contextnet.transport.packets import Close, Kind
 
 
 class Receipt(NamedTuple):
@@ -36,6 +36,10 @@ class Ending(StrEnum):
     """The gateway does not know it any more."""
     REPLACED = "replaced"
     """By a new connection of the same node that does not resume it."""
+
+
+ENDINGS: Final = dict(zip(Close, Ending, strict=False))
+"""By the reason of CLOSE."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from overlay.systems.contextnet.transport.connection import Connection
+from overlay.systems.contextnet.transport.line import Line
 from overlay.systems.contextnet.transport.receiver import Receiver
 from overlay.systems.contextnet.transport.sender import Sender
 
@@ -24,7 +24,7 @@ class Member:
     def __init__(self, stream: int, is_durable: bool) -> None:
         self.stream = stream
         self.sender, self.receiver = Sender(), Receiver(is_durable)
-        self.connection: Connection | None = None
+        self.connection: Line | None = None
         self.epoch, self.nonce, self.host = 0, b"", ""
         self.accept, self.accepted_at = b"", 0
         """The ACCEPT of the last HELLO, until its connection was heard."""
@@ -47,7 +47,7 @@ class Members:
         """``number``: of the gateway."""
         self._prefix = number << 48
         self.by_node: dict[bytes, Member] = {}
-        self.by_cid: dict[int, Connection] = {}
+        self.by_cid: dict[int, Line] = {}
         self._epochs: dict[bytes, int] = {}
         self._hosts: Counter[str] = Counter()
         """Connections by host, as they were accepted."""
@@ -58,7 +58,7 @@ class Members:
         member = self.by_node[node] = Member(self._streams, is_durable)
         return member
 
-    def join(self, node: bytes, member: Member, connection: Connection) -> None:
+    def join(self, node: bytes, member: Member, connection: Line) -> None:
         """It has this connection, and none before."""
         member.connection = self.by_cid[connection.cid] = connection
         member.host = connection.address[0]

@@ -35,10 +35,20 @@ MOST_MESSAGE: Final = 60_000
 """Bytes of a payload, as ACCEPT says."""
 
 
+TETHER, QUIC = "tether", "quic"
+"""Values of ``transport``."""
+
+
 @dataclass(frozen=True)
 class TransportSettings:
     """How gateways and nodes send, and when they give each other up. The gateway's are told to the node by ACCEPT."""
 
+    transport: str = setting(
+        TETHER,
+        choices=(TETHER, QUIC),
+        help="What carries messages between nodes and gateways. tether: our own, authenticated and not encrypted; "
+        "quic: QUIC with TLS 1.3, live only, for several times the processor time and memory.",
+    )
     rto_min_ms: int = setting(
         200, unit="ms", low=20, high=10_000, help="Least time-out before DATA is repeated. A short one repeats more."
     )

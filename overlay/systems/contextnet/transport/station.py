@@ -16,7 +16,7 @@ from overlay.systems.contextnet.transport.receiver import Whole
 from overlay.systems.contextnet.transport.settings import TransportSettings
 
 if TYPE_CHECKING:
-    from overlay.systems.contextnet.transport.connection import Connection
+    from overlay.systems.contextnet.transport.line import Line
 
 
 class Station:
@@ -37,7 +37,7 @@ class Station:
         """Datagrams dropped, by reason, and what else is counted."""
         self.is_busy = False
         """Whether our input waits for too long: set by the user, told to the peers."""
-        self._ready: dict[Connection, None] = {}
+        self._ready: dict[Line, None] = {}
 
     # ---- for the driver
 
@@ -63,7 +63,7 @@ class Station:
         """Random bytes, a multiple of 8."""
         return b"".join(self.chance.randrange(1 << 64).to_bytes(8, "big") for _ in range(size // 8))
 
-    def make_ready(self, connection: Connection) -> None:
+    def make_ready(self, connection: Line) -> None:
         """It may have something to send once all input of this instant is read."""
         self._ready[connection] = None
 
@@ -72,29 +72,29 @@ class Station:
         for connection in ready:
             connection.flush()
 
-    def arrived(self, connection: Connection, whole: Whole) -> None:
+    def arrived(self, connection: Line, whole: Whole) -> None:
         raise NotImplementedError
 
-    def acknowledged(self, connection: Connection, tokens: list[object]) -> None:
+    def acknowledged(self, connection: Line, tokens: list[object]) -> None:
         raise NotImplementedError
 
-    def repeating(self, connection: Connection) -> None:
+    def repeating(self, connection: Line) -> None:
         """It has begun to repeat."""
 
-    def confirmed(self, connection: Connection) -> None:
+    def confirmed(self, connection: Line) -> None:
         """The first valid packet came."""
         raise NotImplementedError
 
-    def answered(self, connection: Connection, value: int) -> None:
+    def answered(self, connection: Line, value: int) -> None:
         raise NotImplementedError
 
-    def moved(self, connection: Connection) -> None:
+    def moved(self, connection: Line) -> None:
         raise NotImplementedError
 
-    def broken(self, connection: Connection) -> None:
+    def broken(self, connection: Line) -> None:
         """It repeated too often, heard nothing for too long, or has used up its packet numbers."""
         raise NotImplementedError
 
-    def closed(self, connection: Connection, reason: Ending) -> None:
+    def closed(self, connection: Line, reason: Ending) -> None:
         """By the peer's CLOSE, or by ours."""
         raise NotImplementedError
