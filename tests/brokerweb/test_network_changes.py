@@ -276,7 +276,7 @@ def test_servers_of_a_system_that_can_only_shrink_leave_and_return(api: APIClien
     browser.force_login(federation.owner)
     page = browser.get(f"/networks/{federation.pk}/change/").content.decode()
     assert page.count('value="drain"') == 4
-    assert "others, and links, cannot be added while a network runs" in page
+    assert " and links cannot be added to a network of " in page
 
 
 def test_viewers_change_nothing(api: APIClient, network: Network, viewer: User) -> None:
