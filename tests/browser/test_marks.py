@@ -68,7 +68,10 @@ def test_a_fault_is_drawn_on_every_chart_of_its_run_where_it_began_and_for_as_lo
         lasted = len([x for x in found["tint"] if x > began]) + 1  # 1.5 s, of which the other line takes a column
         assert abs(restart - began - lasted / 1.5) <= 3, found
         assert min(found["tint"]) >= began - 1
+    list_top = page.locator("#marks").evaluate("list => list.offsetTop")
     impaired.hover()
+    expect(page.locator(".cursor-time").first).to_have_text(re.compile(r"at \d"))
+    assert page.locator("#marks").evaluate("list => list.offsetTop") == list_top, "nothing moves away from the pointer"
     thick = looked_at(page.locator("[data-chart] canvas").first)["lines"]
     assert len(thick) == 4, "the line of what is chosen is three wide"
     assert len({x for x in thick if abs(x - began) < 5}) >= 3
