@@ -34,27 +34,31 @@ def peak_memory() -> int:
     one starts would have the large one's.
     """
     try:
-        lines = Path("/proc/self/status").read_bytes().splitlines()
+        found = Path("/proc/self/status").read_bytes()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(b"VmHWM:"))
+    return _sizes(found)[b"VmHWM"]
 
 
 def sizes_in(rollup: bytes) -> tuple[int, int, int]:
     """RSS, PSS and USS in bytes, from the content of a process's ``smaps_rollup``."""
-    kibibytes = {line.split(b":")[0]: int(line.split()[1]) for line in rollup.splitlines()[1:]}
-    unique = kibibytes[b"Private_Clean"] + kibibytes[b"Private_Dirty"]
-    return 1024 * kibibytes[b"Rss"], 1024 * kibibytes[b"Pss"], 1024 * unique
+    found = _sizes(rollup)
+    return found[b"Rss"], found[b"Pss"], found[b"Private_Clean"] + found[b"Private_Dirty"]
 
 
 def machine_memory() -> tuple[int, int]:
     """Memory of this machine, and what of it is available, in bytes; zeros if ``/proc/meminfo`` is missing."""
     try:
-        lines = _MEMORY_OF_MACHINE.read_bytes().splitlines()
+        found = _sizes(_MEMORY_OF_MACHINE.read_bytes())
     except OSError:
         return 0, 0
-    found = {line.split(b":")[0]: line.split()[1] for line in lines}
-    return 1024 * int(found[b"MemTotal"]), 1024 * int(found[b"MemAvailable"])
+    return found[b"MemTotal"], found[b"MemAvailable"]
+
+
+def _sizes(content: bytes) -> dict[bytes, int]:
+    """Bytes by name, of the lines ``NAME: NUMBER kB`` of a file of ``/proc``; of the others nothing."""
+    lines = (line.split() for line in content.splitlines() if line.endswith(b" kB"))
+    return {name[:-1]: 1024 * int(number) for name, number, _ in lines}
 
 
 def processor_us() -> int:
