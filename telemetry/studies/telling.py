@@ -7,7 +7,7 @@ from typing import Any
 
 from overlay.core.hashes import blake2b
 from telemetry.studies.criteria import NOT_JUDGED
-from telemetry.studies.judging import Result, Value
+from telemetry.studies.judging import Judged, Result, Value
 from telemetry.studies.study import SCALES, WAYS, Study
 
 
@@ -60,6 +60,11 @@ def _rows(values: Iterable[Value], verdict: str, of: str) -> Iterator[dict[str, 
         }
 
 
+def _said(one: Judged) -> str:
+    """Its verdict, and what such a one is called in its study: *not, reversed*."""
+    return f"{one.verdict}, {one.called}" if one.called else one.verdict
+
+
 # ---- as text
 
 
@@ -68,8 +73,7 @@ def text(result: Result, digest: str) -> str:
     study = result.study
     lines = [f"{study.id}  {study.title}", study.question, ""]
     for one in result.judged:
-        verdict = f"{one.verdict}, {one.called}" if one.called else one.verdict
-        lines += [f"{verdict.upper()}: {one.claim.claim}", f"  criterion: {one.claim.criterion}"]
+        lines += [f"{_said(one).upper()}: {one.claim.claim}", f"  criterion: {one.claim.criterion}"]
         lines += [*(f"  {line}" for line in _table(one.values, study.way)), ""]
     for drawn in result.drawn:
         if drawn.values:
@@ -107,7 +111,7 @@ def markdown(result: Result, digest: str) -> str:
     lines += [f"Scale {result.scale}, {result.seeds} seeds, {WAYS[study.way]}, digest `{digest[:8]}`.", ""]
     lines += _cells(
         ("claim", "verdict", "values, with 95 % intervals", "published"),
-        [(one.claim.claim, f"**{one.verdict}**", _told(one.values), _published(one.values)) for one in result.judged],
+        [(one.claim.claim, f"**{_said(one)}**", _told(one.values), _published(one.values)) for one in result.judged],
     )
     shown = [
         (drawn.plot.title, f"{value.name} ({value.unit})", _interval(value.found), number(value.published))
@@ -123,7 +127,8 @@ def markdown(result: Result, digest: str) -> str:
 def _cells(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A table, and an empty line."""
     written = [head, ["---"] * len(head), *rows]
-    return [*(f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in written), ""]
+    escaped = ([cell.replace("|", "\\|") for cell in row] for row in written)
+    return [*("| " + " | ".join(row) + " |" for row in escaped), ""]
 
 
 def _told(values: Iterable[Value]) -> str:
