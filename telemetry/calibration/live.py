@@ -20,6 +20,7 @@ from typing import Any
 
 from overlay.core.addresses import Address, parse_address
 from overlay.core.engines import LIVE
+from overlay.core.processes import role_of
 from overlay.deployment.phases import ENDED, FINISHED, MEASURING, WARMING
 from overlay.experiment.definition import estimate_s
 from overlay.runtime.own_supervisor import document_of
@@ -46,10 +47,9 @@ _runs = count()
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """An idle server."""
+class Running:
+    """A process of a run."""
 
-    address: Address
     pid: int
 
     def processor_ns(self) -> int:
@@ -86,6 +86,15 @@ class Standing:
         finally:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGCONT)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Running):
+    """An idle server."""
+
+    address: Address
+    run: str
+    """The id of its run."""
 
 
 def files_of(document: Mapping[str, Any], engine: str = LIVE) -> RunFiles:
@@ -147,10 +156,18 @@ def standing(
         if status["phase"] in ENDED:
             raise TelemetryError(f"{id}: {reason_of(status) or status['phase']}")
         try:
-            yield [Standing(parse_address(broker["address"]), broker["pid"]) for broker in status["brokers"]]
+            yield [Standing(one["pid"], parse_address(one["address"]), id) for one in status["brokers"]]
         finally:
             client.stop(id, 1, "measured")
             _until(client, document, _is_over, START_S, is_deployed=True)
+
+
+def clients_of_run(client: SupervisorClient, run: str, role: str) -> list[Running]:
+    """The processes of a group of clients. Raises ``TelemetryError``."""
+    try:
+        return [Running(one["pid"]) for one in client.status(run)["clients"] if role_of(one["name"]) == role]
+    except (SupervisorRefused, SupervisorUnavailable) as refusal:
+        raise TelemetryError(f"{run}: {refusal}") from None
 
 
 def _until(

@@ -19,8 +19,11 @@ from typing import Any
 
 from overlay.core.calibration import Calibration, Measured
 from overlay.runtime.calibrated import model_of, reference
+from overlay.runtime.logs.engines import VARIABLE
+from overlay.runtime.logs.valkey.instance import own_instance
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.systems.contract import System
 from telemetry.calibration.anchors import Compared, Ran, Reading, compare, document_for, run_live, run_simulated
 from telemetry.calibration.plan import Anchor, Fitted, Probe
 from telemetry.lake.manifest import code_version, library_versions, machine
@@ -62,7 +65,7 @@ def measure(
     system, plan = reading.system, reading.plan
     probes = plan.probes(effort.scale)
     with _scratch() as directory:
-        with own_supervisor() as client:
+        with log_for(system), own_supervisor() as client:
             runs = _Runs(reading, anchors, effort, directory, say)
             results, live = runs.measure(client, probes)
         fitted = plan.fit(results)
@@ -78,6 +81,21 @@ def measure(
             simulated = [run_simulated(model, runs.document(anchor, *place), reading) for place in places]
             compared.append(compare(anchor, live[anchor.name], simulated, runs.configuration(anchor)))
     return found, compared
+
+
+@contextmanager
+def log_for(system: System) -> Iterator[None]:
+    """In the environment: an engine of its own, if the system has a log and the environment names none. Raises
+    ``NoEngine``."""
+    if type(system).log_of is System.log_of or VARIABLE in os.environ:
+        yield
+        return
+    with own_instance() as url:
+        os.environ[VARIABLE] = url
+        try:
+            yield
+        finally:
+            del os.environ[VARIABLE]
 
 
 def _delays_of(known: Calibration, fitted: Fitted) -> str:

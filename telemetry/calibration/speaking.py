@@ -15,11 +15,10 @@ from itertools import count
 from statistics import median
 from typing import Any, Generic, Protocol, TypeVar
 
-from overlay.channel import Channel
 from overlay.core.addresses import Address
 from overlay.core.node import SECOND
 from overlay.peers.peers import Heard
-from telemetry.calibration.live import Standing
+from telemetry.calibration.live import Running, Standing
 from telemetry.errors import TelemetryError
 
 PATIENCE_S = 5.0
@@ -33,11 +32,21 @@ Peer = TypeVar("Peer")
 _Named = TypeVar("_Named", contravariant=True)
 
 
+class Channel(Protocol):
+    """As ``overlay.channel.Channel``."""
+
+    def next_timer(self) -> int | None: ...
+    def handle_timer(self, now: int) -> None: ...
+    def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]: ...
+
+
 class Sessions(Protocol[_Named]):
     """As ``overlay.peers.peers.Peers``, whose peers are named as each system does."""
 
     now: int
-    channel: Channel
+
+    @property
+    def channel(self) -> Channel: ...
 
     def open(self, peer: _Named, address: Address) -> bool: ...
     def send(self, peer: _Named, message: Any) -> bool: ...
@@ -139,7 +148,7 @@ def rested(what: str, seconds: float) -> str:
     return f"{what}, rested {1_000 * seconds:g} ms"
 
 
-def rested_us(server: Standing, act: Any, rest_s: float, times: int, speakers: Sequence[Speaker[Any]] = ()) -> float:
+def rested_us(server: Running, act: Any, rest_s: float, times: int, speakers: Sequence[Speaker[Any]] = ()) -> float:
     """Of one ``act`` after a sleep: the median, so that what the server does once a second does not count. Between
     two, ``speakers`` acknowledge what they heard, so that nothing is sent again."""
     spent = []

@@ -11,6 +11,8 @@ GATEWAY, POA, MTD, DEFINER, MQTT = "gateway", "poa", "mtd", "definer", "mqtt"
 """The roles of servers."""
 NODE, APPLICATION = "node", "application"
 """The roles of clients."""
+NODES, APPLICATIONS = f"{NODE}s", f"{APPLICATION}s"
+"""Their processes."""
 DRAIN = "drain"
 """A fault of a gateway that an operator begins, too: it is to be empty."""
 
@@ -23,6 +25,12 @@ GAUGES = frozenset(
     )
 )
 """Counters of servers that are current values."""
+
+READS, WRITES = "log_reads", "log_writes"
+IN_MESSAGES, IN_OTHERS, OUT_RECORDS = "in_messages", "in_others", "out_records"
+UNITS = (READS, IN_MESSAGES, IN_OTHERS, WRITES, OUT_RECORDS)
+"""Work on the log, of servers and applications: services in which records were read, records read with messages and
+without, services in which records were written, and records written."""
 
 OF_RTT = ("mean", "sd", "p50", "p99")
 MEASURES = (

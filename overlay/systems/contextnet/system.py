@@ -20,6 +20,7 @@ from overlay.faults.of_log import log_faults
 from overlay.systems.contextnet.config import ServerConfig
 from overlay.systems.contextnet.names import (
     APPLICATION,
+    APPLICATIONS,
     DEFINER,
     DRAIN,
     GATEWAY,
@@ -28,7 +29,9 @@ from overlay.systems.contextnet.names import (
     MQTT,
     MTD,
     NODE,
+    NODES,
     POA,
+    UNITS,
 )
 from overlay.systems.contextnet.presentation import PRESENTATION
 from overlay.systems.contextnet.profiles import IMPROVED, PROFILE, PROFILES, resolved
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
     from overlay.log.spec import LogSpec
     from overlay.log.topics import Record
     from overlay.systems.contextnet.load.plans import ClientPlan
-    from overlay.systems.cores import Client, Fleet, Server
+    from overlay.systems.cores import Client, Fleet, Meter, Server
     from overlay.topologies import Graph
 
 
@@ -68,7 +71,7 @@ class ContextNet(System):
         MQTT: Title("MQTT proxy", "MQTT proxies"),
     }
     stream_roles: ClassVar[Mapping[str, str]] = {MQTT: "MQTT 3.1.1"}
-    client_roles = {NODE: ClientRole("nodes", REQUESTS), APPLICATION: ClientRole("applications", REQUESTS)}
+    client_roles = {NODE: ClientRole(NODES, REQUESTS), APPLICATION: ClientRole(APPLICATIONS, REQUESTS)}
     client_fields = ("nodes", "brokers")
     profiles = PROFILES
     network_profile = IMPROVED
@@ -85,11 +88,19 @@ class ContextNet(System):
         **log_faults((GATEWAY, POA, MTD, DEFINER, MQTT), (APPLICATION,)),
         DRAIN: FaultKind("Drained", servers=(GATEWAY,)),
     }
+    work_units: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+        (GATEWAY, POA, MTD, DEFINER, APPLICATIONS), UNITS
+    )
     measure_names = MEASURES
     ticks_from_measuring = True
     has_fixed_topology = True
     presentation = PRESENTATION
     Settings: ClassVar[type] = Settings
+
+    @property
+    def timed_roles(self) -> tuple[str, ...]:
+        """Without proxies, which do nothing in virtual time."""
+        return (*(role for role in self.role_names if role != MQTT), NODES, APPLICATIONS)
 
     # ---- choices
 
@@ -299,6 +310,11 @@ class ContextNet(System):
         from overlay.peers.questions import read_figures
 
         return read_figures(data)
+
+    def make_meter(self, actor: Any, role: str) -> Meter:
+        from overlay.systems.contextnet.metering import DatagramMeter, RecordMeter
+
+        return RecordMeter(actor) if role in self.work_units else DatagramMeter()
 
     def expected(self, configuration: Mapping[str, Any]) -> Expected:
         from overlay.systems.contextnet.expectations import expected

@@ -13,6 +13,7 @@ from overlay.systems.contextnet.measuring.figures import figures
 from overlay.systems.contextnet.names import APPLICATION, NODE
 from overlay.systems.contextnet.rows import TABLES
 from overlay.systems.contextnet.system import SYSTEM
+from telemetry.calibration.plan import Plan
 from telemetry.lake.runs import RunFiles
 from telemetry.systems.contextnet import messages
 from telemetry.systems.contextnet.measures import MEASURES, PART
@@ -25,6 +26,7 @@ from telemetry.systems.contextnet.studies.expiry import EXPIRY_STUDY
 from telemetry.systems.contextnet.studies.factorial import FACTORIAL_STUDY
 from telemetry.systems.contextnet.studies.groups import GROUP_STUDY
 from telemetry.systems.contextnet.studies.inbound import INBOUND_STUDY
+from telemetry.systems.contextnet.studies.overload import OVERLOAD_STUDY
 from telemetry.systems.contextnet.studies.presence import PRESENCE_STUDY
 from telemetry.systems.contextnet.studies.restarts import RESTART_STUDY
 from telemetry.systems.contextnet.studies.roaming import ROAMING_STUDY
@@ -58,12 +60,18 @@ class ContextNetTelemetry(Telemetry):
         PRESENCE_STUDY,
         EXPIRY_STUDY,
         ROAMING_STUDY,
+        OVERLOAD_STUDY,
         GROUP_STUDY,
         RESTART_STUDY,
     )
     first_figure = "te"
     published_in = "Section 4"
     _known: Known | None = None
+
+    def calibration(self) -> Plan:
+        from telemetry.systems.contextnet.calibration.plan import ContextNetPlan  # its probes import the supervisor
+
+        return ContextNetPlan()
 
     def finish(
         self, files: RunFiles, samples: pa.Table, journalled: Journalled, summary: Mapping[str, Any]

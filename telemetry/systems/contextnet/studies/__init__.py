@@ -10,8 +10,7 @@
 - ``presence``        E4.7: what the wait for a report costs
 - ``expiry``          E4.8: messages that live for less time than they would be stored
 - ``roaming``         E4.9: nodes that get other addresses
+- ``overload``        E4.10: more messages than a gateway can handle
 - ``groups``          E4.11: messages to groups
 - ``restarts``        E4.12: restarts of the store, of the gateway and of the log
-
-E4.10, the overload, needs measured service times, which gateways and applications do not have yet.
 """

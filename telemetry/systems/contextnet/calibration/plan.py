@@ -1,0 +1,208 @@
+"""From measured processor times to the costs of the model, and the anchors of seed 004.
+
+No parameter is searched for: each is a measured time or a difference of two. All servers run in the same loop with the
+same client of the log, so its costs are those of gateways; applications run in that of clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from statistics import median
+from typing import Any
+
+from overlay.core.service_times import Costs, Memory
+from overlay.systems.contextnet.names import (
+    APPLICATIONS,
+    DEFINER,
+    GATEWAY,
+    IN_MESSAGES,
+    IN_OTHERS,
+    MTD,
+    NODES,
+    OUT_RECORDS,
+    POA,
+    READS,
+    WRITES,
+)
+from overlay.systems.contextnet.system import SYSTEM
+from telemetry.calibration.fitting import at_least_nothing, cheapest, more, precision, work
+from telemetry.calibration.fleets import busiest_of, costs_of, fleet_costs
+from telemetry.calibration.measuring import LAUNCH_S
+from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.calibration.speaking import RESTS_S, rested
+from telemetry.systems.contextnet.calibration import probes
+from telemetry.systems.contextnet.calibration.probes import CLEAR, TOGETHER, Found
+
+COSTS, ANSWERS, RECORDS, MEMORY = "messages", "answers", "records", "memory"
+FLEET, SLOW = "datagrams", "datagrams, rested"
+COSTS_S, ANSWERS_S, RECORDS_S, MEMORY_S, FLEET_S = 20.0, 13.0, 12.0, 11.0, 24.0
+RAMP_S = 6.0
+"""Of runs: until nodes are connected, and others in the log."""
+UNTRACED = {"trace_one_in": 0}
+_LOAD = {**CLEAR, "nodes": 200, "connect_interval_ms": 3, "drain_s": 2}
+
+
+def _anchor(name: str, gateways: int = 1, **workload: Any) -> Anchor:
+    kind = "central" if gateways == 1 else "line"
+    return Anchor(name, kind, gateways, {**_LOAD, **workload, "gateways": gateways}, UNTRACED)
+
+
+ANCHORS = (
+    _anchor("200 nodes, quiet", rate_per_min=4),
+    _anchor("200 nodes, 200 messages/s from them", rate_per_min=60),
+    _anchor("200 nodes, 1,000 messages/s from them", rate_per_min=300),
+    _anchor("200 nodes, 500 messages/s to them", direction="outbound", rate_per_min=150),
+    _anchor("2 gateways, 400 messages/s", gateways=2, rate_per_min=120),
+)
+
+
+class ContextNetPlan(Plan):
+    anchors = ANCHORS
+    measures = ("te", "rtt_p99")
+
+    def probes(self, scale: float) -> Sequence[Probe]:
+        seconds = max(4.0, FLEET_S * scale)
+        return (
+            Probe(GATEWAY, COSTS, COSTS_S, probes.gateway_costs),
+            Probe(APPLICATIONS, ANSWERS, ANSWERS_S, probes.application_costs),
+            Probe(", ".join((MTD, POA, DEFINER)), RECORDS, RECORDS_S, probes.log_server_costs),
+            Probe("servers", MEMORY, MEMORY_S, probes.memory),
+            *(
+                Probe(
+                    NODES,
+                    name,
+                    LAUNCH_S + RAMP_S + seconds,
+                    partial(fleet_costs, system=SYSTEM, workload={**load, "duration_s": seconds}, settings=UNTRACED),
+                )
+                for name, load in {FLEET: probes.FLEET, SLOW: probes.SLOW}.items()
+            ),
+        )
+
+    def fit(self, results: Mapping[str, Sequence[Any]]) -> Fitted:
+        gateway = _of_gateway(cheapest(results[COSTS]), _kept(results, GATEWAY), "connections")
+        known = {role: [one[role] for one in results[RECORDS]] for role in (MTD, POA, DEFINER)}
+        roles = {
+            GATEWAY: gateway,
+            APPLICATIONS: _of_application(cheapest(results[ANSWERS]), gateway),
+            MTD: _of_log_server(_store(cheapest(known[MTD])), gateway, _kept(results, MTD), "stored"),
+            POA: _of_log_server(_reader(cheapest(known[POA])), gateway, _kept(results, POA)),
+            DEFINER: _of_log_server(_definer(cheapest(known[DEFINER]), gateway), gateway, _kept(results, DEFINER)),
+            NODES: _of_nodes(results),
+        }
+        times = {GATEWAY: results[COSTS], APPLICATIONS: results[ANSWERS], **known}
+        return Fitted(
+            roles,
+            precision={
+                "costs": {
+                    f"{role}: {name}": one for role, rounds in times.items() for name, one in precision(rounds).items()
+                }
+            },
+        )
+
+
+def _kept(results: Mapping[str, Sequence[Any]], role: str) -> Found:
+    rounds = [one[role] for one in results[MEMORY]]
+    return {what: median(one[what] for one in rounds) for what in rounds[0]}
+
+
+def _each(known: Found, what: str, *, alone: str = "") -> float:
+    """Of one record more: those that came together were read in two services, one alone in one."""
+    return (TOGETHER * known[f"{what}, together"] - 2 * known[alone or what]) / (TOGETHER - 2)
+
+
+def _of_gateway(known: Found, kept: Found, counter: str) -> Costs:
+    """A message is read in one service and found durable in another; acknowledgements are sent in both."""
+    services = (known["message"] - known["message, together"]) * TOGETHER / (TOGETHER - 1)
+    batch = at_least_nothing((known["ping"] - known["ping, together"]) * TOGETHER / (TOGETHER - 1))
+    datagram = sent = at_least_nothing((known["ping, together"] - batch / TOGETHER) / 2)
+    writes = at_least_nothing(services - 2 * batch)
+    written = at_least_nothing(known["context"] - known["message"])
+    message = at_least_nothing(known["message, together"] - services / TOGETHER - 2 * sent - written)
+    delivered = _each(known, "delivered", alone="delivered, unacknowledged")
+    reads = at_least_nothing(known["delivered"] - delivered - batch - datagram - batch)
+    # A cast also goes to the node of the workload, which acknowledges it.
+    each = (known["cast"] - known["delivered, unacknowledged"] - batch - datagram) / TOGETHER
+    other = at_least_nothing(_each(known, "other"))
+    handshake = known["connected"] - 6 * batch - 2 * datagram - 3 * sent - writes - written - reads - other - each
+    return Costs(
+        batch_us=batch,
+        other_us=datagram,
+        sent_us=sent,
+        received_us={"DATA": message, "HELLO": at_least_nothing(handshake / 2)},
+        extra_us={"DATA": at_least_nothing(each - sent)},
+        work_us=_units(reads, at_least_nothing(delivered - max(each, sent)), other, writes, written),
+        cold_us=work(0.0, _colder(known, "message")),
+        memory=_memory(kept, counter),
+    )
+
+
+def _of_application(known: Found, gateway: Costs) -> Costs:
+    """A message is read and answered in one service, and its answer found durable in another."""
+    each, written = _each(known, "answered"), _unit(gateway, OUT_RECORDS)
+    reads, writes = _unit(gateway, READS), _unit(gateway, WRITES)
+    batch = at_least_nothing((known["answered"] - each - reads - writes) / 2)
+    return Costs(
+        batch_us=batch,
+        other_us=0.0,
+        sent_us=0.0,
+        work_us=_units(
+            reads, at_least_nothing(each - written), at_least_nothing(_each(known, "other")), writes, written
+        ),
+        cold_us=work(0.0, _colder(known, "answered")),
+        sends_last=True,
+    )
+
+
+def _store(known: Found) -> tuple[float, float]:
+    """Of a message and of another record."""
+    return _each(known, "unsent"), _each(known, "other")
+
+
+def _reader(known: Found) -> tuple[float, float]:
+    return (_each(known, "other"),) * 2
+
+
+def _definer(known: Found, gateway: Costs) -> tuple[float, float]:
+    """A context becomes a record that it reads, too."""
+    return ((_each(known, "other") - _unit(gateway, OUT_RECORDS)) / 2,) * 2
+
+
+def _of_log_server(read: tuple[float, float], gateway: Costs, kept: Found, counter: str = "") -> Costs:
+    """``read``: of a message and of another record."""
+    message, other = map(at_least_nothing, read)
+    log = (_unit(gateway, name) for name in (READS, WRITES, OUT_RECORDS))
+    reads, writes, written = log
+    return Costs(
+        batch_us=gateway.batch_us,
+        other_us=gateway.other_us,
+        sent_us=gateway.sent_us,
+        work_us=_units(reads, message, other, writes, written),
+        cold_us=gateway.cold_us,
+        memory=_memory(kept, counter),
+    )
+
+
+def _of_nodes(results: Mapping[str, Sequence[Any]]) -> Costs:
+    loads = {FLEET: probes.FLEET, SLOW: probes.SLOW}
+    busy, slow = (busiest_of(results[load], NODES) for load in loads)
+    every_s = [60 / load["rate_per_min"] / load["nodes"] for load in loads.values()]
+    return costs_of(busy, slow, (every_s[0], every_s[1]))
+
+
+def _units(reads: float, message: float, other: float, writes: float, written: float) -> dict[str, Any]:
+    costs = {READS: reads, IN_MESSAGES: message, IN_OTHERS: other, WRITES: writes, OUT_RECORDS: written}
+    return {name: work(us, None) for name, us in costs.items()}
+
+
+def _unit(costs: Costs, name: str) -> float:
+    return costs.work_us[name].at(0)
+
+
+def _colder(known: Found, what: str) -> list[float]:
+    return more([known[rested(what, rest_s)] - known[what] for rest_s in RESTS_S])
+
+
+def _memory(kept: Found, counter: str) -> Memory:
+    each = {counter: kept["each"]} if counter else {}
+    return Memory(kept["idle_rss"], kept["idle_pss"], kept["idle_uss"], each)
