@@ -61,6 +61,10 @@ class ContextNetPlan(Plan):
     anchors = ANCHORS
     measures = ("te", "rtt_p99")
 
+    def workload(self, anchor: Anchor, duration_s: float) -> dict[str, Any]:
+        """At least one message of each node."""
+        return {**anchor.workload, "duration_s": max(duration_s, 60 / anchor.workload["rate_per_min"])}
+
     def probes(self, scale: float) -> Sequence[Probe]:
         seconds = max(4.0, FLEET_S * scale)
         return (
