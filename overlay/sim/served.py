@@ -95,7 +95,7 @@ class Served(Actor):
         """Input of the log is served like datagrams, and comes like those of another server."""
         if self._begins is None:
             self._begins = self._read_at(self._deliveries.between, now)
-        return self._begins
+        return max(self._begins, self._core.free_at)  # one that waits for its core steps when that is free
 
     def step(self, now: int) -> Sequence[Outgoing]:
         core = self._core

@@ -3,7 +3,7 @@
 gateway
   ping                     PING and PONG, a datagram each way      ping, together: of ``TOGETHER`` nodes in one batch
   message                  of a node, written, durable and acknowledged; nobody reads it     message, together
-  context                  the same with another context, which is a record of its own
+  context                  the same with another context, which is a record of its own, and makes no other groups
   delivered                a record for a node, sent and acknowledged, and its position committed with others
   delivered, together      ``TOGETHER`` of them, without the acknowledgements
   cast                     one record for ``TOGETHER`` nodes, the same
@@ -52,6 +52,7 @@ from overlay.systems.contextnet.transport.events import Acknowledged, Answered, 
 from telemetry.calibration.live import Running, Standing, clients_of_run, standing
 from telemetry.calibration.speaking import RESTS_S, SETTLED_S, rested, rested_us
 from telemetry.systems.contextnet.calibration.speakers import (
+    CONTEXT,
     Speaker,
     Writer,
     message_of,
@@ -253,7 +254,7 @@ def _messages(gateway: Standing, nodes: list[Speaker]) -> Found:
         one.hear(Acknowledged)
 
     def with_context() -> None:
-        one.say(one.message(UNREAD, context([next(contexts) % 100], 64, None)))
+        one.say(one.message(UNREAD, CONTEXT[:-1] + bytes([next(contexts) % 100])))
         one.hear(Acknowledged)
 
     def together() -> None:
