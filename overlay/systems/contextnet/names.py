@@ -27,10 +27,10 @@ GAUGES = frozenset(
 """Counters of servers that are current values."""
 
 READS, WRITES = "log_reads", "log_writes"
-IN_MESSAGES, IN_OTHERS, OUT_RECORDS = "in_messages", "in_others", "out_records"
-UNITS = (READS, IN_MESSAGES, IN_OTHERS, WRITES, OUT_RECORDS)
-"""Work on the log, of servers and applications: services in which records were read, records read with messages and
-without, services in which records were written, and records written."""
+IN_MESSAGES, IN_OTHERS, OUT_MESSAGES, OUT_OTHERS = "in_messages", "in_others", "out_messages", "out_others"
+UNITS = (READS, IN_MESSAGES, IN_OTHERS, WRITES, OUT_MESSAGES, OUT_OTHERS)
+"""Work on the log, of servers and applications: services in which records were read or written, and records, with
+messages and without."""
 
 OF_RTT = ("mean", "sd", "p50", "p99")
 MEASURES = (

@@ -16,7 +16,7 @@ from overlay.systems.contextnet.gateway.events import NodeMoved, NodeSilent
 from overlay.systems.contextnet.gateway.gateway_list import Gateways
 from overlay.systems.contextnet.gateway.groups import Groups
 from overlay.systems.contextnet.gateway.hello import Hello
-from overlay.systems.contextnet.gateway.inbound import FromNodes
+from overlay.systems.contextnet.gateway.inbound import BATCH, FromNodes
 from overlay.systems.contextnet.gateway.leaving import Leaving
 from overlay.systems.contextnet.gateway.load import Load
 from overlay.systems.contextnet.gateway.outbound import ToNodes
@@ -114,7 +114,9 @@ class Gateway(Station):
         topic = subscription.topic
         if topic in _TO_MANY and not self._ready.knows(names.GROUPS):
             return 0
-        return self.outbound.pool.room if topic in self._delivers else AT_ONCE
+        if topic not in self._delivers:
+            return AT_ONCE
+        return max(self.outbound.pool.room, BATCH) if self.inbound.is_behind else self.outbound.pool.room
 
     def assigned(self, partitions: Sequence[Assignment], now: int) -> None:
         super().assigned(partitions, now)
@@ -172,6 +174,7 @@ class Gateway(Station):
     # ---- a Server
 
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
+        self.inbound.came(len(datagrams), now)
         self._begin(now)
         mine = [one for one in datagrams if one[0][:1] >= b"\x20" and self._operators.receive(*one)]
         self.end.receive_datagrams([one for one in datagrams if one not in mine] if mine else datagrams, now)

@@ -16,6 +16,8 @@ from overlay.systems.contextnet.records.records import ALL, ContextReport, Group
 from overlay.systems.contextnet.transport.events import Arrived, Receipt
 from overlay.systems.contextnet.transport.packets import Kind
 
+BATCH: Final = 32
+"""Datagrams that drivers receive at once, if so many are there."""
 AGAIN: Final = 600 * SECOND
 """A context that stays the same is reported again after that, so that the log has it for readers that come later."""
 _NO_GROUPS: Final = frozenset((*names.OF_POA, *names.COMPACTED, *names.OTHERS))
@@ -44,6 +46,17 @@ class FromNodes:
         """Of messages that are not durable yet."""
         self.messages = 0
         """From nodes since the start."""
+        self._behind_since: int | None = None
+        """Since when each batch of datagrams was full; ``None``: the last one was not."""
+
+    def came(self, datagrams: int, now: int) -> None:
+        """A batch of so many. As long as all are full, others wait in the socket."""
+        self._behind_since = None if datagrams < BATCH else now if self._behind_since is None else self._behind_since
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether datagrams wait in the socket."""
+        return self._behind_since is not None
 
     def arrived(self, event: Arrived) -> None:
         if event.kind is Kind.MESSAGE:
@@ -58,8 +71,11 @@ class FromNodes:
         self._reported.pop(node, None)
 
     def look(self, now: int) -> None:
-        """Find out whether we are busy: the oldest input waits for too long; cleared below half of that."""
+        """Find out whether we are busy: the oldest input waits for too long, in the socket or until it is durable;
+        cleared below half of that."""
         waited = now - self._inputs[0].came_at if self._inputs else 0
+        if self._behind_since is not None:
+            waited = max(waited, now - self._behind_since)
         end = self._station.end
         end.is_busy = waited > (self._busy // 2 if end.is_busy else self._busy)
 

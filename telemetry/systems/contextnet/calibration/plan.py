@@ -20,7 +20,8 @@ from overlay.systems.contextnet.names import (
     IN_OTHERS,
     MTD,
     NODES,
-    OUT_RECORDS,
+    OUT_MESSAGES,
+    OUT_OTHERS,
     POA,
     READS,
     WRITES,
@@ -122,7 +123,7 @@ def _of_gateway(known: Found, kept: Found, counter: str) -> Costs:
     datagram = sent = at_least_nothing((known["ping, together"] - batch / TOGETHER) / 2)
     writes = at_least_nothing(services - 2 * batch)
     written = at_least_nothing(known["context"] - known["message"])
-    message = at_least_nothing(known["message, together"] - services / TOGETHER - 2 * sent - written)
+    message = at_least_nothing(known["message, together"] - services / TOGETHER - 2 * sent - datagram)
     delivered = _each(known, "delivered", alone="delivered, unacknowledged")
     reads = at_least_nothing(known["delivered"] - delivered - batch - datagram - batch)
     # A cast also goes to the node of the workload, which acknowledges it.
@@ -133,9 +134,9 @@ def _of_gateway(known: Found, kept: Found, counter: str) -> Costs:
         batch_us=batch,
         other_us=datagram,
         sent_us=sent,
-        received_us={"DATA": message, "HELLO": at_least_nothing(handshake / 2)},
+        received_us={"HELLO": at_least_nothing(handshake / 2)},
         extra_us={"DATA": at_least_nothing(each - sent)},
-        work_us=_units(reads, at_least_nothing(delivered - max(each, sent)), other, writes, written),
+        work_us=_units(reads, at_least_nothing(delivered - max(each, sent)), other, writes, message, written),
         cold_us=work(0.0, _colder(known, "message")),
         memory=_memory(kept, counter),
     )
@@ -143,7 +144,7 @@ def _of_gateway(known: Found, kept: Found, counter: str) -> Costs:
 
 def _of_application(known: Found, gateway: Costs) -> Costs:
     """A message is read and answered in one service, and its answer found durable in another."""
-    each, written = _each(known, "answered"), _unit(gateway, OUT_RECORDS)
+    each, written = _each(known, "answered"), _unit(gateway, OUT_OTHERS)
     reads, writes = _unit(gateway, READS), _unit(gateway, WRITES)
     batch = at_least_nothing((known["answered"] - each - reads - writes) / 2)
     return Costs(
@@ -151,7 +152,7 @@ def _of_application(known: Found, gateway: Costs) -> Costs:
         other_us=0.0,
         sent_us=0.0,
         work_us=_units(
-            reads, at_least_nothing(each - written), at_least_nothing(_each(known, "other")), writes, written
+            reads, at_least_nothing(each - written), at_least_nothing(_each(known, "other")), writes, written, written
         ),
         cold_us=work(0.0, _colder(known, "answered")),
         sends_last=True,
@@ -169,19 +170,19 @@ def _reader(known: Found) -> tuple[float, float]:
 
 def _definer(known: Found, gateway: Costs) -> tuple[float, float]:
     """A context becomes a record that it reads, too."""
-    return ((_each(known, "other") - _unit(gateway, OUT_RECORDS)) / 2,) * 2
+    return ((_each(known, "other") - _unit(gateway, OUT_OTHERS)) / 2,) * 2
 
 
 def _of_log_server(read: tuple[float, float], gateway: Costs, kept: Found, counter: str = "") -> Costs:
     """``read``: of a message and of another record."""
     message, other = map(at_least_nothing, read)
-    log = (_unit(gateway, name) for name in (READS, WRITES, OUT_RECORDS))
+    log = (_unit(gateway, name) for name in (READS, WRITES, OUT_OTHERS))
     reads, writes, written = log
     return Costs(
         batch_us=gateway.batch_us,
         other_us=gateway.other_us,
         sent_us=gateway.sent_us,
-        work_us=_units(reads, message, other, writes, written),
+        work_us=_units(reads, message, other, writes, written, written),
         cold_us=gateway.cold_us,
         memory=_memory(kept, counter),
     )
@@ -194,8 +195,11 @@ def _of_nodes(results: Mapping[str, Sequence[Any]]) -> Costs:
     return costs_of(busy, slow, (every_s[0], every_s[1]))
 
 
-def _units(reads: float, message: float, other: float, writes: float, written: float) -> dict[str, Any]:
-    costs = {READS: reads, IN_MESSAGES: message, IN_OTHERS: other, WRITES: writes, OUT_RECORDS: written}
+def _units(
+    reads: float, message: float, other: float, writes: float, written: float, other_written: float
+) -> dict[str, Any]:
+    costs = {READS: reads, IN_MESSAGES: message, IN_OTHERS: other}
+    costs |= {WRITES: writes, OUT_MESSAGES: written, OUT_OTHERS: other_written}
     return {name: work(us, None) for name, us in costs.items()}
 
 
