@@ -30,12 +30,15 @@ from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.names import gateway_topic
 from overlay.systems.contextnet.records.records import Credential, GroupReport, Reason
 from overlay.systems.contextnet.transport import events
+from overlay.systems.contextnet.transport.layouts import VERSION, Type
 from overlay.systems.cores import Usage
 
 LIST_AGE_S: Final = 600
 """Lists of gateways older than that are not read: the PoA manager repeats them."""
 AT_ONCE: Final = 1_024
 """Records of the topics that need no room in the pool."""
+_DATA: Final = bytes([VERSION << 4 | Type.DATA])
+"""The first byte of such a datagram."""
 _WHOLE: Final = (names.PRESENCE, names.GROUPS)
 _TO_MANY: Final = (names.GROUPCAST, names.BROADCAST)
 
@@ -176,9 +179,17 @@ class Gateway(Station):
     def receive_datagrams(self, datagrams: Sequence[tuple[bytes, Address]], now: int) -> None:
         self.inbound.came(len(datagrams), now)
         self._begin(now)
+        if self.inbound.is_shedding:
+            datagrams = self._without_data(datagrams)
         mine = [one for one in datagrams if one[0][:1] >= b"\x20" and self._operators.receive(*one)]
         self.end.receive_datagrams([one for one in datagrams if one not in mine] if mine else datagrams, now)
         self._hear()
+
+    def _without_data(self, datagrams: Sequence[tuple[bytes, Address]]) -> Sequence[tuple[bytes, Address]]:
+        """What nodes send is dropped unread, and comes again; acknowledgements are not."""
+        left = [one for one in datagrams if one[0][:1] != _DATA]
+        self.counters["shed"] += len(datagrams) - len(left)
+        return left
 
     def datagrams_to_send(self) -> Sequence[tuple[bytes, Address]]:
         return [*self.end.datagrams_to_send(), *self._operators.datagrams_to_send()]

@@ -58,6 +58,11 @@ class FromNodes:
         """Whether datagrams wait in the socket."""
         return self._behind_since is not None
 
+    @property
+    def is_shedding(self) -> bool:
+        """Whether they have waited for too long."""
+        return self._behind_since is not None and self._station.now - self._behind_since > self._busy
+
     def arrived(self, event: Arrived) -> None:
         if event.kind is Kind.MESSAGE:
             self._message(event)
