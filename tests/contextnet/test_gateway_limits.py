@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from overlay.core.errors import InvalidSetting
+from overlay.core.node import MILLISECOND
+from overlay.runtime import datagrams
+from overlay.sim import served
+from overlay.systems.contextnet.gateway.inbound import BATCH
 from overlay.systems.contextnet.gateway.revocation import PERIOD
 from overlay.systems.contextnet.gateway.settings import GatewaySettings
 from overlay.systems.contextnet.records.records import GatewayList, GroupReport, Ranked
@@ -157,3 +161,54 @@ def test_a_refused_node_tries_the_alternatives_that_it_was_told():
 def test_what_is_wrong_with_a_setting_is_said(values, sentence):
     with pytest.raises(InvalidSetting, match="^" + sentence.replace("(", "\\(")):
         GatewaySettings(**values)
+
+
+def flooded(site, ms):
+    """Full batches of what no connection sent, one each millisecond."""
+    for _ in range(ms):
+        site.gateway.receive_datagrams([(b"\x15" + bytes(40), OTHER)] * BATCH, site.now)
+        site.gateway.datagrams_to_send()
+        site.now += MILLISECOND
+
+
+def test_a_gateway_is_busy_while_datagrams_wait_and_drops_data_unread_once_they_waited_too_long():
+    site = Site(busy_ms=100, pool_size=1)
+    (phone,) = site.phones
+    flooded(site, 50)
+    assert not site.gateway.end.is_busy
+    assert site.room() == BATCH, "acknowledgements wait, too, so a full pool says nothing"
+    flooded(site, 100)
+    assert site.gateway.end.is_busy
+    assert "shed" not in site.gateway.counters
+    flooded(site, 200)
+    shed = site.gateway.counters["shed"]
+    assert shed, "what has waited for 300 ms comes again anyway"
+    phone.send()
+    data = [(one, phone.address) for one, _ in phone.end.datagrams_to_send()]
+    site.gateway.receive_datagrams(data, site.now)
+    assert site.gateway.counters["shed"] == shed, "a batch that is not full says that nothing waits"
+    site.run(1)
+    assert not site.gateway.end.is_busy
+    assert site.room() == 1
+    site.run(2_000)
+    assert phone.acknowledged == 1
+
+
+def test_acknowledgements_are_read_also_while_data_is_dropped():
+    site = Site(busy_ms=100)
+    (phone,) = site.phones
+    site.give(phone)
+    site.run(1)
+    site.flying.clear()
+    flooded(site, 400)
+    phone.end.handle_timer(site.now)
+    (ack,) = [data for data, _ in phone.end.datagrams_to_send()]
+    assert layouts.type_of(ack) is Type.ACK
+    assert site.gateway.waiting_ids()
+    others = [(b"\x15" + bytes(40), OTHER)] * (BATCH - 1)
+    site.gateway.receive_datagrams([*others, (ack, phone.address)], site.now)
+    assert not site.gateway.waiting_ids()
+
+
+def test_a_full_batch_is_one_of_the_drivers():
+    assert datagrams.BATCH == served.BATCH == BATCH

@@ -131,6 +131,36 @@ def test_factors_explain_all_of_what_they_make() -> None:
         explained(rows[1:])
 
 
+def overloaded(settings: dict[str, Any], workload: dict[str, Any]) -> dict[str, float]:
+    """A gateway that answers 8,000 messages a second."""
+    offered = workload["nodes"] * workload["rate_per_min"] / 60
+    sent = offered * workload["duration_s"]
+    found = {"sent": sent, "delivered": sent, "refused": 0.0, "te": 100.0, "repeats": 0.1 * sent}
+    return found | {"goodput_per_s": min(offered, 8_000) * (0.9 if offered > 8_000 else 1)}
+
+
+def test_overload() -> None:
+    found = verdicts("E4.10", overloaded)
+    assert set(found.values()) == {REPRODUCED}, found
+    poor = verdicts(
+        "E4.10",
+        lambda settings, workload: (
+            overloaded(settings, workload)
+            | {"repeats": 1e6, "te": 50.0}
+            | ({"goodput_per_s": 800.0} if workload["rate_per_min"] > 480 else {})
+        ),
+    )
+    assert set(poor.values()) == {NOT}, poor
+    unbounded = verdicts(
+        "E4.10",
+        lambda settings, workload: (
+            overloaded(settings, workload)
+            | ({} if settings["bound_repeats"] else {"repeats": 1e6, "goodput_per_s": 1.0})
+        ),
+    )
+    assert set(unbounded.values()) == {REPRODUCED}, "the other arm is shown, and not judged"
+
+
 def test_both_directions_roaming_groups_and_restarts() -> None:
     fine = {"te": 100, "rtt_mean": 5_000, "rtt_p50": 5_000, "lost": 0, "path_extra": 4, "group_wrong": 0}
     poor = fine | {"lost": 10_000, "path_extra": 400, "group_wrong": 3}

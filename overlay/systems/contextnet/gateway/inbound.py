@@ -18,6 +18,9 @@ from overlay.systems.contextnet.transport.packets import Kind
 
 BATCH: Final = 32
 """Datagrams that drivers receive at once, if so many are there."""
+SHEDS_AFTER: Final = 3
+"""Times ``busy_ms``: most nodes have then been told that we are busy, and what waits still would wait for so long that
+it is sent again."""
 AGAIN: Final = 600 * SECOND
 """A context that stays the same is reported again after that, so that the log has it for readers that come later."""
 _NO_GROUPS: Final = frozenset((*names.OF_POA, *names.COMPACTED, *names.OTHERS))
@@ -60,8 +63,8 @@ class FromNodes:
 
     @property
     def is_shedding(self) -> bool:
-        """Whether they have waited for too long."""
-        return self._behind_since is not None and self._station.now - self._behind_since > self._busy
+        """Whether they have waited for so long that more is lost by reading them all."""
+        return self._behind_since is not None and self._station.now - self._behind_since > SHEDS_AFTER * self._busy
 
     def arrived(self, event: Arrived) -> None:
         if event.kind is Kind.MESSAGE:
