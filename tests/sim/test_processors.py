@@ -148,3 +148,13 @@ def test_a_push_to_many_takes_a_few_steps_for_each(players: int) -> None:
     together, alone = play(game, SharedCore), play(game, EachWithItsTimer)
     assert together[:2] == alone[:2]
     assert together[2] < 10 * players < players**2 / 2 < alone[2]
+
+
+def test_an_actor_that_waits_for_its_core_steps_because_of_news_when_the_core_is_free():
+    """Otherwise its log and the simulator told each other of these news for ever, in one instant."""
+    core = SharedCore(Simulator(Network(1)))
+    core.free_at = 1_000
+    one = Catcher(0, Game((Player(0, (10,), ()),), (), 0.0), Machine(), core, [])
+    assert one.notice(0) == 1_000
+    assert one.step(500) == ()
+    assert one.notice(500) == 1_000

@@ -15,6 +15,7 @@ from overlay.systems.contextnet.records.kinds import MOST_CONTEXT
 from overlay.systems.contextnet.records.records import ALL, ContextReport, Groupcast, Inbound, Message
 from overlay.systems.contextnet.transport.events import Arrived, Receipt
 from overlay.systems.contextnet.transport.packets import Kind
+from overlay.systems.contextnet.transport.settings import FIRST_RTO
 
 BATCH: Final = 32
 """Datagrams that drivers receive at once, if so many are there."""
@@ -51,6 +52,8 @@ class FromNodes:
         """From nodes since the start."""
         self._behind_since: int | None = None
         """Since when each batch of datagrams was full; ``None``: the last one was not."""
+        self._shed_at: int | None = None
+        """When datagrams were last dropped."""
 
     def came(self, datagrams: int, now: int) -> None:
         """A batch of so many. As long as all are full, others wait in the socket."""
@@ -80,12 +83,15 @@ class FromNodes:
 
     def look(self, now: int) -> None:
         """Find out whether we are busy: the oldest input waits for too long, in the socket or until it is durable;
-        cleared below half of that."""
+        cleared below half of that, and not until what was dropped has come again."""
         waited = now - self._inputs[0].came_at if self._inputs else 0
         if self._behind_since is not None:
             waited = max(waited, now - self._behind_since)
+        if self.is_shedding:
+            self._shed_at = now
         end = self._station.end
-        end.is_busy = waited > (self._busy // 2 if end.is_busy else self._busy)
+        is_repeated = self._shed_at is not None and now - self._shed_at < FIRST_RTO
+        end.is_busy = is_repeated or waited > (self._busy // 2 if end.is_busy else self._busy)
 
     # ---- inner
 

@@ -25,8 +25,8 @@ class GatewaySettings(TransportSettings):
         unit="records",
         low=1,
         high=65_536,
-        help="Records of the log on their way to nodes at once. While all are, the gateway reads no more of them, unless "
-        "datagrams, among them acknowledgements, wait for it.",
+        help="Records of the log on their way to nodes at once. While all are, the gateway reads no more of them, "
+        "unless datagrams, among them acknowledgements, wait for it.",
     )
     delivery: str = setting(
         EXACT,
