@@ -20,7 +20,8 @@ from tests.thorough import thoroughly
 BATCH, DATAGRAM, READS, WRITES, WRITTEN, MESSAGE = 30.0, 20.0, 40.0, 35.0, 25.0, 60.0
 DELIVERED, EACH, OTHER, HELLO, ANSWERED = 50.0, 45.0, 15.0, 150.0, 70.0
 """EACH: to one node, with its datagram, which takes as long to send as to receive."""
-COLD = 80.0
+COLD, COLDER = 80.0, 20.0
+"""After a sleep, of any service, and of one that writes a message in addition."""
 ONE, TOGETHER = BATCH + READS, 2 * (BATCH + READS)
 """Services in which one record, or many that came together, are read."""
 ACKNOWLEDGED = BATCH + DATAGRAM
@@ -41,7 +42,8 @@ GATEWAY = {
     "message": SERVICES + TAKEN,
     "message, together": SERVICES / 16 + TAKEN,
     "context": SERVICES + TAKEN + WRITTEN,
-    **rested("message", SERVICES + TAKEN),
+    **rested("ping", BATCH + 2 * DATAGRAM),
+    **rested("message", SERVICES + TAKEN + COLDER),
     "delivered": ONE + DELIVERED + EACH + ACKNOWLEDGED,
     "delivered, unacknowledged": COLD + ONE + DELIVERED + EACH,
     "delivered, together": (2 * COLD + TOGETHER) / 16 + DELIVERED + EACH,
@@ -97,6 +99,8 @@ def test_costs_of_gateways_are_differences_of_what_was_measured():
         expected | {"log_writes": WRITES, "out_messages": MESSAGE, "out_others": WRITTEN}
     )
     assert gateway.cold_us.at(20 * MILLISECOND) == COLD
+    assert gateway.work_us["log_writes"].at(20 * MILLISECOND) == pytest.approx(WRITES + COLDER)
+    assert gateway.work_us["log_reads"].at(20 * MILLISECOND) == pytest.approx(READS)
     assert gateway.memory.kept == {"connections": 2_200}
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from statistics import median
 from typing import Any
 
+from overlay.core.curves import Curve, constant
 from overlay.core.service_times import Costs, Memory
 from overlay.systems.contextnet.names import (
     APPLICATIONS,
@@ -130,14 +131,22 @@ def _of_gateway(known: Found, kept: Found, counter: str) -> Costs:
     each = (known["cast"] - known["delivered, unacknowledged"] - batch - datagram) / TOGETHER
     other = at_least_nothing(_each(known, "other"))
     handshake = known["connected"] - 6 * batch - 2 * datagram - 3 * sent - writes - written - reads - other - each
+    cold = _colder(known, "ping")
     return Costs(
         batch_us=batch,
         other_us=datagram,
         sent_us=sent,
         received_us={"HELLO": at_least_nothing(handshake / 2)},
         extra_us={"DATA": at_least_nothing(each - sent)},
-        work_us=_units(reads, at_least_nothing(delivered - max(each, sent)), other, writes, message, written),
-        cold_us=work(0.0, _colder(known, "message")),
+        work_us=_units(
+            work(reads, _colder(known, "delivered", cold)),
+            delivered - max(each, sent),
+            other,
+            work(writes, _colder(known, "message", cold)),
+            message,
+            written,
+        ),
+        cold_us=work(0.0, cold),
         memory=_memory(kept, counter),
     )
 
@@ -152,9 +161,14 @@ def _of_application(known: Found, gateway: Costs) -> Costs:
         other_us=0.0,
         sent_us=0.0,
         work_us=_units(
-            reads, at_least_nothing(each - written), at_least_nothing(_each(known, "other")), writes, written, written
+            work(reads, _colder(known, "answered", gateway.cold_us.values[1:])),
+            each - written,
+            _each(known, "other"),
+            constant(writes),
+            written,
+            written,
         ),
-        cold_us=work(0.0, _colder(known, "answered")),
+        cold_us=gateway.cold_us,
         sends_last=True,
     )
 
@@ -175,14 +189,12 @@ def _definer(known: Found, gateway: Costs) -> tuple[float, float]:
 
 def _of_log_server(read: tuple[float, float], gateway: Costs, kept: Found, counter: str = "") -> Costs:
     """``read``: of a message and of another record."""
-    message, other = map(at_least_nothing, read)
-    log = (_unit(gateway, name) for name in (READS, WRITES, OUT_OTHERS))
-    reads, writes, written = log
+    known, written = gateway.work_us, _unit(gateway, OUT_OTHERS)
     return Costs(
         batch_us=gateway.batch_us,
         other_us=gateway.other_us,
         sent_us=gateway.sent_us,
-        work_us=_units(reads, message, other, writes, written, written),
+        work_us=_units(known[READS], *read, known[WRITES], written, written),
         cold_us=gateway.cold_us,
         memory=_memory(kept, counter),
     )
@@ -196,19 +208,19 @@ def _of_nodes(results: Mapping[str, Sequence[Any]]) -> Costs:
 
 
 def _units(
-    reads: float, message: float, other: float, writes: float, written: float, other_written: float
-) -> dict[str, Any]:
-    costs = {READS: reads, IN_MESSAGES: message, IN_OTHERS: other}
-    costs |= {WRITES: writes, OUT_MESSAGES: written, OUT_OTHERS: other_written}
-    return {name: work(us, None) for name, us in costs.items()}
+    reads: Curve, message: float, other: float, writes: Curve, written: float, other_written: float
+) -> dict[str, Curve]:
+    costs = {IN_MESSAGES: message, IN_OTHERS: other, OUT_MESSAGES: written, OUT_OTHERS: other_written}
+    return {READS: reads, WRITES: writes, **{name: constant(at_least_nothing(us)) for name, us in costs.items()}}
 
 
 def _unit(costs: Costs, name: str) -> float:
     return costs.work_us[name].at(0)
 
 
-def _colder(known: Found, what: str) -> list[float]:
-    return more([known[rested(what, rest_s)] - known[what] for rest_s in RESTS_S])
+def _colder(known: Found, what: str, cold: Sequence[float] = (0.0,) * len(RESTS_S)) -> list[float]:
+    """Than what any service takes in addition after a sleep."""
+    return more([known[rested(what, rest_s)] - known[what] for rest_s in RESTS_S], cold)
 
 
 def _memory(kept: Found, counter: str) -> Memory:

@@ -242,7 +242,11 @@ def _pings(gateway: Standing, nodes: list[Speaker]) -> Found:
         for one in nodes:
             one.hear(Answered)
 
-    return {"ping": _us(gateway, nodes[0].ping), "ping, together": _us(gateway, together, ROUNDS) / TOGETHER}
+    return {
+        "ping": _us(gateway, nodes[0].ping),
+        "ping, together": _us(gateway, together, ROUNDS) / TOGETHER,
+        **_after_rests(gateway, "ping", nodes[0].ping, nodes[0]),
+    }
 
 
 def _messages(gateway: Standing, nodes: list[Speaker]) -> Found:
