@@ -28,13 +28,14 @@ from overlay.programs.federation.client import (
     by_multicast,
     by_service,
 )
-from overlay.programs.federation.text import show
+from overlay.programs.federation.text import Registration, show
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.systems.federation.clients.events import Notified, Receipt, Registered, Verdict
+from overlay.systems.federation.clients.events import Lost, Notified, Receipt, Registered, Verdict
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.clients.terms import MULTICAST
 from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.federation.wire.values import Notification, NotificationId
@@ -156,6 +157,25 @@ def test_a_silent_broker_is_named():
 
         asyncio.run(story())
         assert commands.main("lookup", [format_address(address), "climate", "--deadline", "0.3"]) == running.UNANSWERED
+
+
+def test_who_sends_keep_alives_too_seldom_is_told_of_the_option(capsys):
+    eye = Registration("eye", at_broker(("127.0.0.1", 1), Settings(keepalive_s=20)))
+    for event in [
+        Registered("b0", 1),
+        Lost("b0", "unknown", "One ends 4 s after its last keep-alive."),
+        Registered("b0", 2),
+    ]:
+        eye.see(event)
+    assert capsys.readouterr().err.splitlines() == [
+        "eye is registered at b0",
+        "lost b0 (unknown), looking for a broker",
+        "One ends 4 s after its last keep-alive. Keep-alives are sent every 10 s: if keepalive_s of the network is "
+        "below 20, give it with --keepalive.",
+        "eye is registered at b0",
+    ]
+    eye.see(Lost("b0", "reset"))
+    assert capsys.readouterr().err == "lost b0 (reset), looking for a broker\n"
 
 
 def test_the_commands_publish_print_and_answer(broker, capsys):
