@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,11 +17,13 @@ from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.networks import services
 from brokerweb.networks.models import Network
+from brokerweb.runpage import shown
 from brokerweb.systems.federation.watching import views
 from brokerweb.systems.federation.watching.mobile import CONNECTED, MobileBroker
 from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
+from overlay.systems.registry import servers_title
 from tests.pages.recorded import run_it
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +67,16 @@ def test_a_run_is_shown_in_its_own_words(olga: Client, operator: User) -> None:
     assert "No reports" not in panel, "its brokers leave none in a run"
     summary = olga.get(f"/api/runs/{run.pk}/").json()["summary"]
     assert summary["federation"]["satisfied"] == summary["federation"]["subscriptions"] == 60
+
+
+@pytest.mark.parametrize(
+    ("workload", "is_there"),
+    [({"kind": "once", "queries": 60}, True), ({"kind": "once", "queries": 0}, False), ({"kind": "stream"}, False)],
+)
+def test_a_run_without_requests_has_no_chart_of_their_response_times(workload: dict[str, Any], is_there: bool) -> None:
+    run = SimpleNamespace(system="federation", summary={}, configuration={"system": "federation", "workload": workload})
+    names = [chart["name"] for chart in shown.charts(run, servers_title(["federation"]))]
+    assert ("latency" in names, "clients" in names) == (is_there, True)
 
 
 def test_forms_and_rest_offer_the_system(olga: Client) -> None:
