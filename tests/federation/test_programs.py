@@ -256,6 +256,17 @@ def test_the_registration_service_names_its_brokers(servers, capsys):
     assert f"The registration service at {a_broker} did not answer" in capsys.readouterr().err
 
 
+def test_who_writes_another_encoding_is_told_of_the_option(broker, capsys):
+    assert commands.main("lookup", [format_address(broker), "climate", "--encoding", "contextml"]) == running.FAILED
+    assert capsys.readouterr().err.endswith("The network's encoding is not contextml (--encoding).\n")
+
+
+def test_an_interface_that_this_machine_does_not_have_is_named(capsys):
+    with pytest.raises(SystemExit):
+        commands.main("lookup", ["multicast", "climate", "--interface", "203.0.113.77"])
+    assert capsys.readouterr().err.endswith("no interface of this machine has the address 203.0.113.77\n")
+
+
 @pytest.mark.parametrize(
     ("interface", "says"), [("", "on the interface 127.0.0.1"), ("127.0.0.1", "multicast answer.$")]
 )
