@@ -96,7 +96,10 @@ def lacks_resources(run: Run) -> bool:
 
 
 def _widen(charts: list[dict[str, Any]]) -> None:
-    """A chart of half the page's width without another next to it takes all of it."""
+    """A chart of half the page's width without another next to it takes all of it; so does the first, below which are
+    the event markers."""
+    if charts:
+        charts[0]["size"] = charts[0]["size"] or "low"
     for is_half, group in groupby(charts, key=lambda chart: not chart["size"]):
         halves = list(group)
         if is_half and len(halves) % 2:

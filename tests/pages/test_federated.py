@@ -75,8 +75,11 @@ def test_a_run_is_shown_in_its_own_words(olga: Client, operator: User) -> None:
 )
 def test_a_run_without_requests_has_no_chart_of_their_response_times(workload: dict[str, Any], is_there: bool) -> None:
     run = SimpleNamespace(system="federation", summary={}, configuration={"system": "federation", "workload": workload})
-    names = [chart["name"] for chart in shown.charts(run, servers_title(["federation"]))]
+    charts = shown.charts(run, servers_title(["federation"]))
+    names = [chart["name"] for chart in charts]
     assert ("latency" in names, "clients" in names) == (is_there, True)
+    assert charts[0]["size"], "event markers are below the first"
+    assert sum(not chart["size"] for chart in charts) % 2 == 0, "no half stands alone"
 
 
 def test_forms_and_rest_offer_the_system(olga: Client) -> None:
