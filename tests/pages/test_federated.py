@@ -132,6 +132,12 @@ def test_a_drawing_marks_mobile_brokers_and_says_how(olga: Client, village: Netw
     assert "● broker, ■ registration service, ◆ mobile broker" in page
 
 
+def test_the_last_of_an_odd_number_of_charts_takes_the_width(olga: Client, village: Network) -> None:
+    page = olga.get(f"/networks/{village.pk}/").content.decode()
+    spans = re.findall(r'class="panel span-(\d+) mb-0" data-chart=', page)
+    assert spans == [*["6"] * 8, "12"]
+
+
 def test_a_drained_broker_says_that_it_left_and_how_it_returns(olga: Client, village: Network) -> None:
     row = {**village.brokers[0], "state": "stopped", "reason": "drained"}
     Network.objects.filter(pk=village.pk).update(members={"0": "drained"}, brokers=[row, *village.brokers[1:]])
