@@ -132,6 +132,13 @@ def test_a_role_without_measured_costs_has_the_default_and_is_named() -> None:
     assert missing_costs(CALIBRATION.model("toy", ("broker",), {}).unmeasured) == ""
 
 
+def test_clients_that_take_no_time_are_neither_measured_nor_default() -> None:
+    model = CALIBRATION.model("toy", ["broker", "callers"], {"callers": ["rows"]}).with_idle(["callers"])
+    assert model.server("broker") == BROKER
+    assert (model.client("callers").cost_ns(ANSWERED, 5 * SECOND), model.unmeasured) == (1, ())
+    assert model.deliveries_from(["callers"]).to_server == model.deliveries.between, "sending took part of it"
+
+
 def test_what_one_file_lacks_is_of_the_other() -> None:
     cheap = Measured({"callers": DEFAULT_CLIENT})
     own = Calibration({"other": cheap})

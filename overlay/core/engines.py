@@ -11,7 +11,7 @@ from overlay.core.errors import InvalidSetting
 from overlay.core.settings import check, setting
 
 LIVE, SIMULATED = "live", "simulated"
-CALIBRATED, NO_SERVICE = "calibrated", "none"
+CALIBRATED, OF_SERVERS, NO_SERVICE = "calibrated", "servers", "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,11 @@ class Simulation:
 
     service_times: str = setting(
         CALIBRATED,
-        choices=(CALIBRATED, NO_SERVICE),
+        choices=(CALIBRATED, OF_SERVERS, NO_SERVICE),
         help="Processor time that servers and clients spend on each message: as measured on this machine (without a "
-        "calibration, on the machine of the reference calibration), so that messages queue for it; or none, so that "
-        "only links take time. Without service times, runs are faster and show the protocol alone.",
+        "calibration, on the machine of the reference calibration), so that messages queue for it; servers, so that "
+        "clients, all of which share one process otherwise, take no time and cannot be what limits a run; or none, so "
+        "that only links take time. Without service times, runs are faster and show the protocol alone.",
     )
 
     def __post_init__(self) -> None:

@@ -132,6 +132,8 @@ DEFAULT_SERVER = Costs(batch_us=15, other_us=25, sent_us=5, memory=Memory(21e6, 
 """Costs of servers without measured ones: round numbers of a small Python server."""
 DEFAULT_CLIENT = Costs(batch_us=0, other_us=40, sent_us=120)
 """The same for clients, whose memory is not modelled."""
+NO_TIME = Costs(batch_us=0, other_us=0, sent_us=0, sends_last=True)
+"""Costs of clients that must not limit a run, as if each had a machine of its own; ``cost_ns`` is 1 ns."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,11 @@ class ServiceModel:
         found = self.deliveries
         is_last = all(self.client(role).sends_last for role in clients)
         return replace(found, to_server=found.between) if is_last else found
+
+    def with_idle(self, clients: Collection[str]) -> ServiceModel:
+        """The same, where clients of these roles take no time; ``DEFAULT_CLIENT`` or measured costs are not used."""
+        missing = tuple(one for one in self.unmeasured if one.rpartition(" of ")[2] not in clients)
+        return replace(self, roles={**self.roles, **dict.fromkeys(clients, NO_TIME)}, unmeasured=missing)
 
     def to_json(self) -> dict[str, Any]:
         """What determines service times, and where it is from, for the manifest of a run."""

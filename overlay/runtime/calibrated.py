@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from overlay.core.calibration import Calibration
-from overlay.core.engines import CALIBRATED
+from overlay.core.engines import NO_SERVICE, OF_SERVERS
 from overlay.core.errors import InvalidSetting
 from overlay.core.service_times import ServiceModel
 from overlay.runtime.old_calibration import OLD_FORMAT, converted
@@ -29,7 +29,13 @@ def services_of(configuration: Mapping[str, Any], var: Path) -> ServiceModel | N
     calibration.
     """
     wanted = configuration["simulation"]["service_times"]
-    return stored_services(var, system_of(configuration["system"])) if wanted == CALIBRATED else None
+    if wanted == NO_SERVICE:
+        return None
+    system = system_of(configuration["system"])
+    services = stored_services(var, system)
+    if wanted == OF_SERVERS:
+        return services.with_idle([role.processes for role in system.client_roles.values()])
+    return services
 
 
 def data_directory() -> Path:

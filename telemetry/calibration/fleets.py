@@ -21,6 +21,9 @@ from overlay.systems.contract import System
 from telemetry.calibration.fitting import at_least_nothing
 from telemetry.calibration.live import files_of, run
 
+DIFFERS = 0.01
+"""Share of the bytes that must be others to tell what they cost."""
+
 
 class Fleet(NamedTuple):
     """What a group of clients did in a run."""
@@ -31,6 +34,9 @@ class Fleet(NamedTuple):
     """Sent and received."""
     kilobytes: float
     """In them; 1,000 bytes."""
+
+
+NOTHING = Fleet(0.0, 0.0, 0.0)
 
 
 def clients_of(system: System) -> tuple[str, ...]:
@@ -68,6 +74,17 @@ def fleet_costs(
 def busiest_of(rounds: Sequence[Mapping[str, Fleet]], name: str) -> Fleet:
     """Of the round in which a datagram of these clients was cheapest."""
     return min((one[name] for one in rounds), key=lambda fleet: fleet.spent_us / fleet.datagrams)
+
+
+def kilobyte_us(busy: Fleet, long: Fleet, short: Fleet = NOTHING) -> float:
+    """What 1,000 bytes cost, if a datagram costs the same in all: from ``long``, which slept as often as ``short`` and
+    differs from it in bytes. ``busy`` hardly slept, so that if ``long`` did not either, ``short`` is nothing. 0 if it
+    does not differ."""
+    datagrams, kilobytes = long.datagrams - short.datagrams, long.kilobytes - short.kilobytes
+    spread = kilobytes - datagrams * busy.kilobytes / busy.datagrams
+    if abs(spread) < DIFFERS * busy.kilobytes:
+        return 0.0
+    return at_least_nothing((long.spent_us - short.spent_us - datagrams * busy.spent_us / busy.datagrams) / spread)
 
 
 def costs_of(busy: Fleet, slow: Fleet, times_s: tuple[float, float], kilobyte_us: float = 0.0) -> Costs:

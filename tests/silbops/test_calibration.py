@@ -23,7 +23,6 @@ WARM = {
     "setctx": CHANGED,
     "setctx, more": CHANGED + 19 * (SETCTX + OUT),
     "setctx, together": CHANGED - BATCH * 15 / 16,
-    "subscribe": READ + ANSWER + 30,
     "unsubscribe": READ + ANSWER + 20,
     "advertise": READ + ANSWER + 25,
     "publish": CHANGED + PUBLISH,
@@ -34,26 +33,29 @@ WARM = {
     "publish, candidates": CHANGED + PUBLISH + 500 * CANDIDATE,
     "publish, tested": CHANGED + PUBLISH + 500 * (CANDIDATE + TESTED),
     "ctx": READ + 5,
-    "sub": READ + 35,
     "unsub": READ + 22,
+    "replace": READ + SENT + 5 * (30 + 20 + 2 * OUT),
+    "replace, far": READ + 5 * (35 + 22),
     "pub": READ + ANSWER + 9 + CANDIDATE + TESTED,
 }
 """What a broker of these costs takes."""
-COLDER = {"setctx": 100.0, "publish, told": 110.0, "ctx": 100.0, "pub": 130.0}
+COLDER = {"setctx": 100.0, "publish, told": 110.0, "ctx": 100.0, "pub": 130.0, "replace": 115.0, "replace, far": 120.0}
 KNOWN = WARM | {
     speaking.rested(what, rest_s): WARM[what] + more for rest_s in speaking.RESTS_S for what, more in COLDER.items()
 }
+KINDS = plan.PUBLISHERS, plan.SUBSCRIBERS
 MEMORY = {"idle_rss": 3e7, "idle_pss": 9e6, "idle_uss": 4e6, "each": 900.0}
 
 
 def fitted(busier: float = 1.0):
     """Of two rounds, in the second of which everything took ``busier`` times as long."""
 
-    def runs(us):
-        return [dict.fromkeys((plan.PUBLISHERS, plan.SUBSCRIBERS), fleets.Fleet(n * us, 100, 8)) for n in (1, busier)]
+    def runs(us, kilobytes=8):
+        return [dict.fromkeys(KINDS, fleets.Fleet(n * us, 100, kilobytes)) for n in (1, busier)]
 
     costs = [KNOWN, {name: busier * us for name, us in KNOWN.items()}]
     results = {plan.COSTS: costs, plan.MEMORY: 2 * [MEMORY], plan.FLEET: runs(5_000), plan.SLOW: runs(9_000)}
+    results |= {plan.LONG: runs(9_800, 16)}
     return plan.SilbopsPlan().fit(results)
 
 
@@ -75,9 +77,14 @@ def test_after_a_sleep_all_is_colder_and_publications_more_so():
     assert (work["in_setctx"], work["in_publish"], work["in_ctx"], work["in_pub"]) == pytest.approx((0, 10, 0, 30))
 
 
-def test_clients_pay_for_datagrams_before_they_send():
+def test_replacements_after_a_sleep_cost_more_each():
+    work = {name: curve.at(20 * MILLISECOND) - curve.at(0) for name, curve in fitted().roles["broker"].work_us.items()}
+    assert (work["in_subscribe"], work["in_sub"], work["in_unsubscribe"]) == pytest.approx((3, 4, 0))
+
+
+def test_clients_pay_for_datagrams_and_bytes_before_they_send():
     subscribers = fitted().roles[plan.SUBSCRIBERS]
-    assert (subscribers.other_us, subscribers.sent_us, subscribers.kilobyte_us) == (50, 50, 0)
+    assert (subscribers.other_us, subscribers.sent_us, subscribers.kilobyte_us) == (42, 42, 100)
     assert subscribers.cold_us.at(20 * MILLISECOND) == 40
     assert subscribers.sends_last
 
@@ -110,6 +117,7 @@ def test_live_brokers_and_fleets_are_measured(tmp_path, monkeypatch):
         costs = probes.broker_costs(client, tmp_path)
         kept = probes.memory(client, tmp_path)
         fleet = fleets.fleet_costs(client, tmp_path / "fleet", SYSTEM, {**probes.FLEET, "duration_s": 1}, {})
+        long = fleets.fleet_costs(client, tmp_path / "long", SYSTEM, {**probes.SLOW, "duration_s": 1}, probes.IN_SIENA)
     assert costs.keys() == KNOWN.keys()
-    found = {plan.COSTS: [costs], plan.MEMORY: [kept], plan.FLEET: [fleet], plan.SLOW: [fleet]}
+    found = {plan.COSTS: [costs], plan.MEMORY: [kept], plan.FLEET: [fleet], plan.SLOW: [fleet], plan.LONG: [long]}
     assert plan.SilbopsPlan().fit(found).roles["broker"].batch_us > 0

@@ -92,6 +92,20 @@ def test_the_command_simulates_it(tmp_path, capsys):
     assert "No measured service times for echo, callers: default costs are used." in capsys.readouterr().out
 
 
+def test_callers_answer_at_once_if_only_servers_take_time(tmp_path, capsys):
+    spec = tmp_path / "echo.yaml"
+    line = {"topology": {"kind": "line", "brokers": 2}}
+
+    def found(times):
+        spec.write_text(json.dumps({"name": times, **CONFIGURATION, **line, "simulation": {"service_times": times}}))
+        assert simulate_command.main([str(spec), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    both, of_servers = found("calibrated"), found("servers")
+    assert (of_servers["unmeasured"], of_servers["answer_ratio"]) == (["echo"], 1)
+    assert of_servers["p50_us"] < both["p50_us"]
+
+
 def test_live_its_processes_are_launched_measured_and_gone(tmp_path):
     """Under a real supervisor, which learns of it by the environment."""
     root = str(Path(__file__).resolve().parents[2])

@@ -20,7 +20,7 @@ from overlay.systems.federation.names import BDRS, BROKER, UNITS, XML_IN, XML_OU
 from overlay.systems.federation.rows import SATISFIED, Subscribed
 from overlay.systems.federation.system import SYSTEM
 from telemetry.calibration.fitting import at_least_nothing, cheapest, more, precision, work
-from telemetry.calibration.fleets import Fleet, busiest_of, costs_of, fleet_costs
+from telemetry.calibration.fleets import Fleet, busiest_of, costs_of, fleet_costs, kilobyte_us
 from telemetry.calibration.measuring import LAUNCH_S
 from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
 from telemetry.calibration.speaking import RESTS_S, rested
@@ -180,6 +180,5 @@ def _after_rests(known: Found, what: str) -> list[float]:
 
 def _of_clients(busy: Fleet, binary: Fleet, slow: Fleet) -> Costs:
     """What a datagram and what 1,000 bytes cost, from two runs that differ in the form of messages."""
-    spread = busy.datagrams * binary.kilobytes - binary.datagrams * busy.kilobytes
-    kilobyte = at_least_nothing((busy.datagrams * binary.spent_us - binary.datagrams * busy.spent_us) / spread)
-    return costs_of(busy, slow, (1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"]), kilobyte)
+    every_s = 1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"]
+    return costs_of(busy, slow, every_s, kilobyte_us(busy, binary))

@@ -3,26 +3,27 @@
 setctx                   SETCTX and OK, a datagram each way          setctx, together: of many clients in one batch
 setctx, more             several in one datagram, and their answers in one
 setctx, rested           after a sleep, with cold caches; the same of others
-subscribe, unsubscribe, advertise    answered; nobody else is told
+unsubscribe, advertise   answered; nobody else is told
+replace                  ``REPLACED`` times UNSUBSCRIBE and SUBSCRIBE in one datagram, as SIENA changes contexts
 publish                  before a SETCTX in one datagram; nobody is notified        publish, more: several of them
 publish, told            the same, and one client is notified; with ``more`` in one datagram
 publish, notified        the same, and ``NOTIFIED`` clients are notified
 publish, candidates      ``CANDIDATES`` subscriptions match its content: the publisher's own, which are not tested
 publish, tested          as many of another client, whose function is false
-ctx, sub, unsub          at the far end of a link, for what a client at the other end did
+ctx, unsub, replace, far    at the far end of a link, for what a client at the other end did
 pub                      at the near end, where one client is notified
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from overlay.runtime.supervisor_client import SupervisorClient
+from overlay.systems.silbops.names import SIENA
 from overlay.systems.silbops.profiles import resolved
 from overlay.systems.silbops.settings import Settings
 from overlay.systems.silbops.system import SYSTEM
@@ -35,6 +36,8 @@ MESSAGES, WARMING, PORTIONS = 200, 20, 5
 ROUNDS = 20
 """Of messages that lead to many."""
 TOGETHER, MORE, NOTIFIED = 16, 20, 20
+REPLACED = 5
+"""As many as fit into one datagram."""
 CANDIDATES = 500
 """More than ``scope_batch``, so they are tested together."""
 RESTED = 12
@@ -48,6 +51,8 @@ FLEET = {"publishers": 5, "subscribers": 50, "publish_interval_s": 0.1, "context
 """Of runs that measure clients."""
 SLOW = {**FLEET, "publish_interval_s": 1.0, "context_interval_s": 1.0}
 """The same with sleep before each datagram."""
+IN_SIENA = {"arm": SIENA}
+"""Its clients send long messages."""
 PATIENT = {"keep_s": 3_600}
 """Clients that are silent are away, and their subscriptions stay."""
 FAR = {"x": 0.0, "y": 0.0}
@@ -60,7 +65,9 @@ def broker_costs(client: SupervisorClient, _: Path) -> Found:
     with _network(client, 1) as (broker,):
         found = _of_clients(broker) | _of_publications(broker) | _notified(broker) | _candidates(broker)
     with _network(client, 2) as (near, far):
-        return found | _of_links(near, far)
+        found |= _of_links(near, far)
+    with _network(client, 2, IN_SIENA) as (near, far):
+        return found | _replaced(near, far)
 
 
 def memory(client: SupervisorClient, _: Path) -> Found:
@@ -73,15 +80,15 @@ def memory(client: SupervisorClient, _: Path) -> Found:
         return {**dict(zip(("idle_rss", "idle_pss", "idle_uss"), map(float, idle), strict=True)), "each": each}
 
 
-def _settings() -> Settings:
-    return Settings(**resolved(PATIENT))
+def _settings(arm: Mapping[str, Any] = {}) -> Settings:
+    return Settings(**resolved({**PATIENT, **arm}))
 
 
 @contextmanager
-def _network(client: SupervisorClient, brokers: int) -> Iterator[list[Standing]]:
+def _network(client: SupervisorClient, brokers: int, arm: Mapping[str, Any] = {}) -> Iterator[list[Standing]]:
     """A chain of brokers."""
     links = [{"a": number, "b": number + 1} for number in range(brokers - 1)]
-    with standing(client, SYSTEM.name, brokers, PATIENT, QUIET, SYSTEM.name, links) as found:
+    with standing(client, SYSTEM.name, brokers, {**PATIENT, **arm}, QUIET, SYSTEM.name, links) as found:
         yield found
 
 
@@ -110,23 +117,31 @@ def _of_clients(broker: Standing) -> Found:
             "setctx, more": _us(broker, lambda: one.set_context(MORE), 5 * ROUNDS),
             "setctx, together": _us(broker, together, ROUNDS) / TOGETHER,
             **_after_rests(broker, "setctx", one.set_context, one),
-            **_rows(broker, one),
+            "unsubscribe": _unsubscribing(broker, one),
             "advertise": _us(broker, one.advertise),
         }
 
 
-def _rows(broker: Standing, one: Speaker) -> Found:
-    kinds = count()
-    numbers: list[int] = []
+def _unsubscribing(broker: Standing, one: Speaker) -> float:
+    numbers = [one.subscribe(f"kind {number}") for number in range(MESSAGES)]
+    return _us(broker, lambda: one.unsubscribe(numbers.pop()), MESSAGES // 2)
 
-    def subscribe() -> None:
-        numbers.append(one.subscribe(f"kind {next(kinds)}"))
 
-    subscribing = _us(broker, subscribe)
-    return {
-        "subscribe": subscribing,
-        "unsubscribe": _us(broker, lambda: one.unsubscribe(numbers.pop()), len(numbers) // 2),
-    }
+def _replaced(near: Standing, far: Standing) -> Found:
+    """A subscriber at one broker; both get its messages, of which one says nothing further."""
+    with speaking(near, _settings(IN_SIENA), ["replaces"]) as (one,):
+        numbers: Sequence[int] = [one.subscribe(f"first {turn}", is_near=False) for turn in range(REPLACED)]
+
+        def replace() -> None:
+            nonlocal numbers
+            numbers = one.replace(numbers, "of a box")
+
+        return {
+            "replace": _us(near, replace, 5 * ROUNDS),
+            **_after_rests(near, "replace", replace, one),
+            "replace, far": _us(far, replace, 5 * ROUNDS),
+            **_after_rests(far, "replace, far", replace, one),
+        }
 
 
 def _published(publisher: Speaker, kind: str, heard: Sequence[Speaker], times: int = 1) -> Callable[[], None]:
@@ -204,5 +219,4 @@ def _of_links(near: Standing, far: Standing) -> Found:
             "ctx": _us(far, subscriber.set_context),
             **_after_rests(far, "ctx", subscriber.set_context, subscriber),
         }
-        rows: dict[str, Any] = _rows(far, subscriber)
-        return {**at_near, **at_far, "sub": rows["subscribe"], "unsub": rows["unsubscribe"]}
+        return {**at_near, **at_far, "unsub": _unsubscribing(far, subscriber)}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from random import SystemRandom
 from typing import Any
 
-from overlay.systems.silbops.content.filters import EVERYTHING, read_filter
+from overlay.systems.silbops.content.filters import EVERYTHING, Filter, read_filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.names import broker_name
 from overlay.systems.silbops.peers import Peers
@@ -66,6 +66,23 @@ class Speaker(common.Speaker[bytes]):
     def unsubscribe(self, number: int) -> None:
         self.say(m.Unsubscribe(self.draw(), number))
         self.hear(m.Ok)
+
+    def replace(self, numbers: Sequence[int], kind: str) -> Sequence[int]:
+        """As a change of context in SIENA, in one datagram: other boxes instead of those of ``numbers``. Returns
+        theirs."""
+        place = self.draw() % 1_000
+        boxes = {self.draw(): self._box(f"{kind} {turn}", place) for turn in range(len(numbers))}
+        old = [m.Unsubscribe(self.draw(), number) for number in numbers]
+        new = [m.Subscribe(number, number, box) for number, box in boxes.items()]
+        self.say(*(message for pair in zip(old, new, strict=True) for message in pair))
+        for _ in range(2 * len(boxes)):
+            self.hear(m.Ok)
+        return [*boxes]
+
+    def _box(self, kind: str, place: float) -> Filter:
+        """``SQUARE`` around a place."""
+        sides = [[axis, op, place + by] for axis in HERE for op, by in ((">=", -20.0), ("<=", 20.0))]
+        return read_filter([["kind", "=", kind], *sides], is_siena=True)
 
     def publication(self, kind: str) -> m.Publish:
         return m.Publish(self.draw(), {"kind": kind}, HERE)
