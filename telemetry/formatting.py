@@ -124,6 +124,19 @@ def signed(write: Callable[[Any], str], value: Any) -> str:
     return f"{'+' if found > 0 else '−' if found < 0 else ''}{write(abs(found))}"
 
 
+def in_its_size(unit: str, values: Sequence[float | None]) -> tuple[str, list[float | None]]:
+    """Values that are written with one unit, and that unit: times in ms if all are below 1 s, in µs below 1 ms, and
+    energy alike. Those in other units as they are."""
+    known = [abs(value) for value in values if value]
+    if unit not in _SMALLER or not known or max(known) >= 1:
+        return unit, list(values)
+    return in_its_size(_SMALLER[unit], [None if value is None else 1_000 * value for value in values])
+
+
+_SMALLER = {"s": "ms", "ms": "µs", "J": "mJ", "mJ": "µJ"}
+"""The unit of a thousandth."""
+
+
 def duration(value: Any) -> str:
     """Seconds as a person says them: 45 s, 6 min, 1 h 20 min, 2 d 3 h."""
     found = number(value)

@@ -52,8 +52,8 @@ def drawn(found: Comparison, groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
-    """The parameters that distinguish lines; with a categorical axis and no others, the axis parameter itself, for its
-    colours.
+    """The parameters that distinguish lines: a category, or else a number with few values; with a categorical axis and
+    no others, the axis parameter itself, for its colours.
     """
     if found.asked.by:
         return tuple(name for name in found.asked.by if name != x.name)
@@ -61,10 +61,24 @@ def series_of(found: Comparison, x: Parameter) -> tuple[str, ...]:
     words = [one.name for one in found.differing if not one.is_number and one.name not in ("links", "engine", *own)]
     if set(words) >= set(TOPOLOGIES):
         words.remove("topology")
-    if words or x.is_number:
+    if words:
         return tuple(words[:1])
-    numbers = [one.name for one in found.numbers if one.name != axes.BROKERS and len(one.values) <= MOST_NUMBERS]
-    return tuple(numbers[:1]) or ((x.name,) if x.name in (*TOPOLOGIES, *_hues()) else ())
+    numbers = (
+        one.name
+        for one in found.numbers
+        if one.name not in (axes.BROKERS, x.name) and len(one.values) <= MOST_NUMBERS and _has_lines(found, one, x)
+    )
+    if name := next(numbers, ""):
+        return (name,)
+    return (x.name,) if x.name in (*TOPOLOGIES, *_hues()) else ()
+
+
+def _has_lines(found: Comparison, one: Parameter, x: Parameter) -> bool:
+    """Whether a value of the parameter was run with several numbers on the axis; categories are not joined anyway."""
+    if not x.is_number:
+        return True
+    groups = axes.regrouped(found, [one.name, x.name])
+    return len(groups) > len({(group.factors[one.name], group.engine) for group in groups})
 
 
 def _hues() -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 from brokerweb.brokers.names import ServerNames
 from brokerweb.experiments.models import Run
 from brokerweb.experiments.states import UNFINISHED
+from overlay.systems.registry import SYSTEMS
 from telemetry.charts.live import KeyFigure, format_of
 from telemetry.formatting import count
 from telemetry.measures import Measure
@@ -59,6 +60,7 @@ def _figure(one: KeyFigure, measure: Measure, known: Any, run: Run, servers: Ser
 def charts(run: Run, servers: ServerNames) -> list[dict[str, Any]]:
     """For the template, and ``views`` for the script."""
     is_modelled = run.configuration.get("simulation", {}).get("service_times") != "none" and not lacks_resources(run)
+    has_requests = _has_requests(run)
     shown = [
         {
             "name": chart.name,
@@ -71,10 +73,16 @@ def charts(run: Run, servers: ServerNames) -> list[dict[str, Any]]:
             "script": _filled(chart.for_script(), servers),
         }
         for chart in telemetry_of({"system": run.system}).series
-        if is_modelled or not chart.is_modelled
+        if (is_modelled or not chart.is_modelled) and (has_requests or not chart.is_of_requests)
     ]
     _widen(shown)
     return shown
+
+
+def _has_requests(run: Run) -> bool:
+    """Whether its workload has clients that request anything; unknown: yes."""
+    due = telemetry_of(run.configuration).due(run.configuration)
+    return due is None or any(due.get(role, 1) for role in SYSTEMS[run.system].asking_roles)
 
 
 def lacks_resources(run: Run) -> bool:
@@ -88,7 +96,10 @@ def lacks_resources(run: Run) -> bool:
 
 
 def _widen(charts: list[dict[str, Any]]) -> None:
-    """A chart of half the page's width without another next to it takes all of it."""
+    """A chart of half the page's width without another next to it takes all of it; so does the first, below which are
+    the event markers."""
+    if charts:
+        charts[0]["size"] = charts[0]["size"] or "low"
     for is_half, group in groupby(charts, key=lambda chart: not chart["size"]):
         halves = list(group)
         if is_half and len(halves) % 2:

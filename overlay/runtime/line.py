@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from overlay.core.addresses import Address
+from overlay.core.errors import WaxwingError
 from overlay.runtime.datagrams import MAX_DATAGRAM_BYTES
 from overlay.runtime.stepping import Stepping
 
@@ -26,6 +27,10 @@ class Driven(Protocol):
     def events(self) -> Sequence[Any]: ...
 
 
+class NoInterface(WaxwingError):
+    """This machine has no such interface."""
+
+
 class Line(Stepping):
     """Drives a node, and calls ``on_event`` with each of its events."""
 
@@ -33,7 +38,7 @@ class Line(Stepping):
         self, node: Driven, on_event: Callable[[Any], object], peer: Address | None = None, interface: str = ""
     ) -> None:
         """With ``peer`` nothing is received from others, nor sent to them. ``interface``: the IPv4 address of the one
-        for multicast, whose hop limit is 1; by default the system's."""
+        for multicast, whose hop limit is 1; by default the system's. Raises ``NoInterface`` and ``OSError``."""
         super().__init__()
         self._node, self._on_event, self._peer = node, on_event, peer
         self._sock = socket.socket(socket.AF_INET6 if peer and ":" in peer[0] else socket.AF_INET, socket.SOCK_DGRAM)
@@ -44,13 +49,19 @@ class Line(Stepping):
             else:
                 self._sock.bind(("", 0))
             if interface:
-                self._sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(interface))
-        except OSError:
+                self._choose(interface)
+        except (OSError, NoInterface):
             self._sock.close()
             raise
         self.port: int = self._sock.getsockname()[1]
         """As peers know the client."""
         self._loop.add_reader(self._sock, self._readable)
+
+    def _choose(self, interface: str) -> None:
+        try:
+            self._sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(interface))
+        except OSError:
+            raise NoInterface(f"no interface of this machine has the address {interface}") from None
 
     @property
     def is_open(self) -> bool:

@@ -72,6 +72,8 @@ class LiveChart:
     """``wide`` and ``low`` take the width of the page, others half of it."""
     is_modelled: bool = False
     """Whether a simulation needs a model of service times for it."""
+    is_of_requests: bool = False
+    """Whether it shows clients' requests, which not every workload has."""
 
     @property
     def name(self) -> str:
@@ -136,6 +138,7 @@ SERIES = (
         "Response time over time: median, p95, p99 and mean",
         is_log=True,
         size="wide",
+        is_of_requests=True,
     ),
     LiveChart(
         "Completed requests per second",

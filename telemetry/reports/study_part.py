@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from telemetry.charts.charts import Chart
+from telemetry.formatting import in_its_size
 from telemetry.lake.configurations import ChosenRun
 from telemetry.measures import figures_in
 from telemetry.studies import drawing, judging, telling
@@ -76,7 +77,13 @@ def _criterion(row: Mapping[str, Any]) -> dict[str, Any]:
 def _groups(study: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     titles = {row["id"]: row["claim"] for row in study["criteria"]}
     for of, rows in groupby(study["claims"], key=lambda row: titles.get(row["of"], "Drawn values")):
-        yield of, list(rows)
+        yield of, [_in_its_size(row) for row in rows]
+
+
+def _in_its_size(row: Mapping[str, Any]) -> dict[str, Any]:
+    unit, values = in_its_size(row["unit"], [row[name] for name in (*judging.ENDS, "published")])
+    name = row["quantity"].removesuffix(f"({row['unit']})")
+    return {**row, **dict(zip((*judging.ENDS, "published"), values, strict=True)), "quantity": f"{name}({unit})"}
 
 
 def charts(found: Sequence[Result]) -> list[Chart]:

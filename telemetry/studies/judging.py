@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from telemetry.formatting import in_its_size
 from telemetry.statistics.intervals import SHARE, Scale, interval
 from telemetry.studies.criteria import NOT, UNKNOWN, Interval, word
 from telemetry.studies.study import Claim, Plot, Quantity, Row, Rows, Source, Study, X
 
+ENDS = ("value", "low", "high")
+"""Of an interval."""
 NOTHING: Interval = {"value": None, "low": None, "high": None, "n": 0, "replicates": []}
 
 
@@ -25,6 +28,11 @@ class Value:
     found: Interval
     published: float | None
     source: Source | None
+
+    def in_its_size(self) -> Value:
+        """For readers: 2.6 ms for 0.0026 s."""
+        unit, (published, *ends) = in_its_size(self.unit, [self.published, *(self.found[end] for end in ENDS)])
+        return replace(self, unit=unit, published=published, found={**self.found, **dict(zip(ENDS, ends, strict=True))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,7 @@ def _differs(study: Study, scale: str) -> str:
 
 
 def _table(values: Sequence[Value], way: str) -> Iterator[str]:
+    values = [value.in_its_size() for value in values]
     width = max(len(f"{value.name} ({value.unit})") for value in values)
     yield f"{'':<{width}}  {f'{way}, 95 % interval':>32}  {'n':>3}  {'published':>10}"
     for value in values:
@@ -116,7 +117,7 @@ def markdown(result: Result, digest: str) -> str:
     shown = [
         (drawn.plot.title, f"{value.name} ({value.unit})", _interval(value.found), number(value.published))
         for drawn in result.drawn
-        for value in drawn.values.values()
+        for value in (one.in_its_size() for one in drawn.values.values())
     ]
     if shown:
         lines += ["Shown, and not judged:", "", *_cells(("figure", "of", "value", "published"), shown)]
@@ -132,11 +133,13 @@ def _cells(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _told(values: Iterable[Value]) -> str:
-    return "; ".join(f"{value.name}: {_interval(value.found)} {value.unit}" for value in values)
+    shown = (value.in_its_size() for value in values)
+    return "; ".join(f"{value.name}: {_interval(value.found)} {value.unit}" for value in shown)
 
 
 def _published(values: Iterable[Value]) -> str:
-    return "; ".join(number(value.published) for value in values if value.published is not None) or "–"
+    shown = (value.in_its_size().published for value in values)
+    return "; ".join(number(published) for published in shown if published is not None) or "–"
 
 
 # ---- numbers

@@ -125,8 +125,13 @@ class Batch:
         """Request that a run, or all of them, stop."""
         (self.directory / "stop" / run).touch()
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether all runs are to stop."""
+        return (self.directory / "stop" / "all").exists()
+
     def is_to_stop(self, run: str) -> bool:
-        return any((self.directory / "stop" / name).exists() for name in (run, "all"))
+        return self.is_stopping or (self.directory / "stop" / run).exists()
 
 
 _PLACES = [one.name for one in fields(Places)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from telemetry.formatting import duration
 from telemetry.lake.runs import Lake, read_manifest
-from telemetry.sweep.batch import DONE, FAILED, Batch, Told
+from telemetry.sweep.batch import COLLECTING, DONE, FAILED, MEASURING, Batch, Told
 from telemetry.sweep.simulation import Order
 from telemetry.thresholds import Judged, Threshold, broken, judge, passed
 
@@ -31,8 +31,12 @@ class Progress:
         self._told: dict[str, Told] = {}
 
     def words(self, now: float) -> str:
-        """``37 of 1,255 runs, about 41 min left``."""
+        """``37 of 1,255 runs, about 41 min left``; once they are to stop, ``37 of 1,255 runs, stopping 2``."""
         self._told.update(self._batch.news(self._seen))
+        if self._batch.is_stopping:
+            states = Counter(told.state for told in self._told.values())
+            stopping = states[MEASURING] + states[COLLECTING]
+            return f"{states[DONE] + states[FAILED]:,} of {len(self._batch.costs):,} runs, stopping {stopping:,}"
         ended = sum(told.has_ended for told in self._told.values())
         left_s = self._left_s(now - self._began)
         left = "" if left_s is None else f", about {duration(left_s)} left"

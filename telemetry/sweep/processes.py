@@ -6,9 +6,10 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -32,8 +33,20 @@ def in_processes(batch: Batch, processes: int | None = None) -> None:
 
 def _carry_out(batch: Batch, runs: list[str], count: int) -> None:
     with ProcessPoolExecutor(count, _context(), initializer=_begin, initargs=(os.getpid(),)) as pool:
-        for ended in as_completed([pool.submit(_perform, str(batch.directory), run) for run in runs]):
+        with _ctrl_c_waits():
+            submitted = [pool.submit(_perform, str(batch.directory), run) for run in runs]
+        for ended in as_completed(submitted):
             ended.result()
+
+
+@contextmanager
+def _ctrl_c_waits() -> Iterator[None]:
+    """Processes that are begun meanwhile never get it, not even while they import what they need."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _context() -> BaseContext:
@@ -45,7 +58,6 @@ def _context() -> BaseContext:
 def _begin(parent: int) -> None:
     """Initialise a process of the pool: it ends with ``parent``, which handles Ctrl-C and SIGTERM."""
     die_with_parent(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 

@@ -61,6 +61,17 @@ def test_unknown_all_but_register_and_unregister_is_refused(message):
     assert len(world.broker.clients) == 0
 
 
+def test_a_refused_keep_alive_is_told_why():
+    world = small("c0")
+    world.says("c0", ALIVE)
+    world.says("c0", register("c0", 2))
+    world.says("c0", ALIVE)
+    assert [one.words for one in world.hears("c0") if isinstance(one, m.Nack)] == [
+        "This registration is not known here: one ends 4 s after its last keep-alive.",
+        "Another registration of c0 has replaced this one.",
+    ]
+
+
 def test_unknown_unregister_is_acknowledged():
     world = small("c0")
     world.says("c0", m.Unregister(9, 1))

@@ -226,6 +226,28 @@ def test_a_missing_version_or_a_wrong_sum_asks_for_the_whole_table():
     world.check_edges()
 
 
+def test_a_whole_table_that_lacks_a_part_is_asked_for_again():
+    """The channel loses nothing: the sender counts a part that it does not send."""
+    world = chain(2)
+    world.client("p0", "b1", "climate")
+    c0 = world.client("c0", "b0")
+    world.run()
+    sids = [c0.subscribe("climate") for _ in range(3)]
+    world.run()
+    b0, b1 = world["b0"], world["b1"]
+    first, _, last = (one for one in b1.station.tables.subscriptions.held_from(neighbour("b0")))
+    told = b0.neighbours._edges["b1"].told
+    b0._begin(world.now)
+    b0.peers.send("b1", m.SubTable(told[m.Table.SUBSCRIPTIONS] + 1, m.Whole.PART, (first,)))
+    b0.peers.send("b1", m.SubTable(told[m.Table.SUBSCRIPTIONS] + 3, m.Whole.LAST, (last,)))
+    told[m.Table.SUBSCRIPTIONS] += 3
+    world.drain(b0)
+    world.run()
+    assert world.count("b1", "versions_missed") == world.count("b1", "out_tables") == 1
+    assert world.held("b1").keys() == set(sids)
+    world.check_edges()
+
+
 def test_a_query_that_is_told_again_while_it_ends_leaves_no_ghost():
     """The whole table, asked for before, crosses the notification that ends the query."""
     world = chain(2)

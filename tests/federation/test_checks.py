@@ -41,6 +41,8 @@ def check(graph: Graph = RING, workload: Workload | None = None, **settings: obj
         ({"mobile_brokers": "1,4"}, "mobile_brokers", "has 4, but the last broker is 3"),
         ({"device": "mcxb"}, "device", "needs a mobile broker"),
         ({"cycles": "suppress", "domain": "ours"}, "cycles", "flooded tables are not filtered"),
+        ({"domain": "city,campus"}, "domain", "has 2 names for 4 brokers"),
+        ({"domain": "a,a,b,b", "routing": "notifications"}, "domain", "filters nothing"),
         ({"routing": "notifications"}, "routing", "asks no providers"),
     ],
 )
@@ -52,6 +54,9 @@ def test_what_does_not_fit_is_refused_by_name(settings: dict[str, str], field: s
 
 def test_what_fits_is_not_refused() -> None:
     check(cycles="suppress", mobile_brokers="0,3", device="mcxb")
+    check(domain="city, city, campus, ")
+    with pytest.raises(InvalidSetting, match="at most 64 bytes"):
+        Settings(domain="é" * 33)
     check(Graph(3, (Link(0, 1), Link(1, 2))), cycles="refuse")
     check(routing="notifications")
     with pytest.raises(InvalidSetting, match="0 – 1 – 2 – 3 – 4 – 5 – 6 – 7 – …"):

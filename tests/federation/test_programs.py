@@ -28,13 +28,14 @@ from overlay.programs.federation.client import (
     by_multicast,
     by_service,
 )
-from overlay.programs.federation.text import show
+from overlay.programs.federation.text import Registration, show
 from overlay.runtime.own_supervisor import own_supervisor
-from overlay.systems.federation.clients.events import Notified, Receipt, Registered, Verdict
+from overlay.systems.federation.clients.events import Lost, Notified, Receipt, Registered, Verdict
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.clients.terms import MULTICAST
 from overlay.systems.federation.language.text import parse
+from overlay.systems.federation.settings import Settings
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.federation.wire.messages import Code
 from overlay.systems.federation.wire.values import Notification, NotificationId
@@ -158,6 +159,25 @@ def test_a_silent_broker_is_named():
         assert commands.main("lookup", [format_address(address), "climate", "--deadline", "0.3"]) == running.UNANSWERED
 
 
+def test_who_sends_keep_alives_too_seldom_is_told_of_the_option(capsys):
+    eye = Registration("eye", at_broker(("127.0.0.1", 1), Settings(keepalive_s=20)))
+    for event in [
+        Registered("b0", 1),
+        Lost("b0", "unknown", "One ends 4 s after its last keep-alive."),
+        Registered("b0", 2),
+    ]:
+        eye.see(event)
+    assert capsys.readouterr().err.splitlines() == [
+        "eye is registered at b0",
+        "lost b0 (unknown), looking for a broker",
+        "One ends 4 s after its last keep-alive. Keep-alives are sent every 10 s: if keepalive_s of the network is "
+        "below 20, give it with --keepalive.",
+        "eye is registered at b0",
+    ]
+    eye.see(Lost("b0", "reset"))
+    assert capsys.readouterr().err == "lost b0 (reset), looking for a broker\n"
+
+
 def test_the_commands_publish_print_and_answer(broker, capsys):
     at = format_address(broker)
     with subprocess.Popen(
@@ -234,6 +254,17 @@ def test_the_registration_service_names_its_brokers(servers, capsys):
     a_broker = format_address(servers[0])
     assert commands.main("brokers", [a_broker, "--deadline", "0.3"]) == running.UNANSWERED
     assert f"The registration service at {a_broker} did not answer" in capsys.readouterr().err
+
+
+def test_who_writes_another_encoding_is_told_of_the_option(broker, capsys):
+    assert commands.main("lookup", [format_address(broker), "climate", "--encoding", "contextml"]) == running.FAILED
+    assert capsys.readouterr().err.endswith("The network's encoding is not contextml (--encoding).\n")
+
+
+def test_an_interface_that_this_machine_does_not_have_is_named(capsys):
+    with pytest.raises(SystemExit):
+        commands.main("lookup", ["multicast", "climate", "--interface", "203.0.113.77"])
+    assert capsys.readouterr().err.endswith("no interface of this machine has the address 203.0.113.77\n")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from overlay.journal.journal import read_journal
 from overlay.sim.engine import Outcome, journal_path, simulate
 from overlay.sim.replay import replay_all
 from overlay.systems.federation.measuring import measures
+from overlay.systems.federation.measuring.records import Facts
 from overlay.systems.federation.names import MEASURES
 from overlay.systems.federation.system import SYSTEM
 from overlay.systems.roles import server_names
@@ -28,6 +29,7 @@ ONE = Graph(1, ())
 LOADED = {"service_ms": 7, "profile": "published"}
 WORKLOAD = {"queries": 100, "rate_per_s": 40, "provider_ms": 2, "client_delay_ms": 1, "client_jitter_ms": 0.5}
 WORKLOAD |= {"stagger_ms": 20}
+CONSUMERS = ("c0", "c1", "c2")
 
 
 def run(
@@ -86,6 +88,23 @@ def test_clients_are_planned_at_their_brokers_and_named_in_faults() -> None:
     ]
     with pytest.raises(InvalidSetting, match="this fault is of broker"):
         SYSTEM.read_faults(setup, [{"what": "move", "servers": ["bdrs"], "at_s": 1}])
+
+
+def test_domains_see_of_each_other_what_they_export(tmp_path: Path) -> None:
+    """Brokers 0 and 1 are of one domain, 2 is of another; provider i serves scope i at broker i."""
+    workload = {"kind": "stream", "providers": 3, "consumers": 3, "scopes": 3, "subscriptions": 60, "notifications": 90}
+    came = {}
+    for domain in ("", "city,city,campus"):
+        settings = {"domain": domain, "exports": "s0", "out_of_turn": True}
+        run(tmp_path / (domain or "one"), settings=settings, workload=workload)
+        facts = Facts.of(read_journal(journal_path(tmp_path / (domain or "one"))))
+        came[domain] = {
+            client: {one.provider for one in facts.notifies if one.client == client} for client in CONSUMERS
+        }
+        found = measures(read_journal(journal_path(tmp_path / (domain or "one"))))
+        assert (found["lost"], found["spurious"], found["duplicates"]) == (0, 0, 0)
+    assert came[""] == {client: {"p0", "p1", "p2"} for client in CONSUMERS}
+    assert came["city,city,campus"] == {"c0": {"p0", "p1"}, "c1": {"p0", "p1"}, "c2": {"p0", "p2"}}
 
 
 def test_the_names_of_measures_are_those_that_a_run_has() -> None:

@@ -108,6 +108,22 @@ def test_a_point_is_the_geometric_mean_of_its_replicates_with_their_interval(olg
     assert sorted(line["points"][0]["replicates"]) == [100, 103, 106]
 
 
+def test_of_two_numbers_one_is_the_axis_and_the_other_makes_lines(olga: Client, operator: User) -> None:
+    """Not a mean over both, as of caches and rates."""
+
+    def of_both(configuration: Any, replicate: int) -> float:
+        return float(configuration["workload"]["consumers"] + configuration["settings"]["walk_ttl"] + replicate)
+
+    swept(operator, of_both, consumers=[100, 200], settings={"walk_ttl": [10, 20, 30]})
+    lines = charts(page(olga, "q=&x=consumers"))["charts"]["lines"]
+    assert [[(point["x"], round(point["y"])) for point in one["points"]] for one in lines["series"]] == [
+        [(100, 111), (200, 211)],
+        [(100, 121), (200, 221)],
+        [(100, 131), (200, 231)],
+    ]
+    assert "averaged" not in " ".join(lines["notes"])
+
+
 def test_words_lie_along_the_axis_and_down_the_heat_map_where_no_number_differs(olga: Client, operator: User) -> None:
     """Which strategy suits which topology is what such a sweep is launched for."""
     over = [topology(operator), topology(operator, "full-mesh")]

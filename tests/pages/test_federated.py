@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,11 +17,13 @@ from brokerweb.experiments import services as experiments
 from brokerweb.experiments.models import Run
 from brokerweb.networks import services
 from brokerweb.networks.models import Network
+from brokerweb.runpage import shown
 from brokerweb.systems.federation.watching import views
 from brokerweb.systems.federation.watching.mobile import CONNECTED, MobileBroker
 from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
+from overlay.systems.registry import servers_title
 from tests.pages.recorded import run_it
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +67,19 @@ def test_a_run_is_shown_in_its_own_words(olga: Client, operator: User) -> None:
     assert "No reports" not in panel, "its brokers leave none in a run"
     summary = olga.get(f"/api/runs/{run.pk}/").json()["summary"]
     assert summary["federation"]["satisfied"] == summary["federation"]["subscriptions"] == 60
+
+
+@pytest.mark.parametrize(
+    ("workload", "is_there"),
+    [({"kind": "once", "queries": 60}, True), ({"kind": "once", "queries": 0}, False), ({"kind": "stream"}, False)],
+)
+def test_a_run_without_requests_has_no_chart_of_their_response_times(workload: dict[str, Any], is_there: bool) -> None:
+    run = SimpleNamespace(system="federation", summary={}, configuration={"system": "federation", "workload": workload})
+    charts = shown.charts(run, servers_title(["federation"]))
+    names = [chart["name"] for chart in charts]
+    assert ("latency" in names, "clients" in names) == (is_there, True)
+    assert charts[0]["size"], "event markers are below the first"
+    assert sum(not chart["size"] for chart in charts) % 2 == 0, "no half stands alone"
 
 
 def test_forms_and_rest_offer_the_system(olga: Client) -> None:
@@ -113,6 +130,12 @@ def test_a_drawing_marks_mobile_brokers_and_says_how(olga: Client, village: Netw
     assert len({shapes[name] for name in ("Broker 0", "Broker 2, mobile", "Registration service 0")}) == 3
     assert shapes["Broker 0"] == shapes["Broker 1"]
     assert "● broker, ■ registration service, ◆ mobile broker" in page
+
+
+def test_the_last_of_an_odd_number_of_charts_takes_the_width(olga: Client, village: Network) -> None:
+    page = olga.get(f"/networks/{village.pk}/").content.decode()
+    spans = re.findall(r'class="panel span-(\d+) mb-0" data-chart=', page)
+    assert spans == [*["6"] * 8, "12"]
 
 
 def test_a_drained_broker_says_that_it_left_and_how_it_returns(olga: Client, village: Network) -> None:

@@ -53,6 +53,23 @@ def test_what_is_not_known_is_a_dash_and_never_a_zero(write) -> None:
         assert write(nothing) == "–"
 
 
+@pytest.mark.parametrize(
+    ("unit", "values", "shown"),
+    [
+        ("s", [0.0026, None, 0.0027], ("ms", [2.6, None, 2.7])),
+        ("s", [0.00005, 0.00005, 0.00005], ("µs", [50, 50, 50])),
+        ("ms", [-0.5, -0.7, 0.1], ("µs", [-500, -700, 100])),
+        ("s", [0.5, 4], ("s", [0.5, 4])),
+        ("J", [0.0166], ("mJ", [16.6])),
+        ("s", [0, None], ("s", [0, None])),
+        ("ratio", [0.1], ("ratio", [0.1])),
+    ],
+)
+def test_values_that_are_written_together_have_the_unit_of_the_largest(unit, values, shown) -> None:
+    found = formatting.in_its_size(unit, values)
+    assert found == (shown[0], pytest.approx(shown[1]))
+
+
 def test_a_number_has_the_unit_that_fits() -> None:
     assert [us(872.4), us(7029.55), us(1_234_567)] == ["872\u202fµs", "7.03\u202fms", "1.23\u202fs"]
     assert [ms(0.5), ms(70)] == ["500\u202fµs", "70.0\u202fms"]

@@ -6,6 +6,7 @@ from telemetry.lake.configurations import ChosenRun, choose
 from telemetry.reports import study_part
 from telemetry.reports.html import render
 from telemetry.studies.criteria import REPRODUCED, UNKNOWN
+from telemetry.studies.judging import NOTHING, Value
 
 
 def run(consumers: int, seed: int, study: str = "4.7") -> ChosenRun:
@@ -42,6 +43,16 @@ def test_the_file_of_a_report_has_the_verdicts_values_and_chart_of_its_study() -
     assert "<h2>Study 4.7:" in file
     assert f'">{REPRODUCED}</span></td>' in file
     assert 'data-report-chart="study-4.7-response"' in file
+
+
+def test_values_have_the_unit_of_their_size_for_readers_only() -> None:
+    (document,) = study_part.documents(study_part.results(runs(3)))
+    row = {**document["claims"][0], "quantity": "told (s)", "unit": "s", "value": 0.0026, "low": 0.0025, "high": 0.0027}
+    row |= {"published": None}
+    ((_, (shown,)),) = study_part.shown([{**document, "claims": [row]}])[0]["groups"]
+    assert (shown["quantity"], round(shown["value"], 6), shown["published"]) == ("told (ms)", 2.6, None)
+    value = Value("M", "told", "s", {**NOTHING, "value": 0.0026, "low": 0.0025, "high": 0.0027}, None, None)
+    assert (value.in_its_size().unit, round(value.in_its_size().found["high"], 6)) == ("ms", 2.7)
 
 
 def test_a_report_of_one_seed_says_not_known() -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pytest
 from telemetry.__main__ import main
 from telemetry.cli.sweep import _alone, orders_of
 from telemetry.lake.runs import Lake, read_manifest
-from telemetry.sweep import simulation
+from telemetry.sweep import processes, simulation
 from telemetry.sweep.batch import Batch, Told
 from telemetry.sweep.page import Progress
 from telemetry.sweep.processes import in_processes
@@ -191,6 +192,22 @@ def test_a_run_that_ends_its_process_is_told_as_failed_and_the_others_go_on(
     assert "died 2 times" in batch.told(orders[0].run).reason
 
 
+def end_with_what_is_blocked(directory: str, run: str) -> None:
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    Batch.read(Path(directory)).tell(run, Told("done", reason=" ".join(one.name for one in blocked)))
+
+
+def test_ctrl_c_reaches_no_process_of_a_batch(
+    order: Order, places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_context", lambda: get_context("fork"))
+    monkeypatch.setattr(processes, "_perform", end_with_what_is_blocked)
+    batch = Batch.write(tmp_path / "batch", places, [order], [1.0])
+    in_processes(batch, 1)
+    assert batch.told(order.run).reason == "SIGINT"
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def test_what_is_to_stop_is_not_begun(order: Order, places: Places, tmp_path: Path) -> None:
     batch = Batch.write(tmp_path / "batch", places, [order], [1.0])
     batch.stop()
@@ -207,6 +224,9 @@ def test_time_left_comes_from_what_was_really_computed(spec: Path, places: Place
     batch.tell(orders[0].run, Told("done", 1.0, result={"was_kept": True}))
     batch.tell(orders[4].run, Told("measuring", 0.5))
     assert progress.words(130.0) == "1 of 5 runs, about 60\u202fs left"
+    batch.stop()
+    batch.tell(orders[1].run, Told("cancelled", 0.0))
+    assert progress.words(131.0) == "1 of 5 runs, stopping 1"
 
 
 def test_requests_that_a_fault_lost_break_a_threshold_on_time(

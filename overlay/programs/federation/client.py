@@ -40,7 +40,7 @@ from overlay.systems.federation.clients.provider import Content, Produce, Provid
 from overlay.systems.federation.clients.registering import LEAVING, State
 from overlay.systems.federation.clients.terms import NOWHERE, Site, Terms
 from overlay.systems.federation.settings import BY_MULTICAST, Settings
-from overlay.systems.federation.wire.messages import Code
+from overlay.systems.federation.wire.messages import Code, Nack
 from overlay.systems.federation.wire.values import Advertisement, Found, Notification, Role, Subscription
 
 Inbox = inbox.Inbox[Event]
@@ -114,7 +114,7 @@ class _Client(Generic[AnyCore]):
             self.core.start(monotonic_ns())
             await self._line.until(lambda: self.core.is_in or self.core.refusal is not None, self._within_s)
             if self.core.refusal is not None:
-                raise Refused(self.core.refusal.code, self.core.refusal.words)
+                raise self._refused(self.core.refusal)
             if not self.core.is_in:
                 raise NoAnswer(f"{self._where} did not answer within {self._within_s:g} s.{self._advice}")
         except BaseException:
@@ -177,9 +177,16 @@ class _Client(Generic[AnyCore]):
         if self._interface == LOOPBACK:
             return " Only networks with discovery=multicast answer."
         return (
-            f" Only networks with discovery=multicast answer; those that this machine hosts do so on the interface "
-            f"{LOOPBACK} (--interface)."
+            " Only networks with discovery=multicast answer, on their brokers' interface (--interface); those that "
+            f"this machine hosts do so on the interface {LOOPBACK}."
         )
+
+    def _refused(self, refusal: Nack) -> Refused:
+        """An advertisement that the broker cannot read was written as in networks with another encoding."""
+        words = refusal.words
+        if refusal.code is Code.BAD and words.startswith("REGISTER, advertisement"):
+            words += f". The network's encoding is not {self._terms.settings.encoding} (--encoding)."
+        return Refused(refusal.code, words)
 
     def _take(self, event: Event) -> None:
         self._see(event)

@@ -12,9 +12,9 @@ from typing import Any
 from overlay.programs.arguments import OneLineParser, duration, number
 from overlay.programs.federation.arguments import add_scopes, expression, now_ms, options, terms_of
 from overlay.programs.federation.client import ConsumerClient, Inbox, Refused
-from overlay.programs.federation.text import show
+from overlay.programs.federation.text import Registration, show
 from overlay.programs.text import say, tell
-from overlay.systems.federation.clients.events import Ended, Lost, Notified, Registered
+from overlay.systems.federation.clients.events import Ended, Event, Notified
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.wire.values import Notification, Priority
@@ -52,20 +52,25 @@ def subscribe(given: Namespace) -> bool:
 async def _follow(given: Namespace) -> None:
     expires = now_ms() + round(1_000 * given.expires)
     wanted = Wanted(tuple(given.scopes), expires, given.where, Priority[given.priority.upper()], given.once)
-    inbox = Inbox()
-    async with ConsumerClient(terms_of(given), given.id, inbox.put, **options(given)) as consumer:
+    inbox, terms = Inbox(), terms_of(given)
+    registration = Registration(given.id, terms)
+
+    def see(event: Event) -> None:
+        registration.see(event)
+        inbox.put(event)
+
+    async with ConsumerClient(terms, given.id, see, **options(given)) as consumer:
         await consumer.subscribe([wanted])
-        tell(f"{given.id} is registered at {consumer.site.id}")
         tell("subscribed")
         with suppress(TimeoutError):
             async with asyncio.timeout(given.seconds):
-                await _print(given, inbox, consumer.site.id)
+                await _print(given, inbox)
     if inbox.dropped:
         tell(f"{inbox.dropped:,} events were not printed, because they came faster")
 
 
-async def _print(given: Namespace, inbox: Inbox, at: str) -> None:
-    """Until there are enough notifications, or there will be none. ``at``: the broker that was told of before."""
+async def _print(given: Namespace, inbox: Inbox) -> None:
+    """Until there are enough notifications, or there will be none."""
     left = given.count
     async for event in inbox:
         match event:
@@ -79,11 +84,6 @@ async def _print(given: Namespace, inbox: Inbox, at: str) -> None:
                     raise Refused(code, words)
                 tell(f"the subscription has ended: {end}")
                 return
-            case Lost(broker, reason):
-                tell(f"lost {broker} ({reason}), looking for a broker")
-                at = ""
-            case Registered(broker) if broker != at:
-                tell(f"{given.id} is registered at {broker}")
             case _:
                 pass
 

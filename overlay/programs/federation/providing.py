@@ -11,7 +11,7 @@ from overlay.programs.arguments import OneLineParser, duration
 from overlay.programs.federation.arguments import defaults, now_ms, options, terms_of
 from overlay.programs.federation.client import ProviderClient
 from overlay.programs.federation.documents import content_of
-from overlay.programs.federation.text import show
+from overlay.programs.federation.text import Registration, show
 from overlay.programs.text import coming_lines, tell
 from overlay.systems.federation.clients.provider import Asked, Content
 
@@ -60,8 +60,8 @@ def provide(given: Namespace) -> bool:
 
     async def run() -> None:
         terms, scopes = terms_of(given), [given.scope]
-        async with ProviderClient(terms, given.id, scopes, produce=produce, **options(given)) as provider:
-            tell(f"{given.id} is registered at {provider.site.id}")
+        see = Registration(given.id, terms).see
+        async with ProviderClient(terms, given.id, scopes, see, produce=produce, **options(given)) as provider:
             await provider.is_wanted(given.wait)
             async for content in _contents(given):
                 newest.pop((content.entity_type, content.entity_id), None)

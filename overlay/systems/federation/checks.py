@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from overlay.core.errors import InvalidSetting, within
 from overlay.core.links import Link
 from overlay.systems.contract import Setup
+from overlay.systems.federation.names import Routing
 from overlay.systems.federation.settings import NONE, SUPPRESS, Settings
 from overlay.systems.federation.workload import check_together
 
@@ -29,6 +30,12 @@ def check_network(settings: Settings, brokers: int, links: Sequence[Link]) -> No
         raise InvalidSetting("mobile_brokers", f"has {beyond[0]}, but {last}")
     if settings.device != NONE and not settings.mobile_indices:
         raise InvalidSetting("device", f"{settings.device} needs a mobile broker; name one in mobile_brokers")
+    if len(settings.domains) not in (1, brokers):
+        raise InvalidSetting(
+            "domain", f"has {len(settings.domains)} names for {brokers} brokers; give one, or one for each"
+        )
+    if len(set(settings.domains)) > 1 and settings.routing == Routing.NOTIFICATIONS:
+        raise InvalidSetting("domain", "several need routing advertisements or flooding: notifications filters nothing")
     if settings.cycles == SUPPRESS and settings.domain:
         raise InvalidSetting("cycles", f"{SUPPRESS}: flooded tables are not filtered, so a domain needs tree or refuse")
     if settings.cycles == "refuse" and (cycle := find_cycle(brokers, [link.ends for link in links])):

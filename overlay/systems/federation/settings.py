@@ -23,6 +23,8 @@ SUPPRESS = "suppress"
 """The value of ``cycles`` with which links may form cycles."""
 MAX_BROKERS = 100_000
 """An index of ``mobile_brokers`` is below it."""
+MOST_NAME_BYTES = 64
+"""Of a domain."""
 
 
 def _period(default: float, help: str) -> Any:
@@ -140,7 +142,11 @@ class Distributing:
         high=86_400,
         help="How long notifications are valid. Long times give more hits and older data. The paper gives none.",
     )
-    domain: str = setting("", help="Domain of the brokers. Registrations and subscriptions that leave it are filtered.")
+    domain: str = setting(
+        "",
+        help="Domain of the brokers: one for all, or one for each, separated by commas, such as city,city,campus. "
+        "Registrations and subscriptions that leave a domain are filtered.",
+    )
     exports: str = setting(
         "", help="Scopes that other domains may see, separated by commas. Others are denied to them."
     )
@@ -235,6 +241,8 @@ class Settings(Mobile, Distributing, Registering):
     def __post_init__(self) -> None:
         check(self)
         self.mobile_indices  # noqa: B018 (raises)
+        if longest := next((one for one in self.domains if len(one.encode()) > MOST_NAME_BYTES), ""):
+            raise InvalidSetting("domain", f"a name has at most {MOST_NAME_BYTES} bytes; {shown(longest)} has more")
 
     @property
     def mobile_indices(self) -> tuple[int, ...]:
@@ -242,6 +250,15 @@ class Settings(Mobile, Distributing, Registering):
         if self.mobile_brokers.strip() in ("", NONE):
             return ()
         return tuple(sorted({_index(part.strip()) for part in self.mobile_brokers.split(",")}))
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """``domain`` as one name for all brokers, or one for each."""
+        return tuple(part.strip() for part in self.domain.split(","))
+
+    def domain_of(self, broker: int) -> str:
+        """That of the broker with this index."""
+        return self.domains[broker] if len(self.domains) > 1 else self.domains[0]
 
     @property
     def exported(self) -> frozenset[str]:

@@ -110,6 +110,9 @@ WORDINGS: Mapping[str, Wording] = {
     "ClientRegistered": _of_registrations("{who} registered a client", "{who} registered clients"),
     "KeepAliveMissed": _of_registrations("{who} missed a keep-alive", "{who} missed keep-alives"),
     "EntryRemoved": _of_registrations("{who} removed a client: {reason}", "{who} removed clients: {reason}"),
+    "ForeignNeighbour": _of_registrations(
+        "{who} connected to a broker of another domain", "{who} connected to brokers of other domains"
+    ),
     "BrokerRegistered": _of_registrations("{who} registered a broker", "{who} registered brokers"),
     "BrokerRemoved": _of_registrations("{who} removed a broker: {reason}", "{who} removed brokers: {reason}"),
     "TreePublished": _of_registrations("{who} published a new tree", "{who} published new trees"),

@@ -256,6 +256,7 @@ def test_a_broker_that_forgets_at_once_is_asked_more_and_more_slowly():
     (one,) = client.subscribe([wanted(world, 600)], world.now)
     world.run(30)
     assert len(broker.all(m.Register)) == 2 + 5, "at once, after 1, 2, 4, 8 and 10 s"
+    assert set(drained(client, Lost)) == {Lost("b0", "unknown", "as scripted")}
     broker.refuse_next = []
     world.run(10)
     assert client.is_in and broker.live("c0") == {one.id}

@@ -68,7 +68,7 @@ class Broker:
             format_address(self.address),
             config.is_mobile(place.number),
             config.position(place.number),
-            settings.domain,
+            settings.domain_of(place.number),
             config.candidates(place.number),
         )
         self.neighbours = Neighbours(station, advertisement)

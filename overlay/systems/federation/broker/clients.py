@@ -99,8 +99,11 @@ class Clients:
     def keep_alive(self, name: str, message: m.KeepAlive) -> None:
         """One of another registration is of a client that is not known here."""
         client = self._clients.get(name)
-        if client is None or client.advertisement.registration != message.number:
-            self._peers.refuse(name, message, m.Code.UNKNOWN, "This registration is not known here.")
+        if client is None:
+            ends = f"one ends {self._known_for / SECOND:g} s after its last keep-alive."
+            self._peers.refuse(name, message, m.Code.UNKNOWN, f"This registration is not known here: {ends}")
+        elif client.advertisement.registration != message.number:
+            self._peers.refuse(name, message, m.Code.UNKNOWN, f"Another registration of {name} has replaced this one.")
         else:
             self._hear(name, client)
 

@@ -2,7 +2,8 @@
 
 A SUBTABLE goes with the step that changed it. A REGTABLE goes each ``exchange_s``, with the sum of all that the
 neighbour should have, and out of turn: the first at once, others within 50 ms of one wait for its end. Versions are
-numbers of messages: a gap, like a wrong sum, asks for the whole table.
+numbers of messages: a gap, like a wrong sum, asks for the whole table. The channel brings all messages of a session in
+order, and the first may have any version: a gap is left by what was refused (LIMIT), and by a sender that errs.
 """
 
 from __future__ import annotations
@@ -221,7 +222,7 @@ class Exchange:
     def subscriptions(self, edge: Edge, message: m.SubTable) -> None:
         if self._is_too_long(edge, message, SUBSCRIPTIONS):
             return
-        self._follow(edge, SUBSCRIPTIONS, message.version, message.whole)
+        self._follow(edge, SUBSCRIPTIONS, message.version)
         message = self._allowed(edge, message)
         self._tables.receive_subscriptions(edge.broker, message)
         if self._station.tracer is not None:
@@ -239,7 +240,7 @@ class Exchange:
     def registrations(self, edge: Edge, message: m.RegTable) -> None:
         if self._is_too_long(edge, message, REGISTRATIONS):
             return
-        follows = self._follow(edge, REGISTRATIONS, message.version, message.whole)
+        follows = self._follow(edge, REGISTRATIONS, message.version)
         told = self._names_that_may_go(edge, message)
         self._station.superseded += self._tables.receive_registrations(edge.broker, message)
         if message.whole is Whole.PART:
@@ -278,15 +279,15 @@ class Exchange:
         edge.owes.add(message.wanted)
         self._owing[edge.broker] = edge
 
-    def _follow(self, edge: Edge, table: Table, version: int, whole: Whole) -> bool:
-        """Whether it is the next version, or the first. If messages are missing, the whole table is asked for."""
+    def _follow(self, edge: Edge, table: Table, version: int) -> bool:
+        """Whether it is the next version, or the first. If messages are missing, which may have been parts of a whole
+        table, that is asked for."""
         known = edge.known.get(table)
         edge.known[table] = version
         if known is None or version == known + 1:
             return True
         self._station.counters["versions_missed"] += 1
-        if whole is Whole.CHANGES:
-            self._ask(edge, table)
+        self._ask(edge, table)
         return False
 
     def _ask(self, edge: Edge, table: Table) -> None:

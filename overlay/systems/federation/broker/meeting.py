@@ -8,14 +8,16 @@ from overlay.systems.federation.broker.edges import Edge
 from overlay.systems.federation.broker.exchange import Exchange
 from overlay.systems.federation.broker.flood import Flood
 from overlay.systems.federation.broker.hellos import Hellos
-from overlay.systems.federation.broker.neighbour_events import NeighbourConnected
+from overlay.systems.federation.broker.neighbour_events import ForeignNeighbour, NeighbourConnected
 from overlay.systems.federation.broker.station import Station
 from overlay.systems.federation.wire.messages import Hello, Table
 from overlay.systems.federation.wire.values import BrokerAdvertisement
 
 
 class Meeting:
-    def __init__(self, station: Station, edges: Mapping[str, Edge], exchange: Exchange | Flood) -> None:
+    def __init__(self, station: Station, domain: str, edges: Mapping[str, Edge], exchange: Exchange | Flood) -> None:
+        """``domain``: the own one."""
+        self._domain = domain
         self._station, self._tables, self._exchange = station, station.tables, exchange
         self.hellos = Hellos(edges)
 
@@ -32,10 +34,12 @@ class Meeting:
             return False
         broker, is_new = edge.broker, not edge.is_connected
         if is_new:
-            is_foreign = hello.broker.domain != self._station.settings.domain
+            is_foreign = hello.broker.domain != self._domain
             self._tables.connect(broker, self._station.settings.exported if is_foreign else None)
             edge.is_connected = True
             self._station.log.append(NeighbourConnected(broker))
+            if is_foreign:
+                self._station.log.append(ForeignNeighbour(broker, hello.broker.domain))
         edge.is_ready = True
         edge.owes |= self._differing(edge, hello if self.hellos.read(broker) else None, is_new)
         self._exchange.begin(edge)

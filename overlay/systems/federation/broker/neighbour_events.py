@@ -23,6 +23,14 @@ class NeighbourConnected(NodeEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignNeighbour(NodeEvent):
+    """It is of another domain, which sees exported scopes only."""
+
+    broker: str
+    domain: str
+
+
+@dataclass(frozen=True, slots=True)
 class NeighbourLost(NodeEvent):
     """What came from it is removed. ``reason``: ``unreachable``, ``gone`` as the registration service says, or
     ``away`` for too long."""

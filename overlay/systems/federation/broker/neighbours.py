@@ -44,7 +44,7 @@ class Neighbours:
         self._forwarding = Forwarding(station, self._edges)
         exchange = Flood if station.is_flooded else Exchange
         self._exchange: Exchange | Flood = exchange(station, self._edges, self._forwarding)
-        self._meeting = Meeting(station, self._edges, self._exchange)
+        self._meeting = Meeting(station, own.domain, self._edges, self._exchange)
 
     @property
     def own_without_candidates(self) -> BrokerAdvertisement:

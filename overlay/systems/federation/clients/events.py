@@ -22,6 +22,8 @@ class Lost(NamedTuple):
     broker: str
     reason: str
     """``unknown``, a reason of the channel, ``silent``, or the name of the code that refused it, such as ``limit``."""
+    words: str = ""
+    """What the broker said of it."""
 
 
 class Left(NamedTuple):

@@ -188,10 +188,10 @@ class Registering(Asking):
         else:
             self._try()
 
-    def _lose(self, reason: str) -> None:
+    def _lose(self, reason: str, words: str = "") -> None:
         """The attempt, or the registration, has failed."""
         if self.state is State.IN:
-            self.report(Lost(self.broker, reason))
+            self.report(Lost(self.broker, reason, words))
             if self.peers.now - self._in_since >= SHORT:
                 self._failures = 0
         self._failures += 1

@@ -111,7 +111,7 @@ class Session(Registering):
         elif nack.code is m.Code.UNKNOWN:
             if self.state is State.IN:
                 self._registered_at = ""  # what the broker forgot begins again
-                self._lose(UNKNOWN)
+                self._lose(UNKNOWN, nack.words)
         elif nack.code is m.Code.INVALID and (request := self._refused_once(nack.req)) is not None:
             self._keep_alive()
             request.message = self._current(request.message)

@@ -4,7 +4,7 @@ By the records of clients alone. A broker's tables are not asked; that every bro
 
 - the provider published ν for σ, so σ had come all the way to it
 - σ had got an earlier ν of the same provider, not from a cache
-- σ was accepted ``KNOWN_US`` ago
+- σ was accepted ``KNOWN_US`` ago, and no broker has a neighbour of another domain, to which scopes may be hidden
 
 Parameters in a notification's data are not recorded. A subscription whose expression has one owes nothing, and is
 satisfied by whatever is in its scopes.
@@ -103,6 +103,7 @@ class Oracle:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._disturbances = Disturbances(facts.events)
+        self._is_one_domain = all(one.name != "ForeignNeighbour" for one in facts.events)
         self._notes: dict[Nid, _Seen] = {(one.provider, one.number): self._seen(one) for one in facts.notes}
         self._by_scope: dict[str, list[Noted]] = defaultdict(list)
         for note in sorted(facts.published, key=lambda one: one.published_us):
@@ -158,7 +159,8 @@ class Oracle:
         """Why it did not come, ``None`` if it was not owed. ``shown``: when notes that came were published."""
         at = note.published_us
         is_named = f"{one.client}|{one.number}" in note.satisfied
-        if not (is_named or at >= one.accepted_us + KNOWN_US or (shown and shown[0] <= at)):
+        is_known = self._is_one_domain and at >= one.accepted_us + KNOWN_US
+        if not (is_named or is_known or (shown and shown[0] <= at)):
             return None
         if cause := self._disturbances.in_flight(at):
             return cause
