@@ -15,8 +15,9 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from overlay.runtime.lifeline import die_with_parent
+from telemetry.errors import TelemetryError
 from telemetry.lake.manifest import usable_cores
-from telemetry.sweep.batch import Batch
+from telemetry.sweep.batch import Batch, Told
 from telemetry.sweep.work import perform
 
 PLAIN = 4
@@ -24,11 +25,16 @@ PLAIN = 4
 
 
 def in_processes(batch: Batch, processes: int | None = None) -> None:
-    """Execute the batch. A run that kills its process is retried once, then failed."""
+    """Execute the batch. A run that kills its process is retried once, then failed. Raises ``TelemetryError`` if
+    processes end before they begin a run."""
     count = max(1, min(processes or usable_cores(), len(batch.runs)))
-    while left := [run for run, told in batch.all_told() if not told.has_ended]:
+    before: dict[str, Told] = {}
+    while left := {run: told for run, told in batch.all_told() if not told.has_ended}:
+        if left == before:
+            raise TelemetryError("The processes that this sweep starts end before they begin a run. Is memory short?")
+        before = left
         with suppress(BrokenProcessPool):
-            _carry_out(batch, left, count)
+            _carry_out(batch, list(left), count)
 
 
 def _carry_out(batch: Batch, runs: list[str], count: int) -> None:

@@ -20,6 +20,7 @@ import pytest
 
 from telemetry.__main__ import main
 from telemetry.cli.sweep import _alone, orders_of
+from telemetry.errors import TelemetryError
 from telemetry.lake.runs import Lake, read_manifest
 from telemetry.sweep import processes, simulation
 from telemetry.sweep.batch import Batch, Told
@@ -190,6 +191,19 @@ def test_a_run_that_ends_its_process_is_told_as_failed_and_the_others_go_on(
     told = {run: one.state for run, one in batch.all_told()}
     assert told == {orders[0].run: "failed", orders[1].run: "done"}
     assert "died 2 times" in batch.told(orders[0].run).reason
+
+
+def end_at_once(directory: str, run: str) -> None:
+    os._exit(1)
+
+
+def test_a_batch_whose_processes_begin_nothing_says_so_and_ends(
+    order: Order, places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_context", lambda: get_context("fork"))
+    monkeypatch.setattr(processes, "_perform", end_at_once)
+    with pytest.raises(TelemetryError, match="end before they begin a run"):
+        in_processes(Batch.write(tmp_path / "batch", places, [order], [1.0]), 1)
 
 
 def end_with_what_is_blocked(directory: str, run: str) -> None:
