@@ -13,7 +13,7 @@ from telemetry.systems.silbops.studies.cells import DEFINITIONS, only
 
 WRITTEN = "2026-11-29, from the paper's words on future work; no run of this study was known"
 FUTURE = Source("Section 6, future work", "227-249")
-SIMULATED = "All values are simulated, with the service times of one calibrated machine."
+SIMULATED = "All values are simulated, with calibrated service times, or default ones where nothing was calibrated."
 MET = "The same: the claim is met or not."
 PER_CHANGES = 1_000
 NONE_LOST = are_at_most(0, 0)
