@@ -171,6 +171,17 @@ def flooded(site, ms):
         site.now += MILLISECOND
 
 
+def test_full_batches_with_a_pause_between_them_are_no_queue():
+    site = Site(busy_ms=100, pool_size=1)
+    flooded(site, 1)
+    site.run(1_000)
+    assert not site.gateway.end.is_busy
+    assert site.room() == 1
+    flooded(site, 50)
+    assert not site.gateway.end.is_busy
+    assert "shed" not in site.gateway.counters
+
+
 def test_a_gateway_is_busy_while_datagrams_wait_and_drops_data_unread_once_they_waited_too_long():
     site = Site(busy_ms=100, pool_size=1)
     (phone,) = site.phones

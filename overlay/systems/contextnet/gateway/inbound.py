@@ -50,24 +50,35 @@ class FromNodes:
         """Of messages that are not durable yet."""
         self.messages = 0
         """From nodes since the start."""
-        self._behind_since: int | None = None
+        self._full_since: int | None = None
         """Since when each batch of datagrams was full; ``None``: the last one was not."""
+        self._came_at = 0
+        """When the last batch came."""
         self._shed_at: int | None = None
         """When datagrams were last dropped."""
 
     def came(self, datagrams: int, now: int) -> None:
         """A batch of so many. As long as all are full, others wait in the socket."""
-        self._behind_since = None if datagrams < BATCH else now if self._behind_since is None else self._behind_since
+        if datagrams < BATCH:
+            self._full_since = None
+        elif self._behind(now) is None:
+            self._full_since = now
+        self._came_at = now
+
+    def _behind(self, now: int) -> int | None:
+        """For how long datagrams have waited in the socket; ``None``: none do. After a full batch that happened to be
+        the last, no other comes within ``busy_ms``."""
+        return None if self._full_since is None or now - self._came_at > self._busy else now - self._full_since
 
     @property
     def is_behind(self) -> bool:
         """Whether datagrams wait in the socket."""
-        return self._behind_since is not None
+        return self._behind(self._station.now) is not None
 
     @property
     def is_shedding(self) -> bool:
         """Whether they have waited for so long that more is lost by reading them all."""
-        return self._behind_since is not None and self._station.now - self._behind_since > SHEDS_AFTER * self._busy
+        return (self._behind(self._station.now) or 0) > SHEDS_AFTER * self._busy
 
     def arrived(self, event: Arrived) -> None:
         if event.kind is Kind.MESSAGE:
@@ -84,9 +95,7 @@ class FromNodes:
     def look(self, now: int) -> None:
         """Find out whether we are busy: the oldest input waits for too long, in the socket or until it is durable;
         cleared below half of that, and not until what was dropped has come again."""
-        waited = now - self._inputs[0].came_at if self._inputs else 0
-        if self._behind_since is not None:
-            waited = max(waited, now - self._behind_since)
+        waited = max(now - self._inputs[0].came_at if self._inputs else 0, self._behind(now) or 0)
         if self.is_shedding:
             self._shed_at = now
         end = self._station.end
