@@ -23,7 +23,7 @@ from brokerweb.kit.tables import FORMS, JSON, download, written
 from brokerweb.kit.view_guards import person
 from brokerweb.runlist import saved_views
 from brokerweb.runlist.views import pointed
-from overlay.core.engines import CALIBRATED, SIMULATED
+from overlay.core.engines import CALIBRATED, OF_SERVERS, SIMULATED
 from overlay.core.errors import InvalidSetting
 from telemetry.filters import InvalidFilter
 from telemetry.reports.grouping import AGGREGATES
@@ -131,7 +131,7 @@ def _shown(request: HttpRequest, found: Comparison, groups: list[Group]) -> dict
             {
                 one.factors["system"]
                 for one in found.configurations.values()
-                if one.factors.get("service_times") == CALIBRATED
+                if one.factors.get("service_times") in (CALIBRATED, OF_SERVERS)
             }
         ),
         "has_published": any(group.published is not None for group in groups),

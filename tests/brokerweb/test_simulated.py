@@ -57,6 +57,13 @@ def looking(operator: Any) -> Client:
     return browser
 
 
+def test_pages_say_if_clients_take_no_time(api: APIClient, ring: dict, looking: Client) -> None:
+    (run,) = launched(api, ring, simulation={"service_times": "servers"})
+    simulated_all()
+    page = looking.get(f"/runs/{run.pk}/").content.decode()
+    assert "Service times, memory and CPU time come from a model, in which clients take no time" in page
+
+
 def test_a_launch_is_simulated_and_its_pages_say_so(api: APIClient, ring: dict, looking: Client) -> None:
     first, second = launched(api, ring, replicates=2)
     assert shown(api, first)["state"] == "queued"

@@ -2,7 +2,7 @@
 
 gateway
   ping                     PING and PONG, a datagram each way      ping, together: of ``TOGETHER`` nodes in one batch
-  message                  of a node, written, durable and acknowledged; nobody reads it     message, together
+  message                  of a node, written, durable and acknowledged, and not read     message, together
   context                  the same with another context, which is a record of its own, and makes no other groups
   delivered                a record for a node, sent and acknowledged, and its position committed with others
   delivered, together      ``TOGETHER`` of them, without the acknowledgements
@@ -71,7 +71,7 @@ CONNECTED, STORED = 300, 1_000
 READ_S = 0.01
 """Until a process has read what was written while it was halted, and sleeps again."""
 UNREAD = "unread"
-"""A topic that nodes may publish to, and nobody reads."""
+"""A topic that nodes may publish to, without a reader."""
 SEED = 1
 """Of runs of ``standing``."""
 CLEAR = {"link_delay_ms": 0, "link_jitter_ms": 0}

@@ -3,7 +3,7 @@
 setctx                   SETCTX and OK, a datagram each way          setctx, together: of many clients in one batch
 setctx, more             several in one datagram, and their answers in one
 setctx, rested           after a sleep, with cold caches; the same of others
-unsubscribe, advertise   answered; nobody else is told
+unsubscribe, advertise   answered; no other client or broker is told
 replace                  ``REPLACED`` times UNSUBSCRIBE and SUBSCRIBE in one datagram, as SIENA changes contexts
 publish                  before a SETCTX in one datagram; nobody is notified        publish, more: several of them
 publish, told            the same, and one client is notified; with ``more`` in one datagram
