@@ -110,7 +110,7 @@ def test_a_reader_without_room_is_not_stepped_again_and_again():
 
 
 def test_who_names_the_same_subscriptions_again_is_not_asked_at_once_for_its_partitions():
-    """Group definers made theirs anew at each call, and kept a core busy for nothing."""
+    """Group definers made new ones at each call, and kept a core busy for nothing."""
 
     class Definer(Reader):
         def subscriptions(self):
