@@ -19,6 +19,7 @@ from overlay.systems.silbops.broker.tracing import Tracer
 from overlay.systems.silbops.settings import Settings
 from overlay.systems.silbops.tree import neighbours_of, tree_of
 from overlay.systems.silbops.wire import messages as m
+from tests.silbops.tree import check_publishers
 
 NOWHERE = ("", 0)
 MOST_UNACKNOWLEDGED = 3
@@ -341,3 +342,4 @@ class World:
         core.begin(self.now)
         core.hear()
         core.check_invariants()
+        check_publishers(core.station.tables)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from overlay.systems.silbops.broker.parts import parts
 from overlay.systems.silbops.content.filters import EVERYTHING, read_filter
 from overlay.systems.silbops.scope.text import parse
+from overlay.systems.silbops.tables import Subscription
+from overlay.systems.silbops.tables.rows import Context
 from overlay.systems.silbops.wire import messages as m
 from tests.silbops.loop_network import App, World
 
@@ -412,3 +415,49 @@ def test_a_branch_without_need_is_pruned_and_learns_when_it_is_wanted_again() ->
     shoot(network, cam, 110)
     number = shoot(network, cam, 110)
     assert number in numbers(car)
+
+
+def test_publishers_of_the_siena_arm_have_neither_functions_nor_contexts_of_their_own() -> None:
+    """Both arms of an experiment may have the settings; there they mean nothing."""
+    network = world(arm="siena", publisher_scope=True, publisher_context="forwarded", prune="each-change")
+    cam, cars = network.app("b0"), [network.app("b2"), network.app("b2")]
+    network.settle()
+    cam.request(m.Advertise, 1, EVERYTHING, frozenset(), frozenset({"group"}))
+    network.settle()
+    assert [one.code for one in cam.refused] == [m.Code.BAD_SCOPE]
+    cam.request(m.Advertise, 1, EVERYTHING, frozenset())
+    for car in cars:
+        car.request(m.Subscribe, 1, FIRE, None)
+    network.settle()
+    assert network.core("b2").statistics()["rows_forwarded"] == 1, "one covers the other"
+    cam.request(m.Publish, {"kind": "fire", "@x": 1}, {})
+    network.settle()
+    assert [len(car.received) for car in cars] == [1, 1]
+    assert network.core("b0").peers.counters["Pctx"] == 0
+
+
+def test_times_of_zero_keep_nothing() -> None:
+    network = world(keep_s=0, handover_s=0)
+    camera(network)
+    car = vehicle(network)
+    car.attach("b1")
+    network.settle()
+    network.advance(0)
+    network.settle()
+    assert network.core("b2").statistics()["moved_now"] == 0
+    network.part(car.id, b"b1")
+    network.advance(0)
+    network.settle()
+    assert [core.statistics()["rows_subscriptions"] for core in network.cores.values()] == [0, 0, 0]
+
+
+def test_a_context_and_a_row_that_fill_a_message_each_move_in_two() -> None:
+    class Narrow:
+        def encoded(self, take: m.Take) -> bytes | None:
+            return None if take.context is not None and take.subscriptions else b"fits"
+
+    key = (b"o" * 16, 1)
+    take = m.Take(b"c" * 16, key[0], Context(1, {"x": 1}), (m.Sub(Subscription(key, FIRE, None)),), (), ())
+    context, row = parts(Narrow(), take)
+    assert (context.context, context.subscriptions, context.is_last) == (take.context, (), False)
+    assert (row.context, row.subscriptions, row.is_last) == (None, take.subscriptions, True)

@@ -23,6 +23,8 @@ from overlay.systems.silbops.content.filters import read_filter
 from overlay.systems.silbops.peers import Peers
 from overlay.systems.silbops.scope.text import parse
 from overlay.systems.silbops.settings import Settings
+from overlay.systems.silbops.wire import messages as m
+from overlay.systems.silbops.wire.codec import MAX_BYTES, MAX_CLIENT_BYTES, SILBOPS
 
 SQUARE = parse("this.x-20 <= pub.x <= this.x+20")
 FIRE = read_filter([["kind", "=", "fire"]])
@@ -162,3 +164,70 @@ def test_what_a_broker_had_passed_on_and_not_acknowledged_comes_again_after_its_
     network.gone.clear()
     network.run(20)
     assert network.got[2] == [*sent, sent[1]]
+
+
+# ---- the longest messages
+
+
+def notification(size: int) -> dict[str, str]:
+    """Of a PUBLISH of so many bytes, 59,700 at least."""
+    values = {f"a{place}": "x" * 1_000 for place in range(59)}
+    bare = len(SILBOPS.encode(m.Publish(1, {**values, "z": "x" * 256}, {})))
+    values["z"] = "x" * (256 + size - bare)
+    assert len(SILBOPS.encode(m.Publish(1, values, {}))) == size
+    return values
+
+
+def two_brokers_and_a_vehicle_with(subscriptions: int) -> tuple[Network, Client, Client]:
+    network = Network(2, 0, 4)
+    camera, vehicle = network.client(0), network.client(1)
+    camera.advertise((), frozenset(), network.now)
+    for _ in range(subscriptions):
+        vehicle.subscribe((), network.now)
+    network.run(3)
+    return network, camera, vehicle
+
+
+def counted(network: Network, broker: int, name: str) -> int:
+    return network.nodes[network.addresses[broker]].statistics(network.now).get(name, 0)
+
+
+def test_a_publication_that_would_not_fit_further_on_is_refused_where_it_enters() -> None:
+    network, camera, _ = two_brokers_and_a_vehicle_with(1)
+    longest = camera.publish(notification(MAX_CLIENT_BYTES), network.now)
+    for size in (MAX_CLIENT_BYTES + 1, MAX_BYTES):
+        camera.publish(notification(size), network.now)
+    network.run(3)
+    assert network.got[2] == [longest]
+    assert counted(network, 0, "refused_too_large") == 2
+
+
+def test_a_notification_that_fits_into_no_message_is_counted_and_ends_nothing() -> None:
+    """The ids of all subscriptions that it satisfies make it too long."""
+    network, camera, vehicle = two_brokers_and_a_vehicle_with(300)
+    camera.publish(notification(MAX_CLIENT_BYTES), network.now)
+    network.run(3)
+    assert counted(network, 1, "undeliverable") == 1
+    vehicle.attach(network.site(0), network.now)
+    network.run(2)
+    camera.publish(notification(MAX_CLIENT_BYTES), network.now)
+    network.run(2)
+    assert counted(network, 0, "undeliverable") == 1
+    assert (counted(network, 1, "passed_on"), counted(network, 1, "visits_given_up")) == (1, 1)
+    assert counted(network, 1, "in_peer") == 1, "the neighbours have had one session"
+    number = camera.publish({"kind": "fire"}, network.now)
+    network.run(2)
+    assert network.got[2] == [number]
+
+
+def test_a_client_takes_along_what_fits_into_messages() -> None:
+    network, camera, vehicle = two_brokers_and_a_vehicle_with(300)
+    vehicle.detach(network.now)
+    network.run(2)
+    first = camera.publish({"kind": "fire"}, network.now)
+    camera.publish(notification(MAX_CLIENT_BYTES), network.now)
+    network.run(2)
+    vehicle.attach(network.site(0), network.now)
+    network.run(9)
+    assert network.got[2] == [first]
+    assert counted(network, 0, "rows_subscriptions") == 300

@@ -14,7 +14,7 @@ import pytest
 from overlay.core.addresses import Address, format_address
 from overlay.core.links import Link
 from overlay.programs.running import DONE, FAILED, UNANSWERED, WRONG_USAGE
-from overlay.programs.silbops import commands
+from overlay.programs.silbops import commands, using
 from overlay.programs.silbops.client import Client, Inbox, Refused
 from overlay.programs.silbops.inspection import site_of
 from overlay.runtime.server_process import ServerProcess
@@ -117,6 +117,26 @@ def test_commands_publish_and_subscribe(brokers: Any, capsys: Any) -> None:
     within(story())
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line)["notification"] == {"kind": "flood"}
+
+
+def test_what_a_command_publishes_reaches_another_broker(brokers: Any, capsys: Any, monkeypatch: Any) -> None:
+    """It waits for subscriptions that its advertisement calls for."""
+
+    async def called_for(seconds: float) -> None:
+        while await asyncio.to_thread(why, brokers[0], {"x": 9}) != DONE:
+            capsys.readouterr()
+
+    async def story() -> None:
+        inbox = Inbox()
+        async with Client(site_of(brokers[1]), id=CAR, on_event=inbox.put) as car:
+            await car.set_context({"x": 5})
+            await car.subscribe([["kind", "=", "fire"]], NEAR)
+            monkeypatch.setattr(using, "settle", called_for)
+            fire = ("publish", format_address(brokers[0]), '{"kind": "fire"}', "--context", '{"x": 9}')
+            assert await asyncio.to_thread(run, *fire, "--id", CAMERA.hex()) == DONE
+            assert (await notified(inbox)).notification == {"kind": "fire"}
+
+    within(story())
 
 
 def test_what_is_wrong_is_said(brokers: Any, capsys: Any) -> None:

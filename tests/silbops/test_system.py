@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgpack
 import pytest
 
+from brokerweb.systems.registry import web_of
 from overlay.channel import wire as channel
 from overlay.core.chance import Chances
 from overlay.core.engines import SIMULATED
@@ -72,6 +74,15 @@ def test_links_may_form_cycles_and_must_reach_all_brokers() -> None:
     with pytest.raises(InvalidSetting, match="no path joins broker 0 to 2, 3") as caught:
         SYSTEM.check(SYSTEM.setup({}, None, Graph(4, (Link(0, 1), Link(2, 3)))))
     assert caught.value.field == "topology"
+
+
+def test_links_that_are_not_of_the_tree_rest() -> None:
+    ring = Graph(4, (Link(0, 1), Link(1, 2), Link(2, 3), Link(3, 0)))
+    assert SYSTEM.resting_links(SYSTEM.setup({}, None, ring)) == ((2, 3),)
+    assert SYSTEM.resting_links(SYSTEM.setup({}, None, CHAIN)) == ()
+    links = [{"a": 3, "b": 2, "delay_ms": 1}, *({"a": 0, "b": b} for b in (1, 2, 3))]
+    network: Any = SimpleNamespace(deployed={"brokers": 4, "links": links})
+    assert web_of(SYSTEM.name).resting_links(network) == ((2, 3),)
 
 
 def test_the_names_of_measures_are_those_that_a_run_has() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -12,6 +12,7 @@ from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.evaluation import ScopeError, holds
 from overlay.systems.silbops.scope.tree import Tree
 from overlay.systems.silbops.tables import Advertisement, Key, Kind, Link, Subscription, Tables
+from overlay.systems.silbops.tables.publishers import _group
 from overlay.systems.silbops.tables.rows import Context, neighbour
 
 
@@ -116,6 +117,7 @@ class Network:
             raise AssertionError("not settled after 100,000 messages")
         for tables in self.tables:
             tables.check_invariants()
+            check_publishers(tables)
 
     def _tell(self, broker: int) -> None:
         for link, one in self.tables[broker].differences():
@@ -157,6 +159,18 @@ class Network:
             if keys:
                 found[other.link.name] = tuple(sorted(keys))
         return found
+
+
+def check_publishers(tables: Tables) -> None:
+    """That what neighbours call for is decided by the advertisements that came from them, all of them."""
+    for link, outlet in tables._outlets.items():
+        behind = {one.key: one for by, one in tables.all_advertisements() if by == link}
+        known = outlet.publishers.keys()
+        assert {key: outlet.publishers.get(key) for key in known} == behind
+        of_one: dict[bytes, dict[Key, Advertisement]] = defaultdict(dict)
+        for key, one in behind.items():
+            of_one[key[0]][key] = one
+        assert outlet.publishers._groups == Counter(map(_group, of_one.values()))
 
 
 def permitted(client: Client, content: Values) -> Values | None:

@@ -15,6 +15,7 @@ from brokerweb.systems.silbops.messages import of_runs
 from brokerweb.systems.silbops.running import arms
 from brokerweb.systems.silbops.watching import lists, panel
 from brokerweb.wirelab import recorded
+from overlay.systems.silbops.tree import resting
 
 
 class SilbopsWeb(Web):
@@ -53,6 +54,10 @@ class SilbopsWeb(Web):
     def parts_of_experiment(self, experiment: Experiment) -> Sequence[Part]:
         found = observed(experiment.pk)
         return (Part("break-even", "Break-even", "silbops/break_even_part.html", {"rows": found}),) if found else ()
+
+    def resting_links(self, network: Network) -> Sequence[tuple[int, int]]:
+        """Which links rest follows from the topology."""
+        return resting(network.deployed["brokers"], ((link["a"], link["b"]) for link in network.deployed["links"]))
 
     def clients_of_network(self, network: Network, offset: int, limit: int, reachable: bool | None) -> Rows:
         return lists.clients(network, offset, limit, reachable)

@@ -39,6 +39,9 @@ from overlay.systems.silbops.wire.messages import Code
 ID_BYTES = 16
 PATIENCE_S = 10.0
 """For the answer to a call that has no other limit."""
+SETTLES_S = 0.5
+"""After a new advertisement, until it is known everywhere and the subscriptions that it calls for have come. What is
+published earlier may overtake them."""
 Inbox = inbox.Inbox[Event]
 Constraints = Sequence[Sequence[Any]]
 """Of a filter: ``[["kind", "=", "fire"]]``; none match everything."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from overlay.programs.arguments import OneLineParser, duration, number
-from overlay.programs.silbops.client import ID_BYTES, Client, Inbox
+from overlay.programs.silbops.client import ID_BYTES, SETTLES_S, Client, Inbox
 from overlay.programs.silbops.inspection import site_of
 from overlay.programs.text import InvalidDocument, coming_lines, object_of, say, tell
 from overlay.systems.silbops.clients.events import Connected, GaveUp, Lost, Notified
@@ -43,6 +43,13 @@ def add_subscribing(parser: OneLineParser) -> None:
 
 def add_publishing(parser: OneLineParser) -> None:
     add_client(parser)
+    parser.add_argument(
+        "--wait",
+        type=duration,
+        default=SETTLES_S,
+        metavar="S",
+        help=f"after advertising something new, so that subscriptions to it can come ({SETTLES_S:g})",
+    )
     parser.add_argument(
         "notification",
         nargs="?",
@@ -130,10 +137,15 @@ def publish(given: Namespace) -> bool:
                 if variables != told:
                     told = variables
                     await client.advertise(sorted(told), given.where)
+                    await settle(given.wait)
                 await client.publish(notification)
 
     asyncio.run(run())
     return True
+
+
+settle = asyncio.sleep
+"""After an advertisement: until subscriptions to it can have come. Tests replace it."""
 
 
 async def _publications(given: Namespace) -> AsyncIterator[tuple[dict[str, Any], dict[str, Any] | None]]:

@@ -40,10 +40,10 @@ UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT, CANDIDATES, SCOPE_TE
 functions of context tested."""
 MEASURES = (
     *("publications", "refused", "due", "deliveries", "lost", "lost_fault", "lost_kept", "duplicates", "spurious"),
-    *("latency_mean_us", "latency_p95_us", "kept_latency_mean_us"),
+    *("late", "latency_mean_us", "latency_p95_us", "kept_latency_mean_us"),
     *("context_changes", "change_accepted_mean_us", "change_effective_mean_us", "changes_settled_us"),
     *("messages_per_change", "repeats", "scope_errors", "rows", "rows_forwarded", "candidates_per_publication"),
-    "messages_per_publication",
+    *("messages_per_publication", "messages_per_s"),
     *("notification_core_us", "change_core_us"),
 )
 """Those of ``System.measures``."""

@@ -197,6 +197,21 @@ class Settings(Staying, Publishers, Matching):
         return self.arm == SIENA
 
     @property
+    def has_publisher_scope(self) -> bool:
+        """Only silbops has functions and contexts of publishers: siena writes contexts into notifications."""
+        return self.publisher_scope and not self.is_siena
+
+    @property
+    def forwards_contexts(self) -> bool:
+        """Whether contexts of publishers travel apart from publications."""
+        return self.publisher_context == FORWARDED and not self.is_siena
+
+    @property
+    def pruning(self) -> str:
+        """``prune``, where there is anything to prune by."""
+        return self.prune if self.forwards_contexts else NEVER
+
+    @property
     def channel(self) -> ChannelSettings:
         """Shared by all nodes of a process."""
         return _channel(self.channel_window, self.channel_queue, self.channel_frame, self.channel_tries)

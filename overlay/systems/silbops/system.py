@@ -100,6 +100,12 @@ class Silbops(System):
     def roles(self, setup: Setup) -> Sequence[Role]:
         return (Role(BROKER, setup.graph.brokers),)
 
+    def resting_links(self, setup: Setup) -> Sequence[tuple[int, int]]:
+        """Those that are not of the tree: none is used instead of a lost one."""
+        from overlay.systems.silbops.tree import resting
+
+        return resting(setup.graph.brokers, (link.ends for link in setup.graph.links))
+
     def plan_clients(self, setup: Setup) -> Mapping[str, Sequence[ClientPlan]]:
         from overlay.systems.silbops.load.plans import fleets, plan_clients
 

@@ -22,6 +22,13 @@ def tree_of(brokers: int, links: Iterable[tuple[int, int]]) -> tuple[tuple[int, 
     return tuple(found)
 
 
+def resting(brokers: int, links: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The links that are in no use, the lower index first."""
+    links = tuple(links)
+    used = {frozenset(ends) for ends in tree_of(brokers, links)}
+    return tuple(sorted({(min(ends), max(ends)) for ends in links if frozenset(ends) not in used}))
+
+
 def parents_of(brokers: int, links: Iterable[tuple[int, int]]) -> list[int]:
     """Of each broker in the tree; -1 if it has none."""
     found = [-1] * brokers

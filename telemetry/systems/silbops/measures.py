@@ -40,6 +40,12 @@ MEASURES = (
     _count("duplicates", "Duplicates", "Deliveries of what the application already had.", "lower"),
     _count("repeats", "Repeats", "Copies that a broker or the library dropped.", "lower"),
     _count("spurious", "Spurious", "Deliveries that match in no state of the window.", "lower"),
+    _count(
+        "late",
+        "Late",
+        "Deliveries after one of a later publication of the same publisher, which only a handover's old way brings.",
+        "lower",
+    ),
     _time("latency_mean", "Mean latency", "Mean from the intended publication to the application, of deliveries."),
     _time("latency_p95", "Latency, 95th percentile", "95 % of the same."),
     _time("kept_latency_mean", "Mean latency of kept ones", "The same of those for clients that were away meanwhile."),
@@ -60,7 +66,7 @@ MEASURES = (
         "messages_per_change",
         "Messages per change",
         "Messages about subscriptions and contexts, of clients and brokers / context changes, without "
-        "acknowledgements. Empty where clients move or subscribe while measuring.",
+        "acknowledgements. Empty where clients move or subscribe while measuring, or the validity of rows ends.",
     ),
     _count("scope_errors", "Errors of functions", "Evaluations that met unlike types or no finite result.", "lower"),
     _count("rows", "Subscription rows", "Rows of all brokers at the end of measuring.", "lower"),
@@ -74,6 +80,12 @@ MEASURES = (
         "messages_per_publication",
         "Messages per publication",
         "PUBLISH and PUB, of publishers and brokers / publications.",
+    ),
+    _number(
+        "messages_per_s",
+        "Messages per second",
+        "Messages about subscriptions, contexts and publications, of clients and brokers, per second of measuring: "
+        "SETCTX, SUBSCRIBE, UNSUBSCRIBE, PUBLISH, CTX, SUB, UNSUB, FORGET, PUB and PCTX.",
     ),
     _time("notification_core", "Broker time per notification", "Time of brokers per PUBLISH or PUB."),
     _time("change_core", "Broker time per change", "The same per context change, at the client's broker."),

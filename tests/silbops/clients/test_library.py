@@ -24,6 +24,7 @@ from tests.silbops.clients.world import World, came, names
 FIRE = read_filter([["kind", "=", "fire"]])
 NEAR = parse("this.x-20 <= pub.x <= this.x+20")
 XY = frozenset({"x", "y"})
+MANY = frozenset(f"x{number}" for number in range(65))
 
 
 def settled(world: World, client: Any) -> list[Any]:
@@ -155,6 +156,10 @@ def test_calls_are_refused_by_the_library_with_a_reason_and_change_nothing() -> 
             m.Code.BAD_SCOPE,
             "publisher_scope",
         ),
+        (False, lambda c: c.subscribe(FIRE, 0, ttl_ms=86_400_001).call, m.Code.LIMIT, "ttl_ms is 0 to 86,400,000"),
+        (False, lambda c: c.advertise(FIRE, XY, 0, ttl_ms=-1).call, m.Code.LIMIT, "ttl_ms is 0 to 86,400,000"),
+        (False, lambda c: c.advertise(FIRE, frozenset({"a b"}), 0).call, m.Code.MALFORMED, "'a b' is no name"),
+        (False, lambda c: c.advertise(FIRE, MANY, 0).call, m.Code.LIMIT, "names 64 variables at most, not 65"),
         (
             True,
             lambda c: c.subscribe(FIRE, 0, scope=parse("dist(pub.x, pub.y, this.x, this.y) < 5")).call,
@@ -182,6 +187,21 @@ def test_what_the_broker_refuses_is_not_set() -> None:
     assert settled(world, client)[1:] == [Rejected(call, m.Code.LIMIT, "as scripted")]
     again = client.unsubscribe(id, 0)
     assert client.events() == [Rejected(again, m.Code.UNKNOWN_ID, f"there is no subscription {id}")]
+
+
+def test_a_subscription_whose_replacement_is_refused_goes_on() -> None:
+    world = World()
+    client = world.add()
+    _, id = client.subscribe(FIRE, 0)
+    settled(world, client)
+    world.refuse_next = [m.Code.TOO_LARGE]
+    call, _ = client.subscribe(EVERYTHING, 0, id=id)
+    assert settled(world, client) == [Rejected(call, m.Code.TOO_LARGE, "as scripted")]
+    heard(world)
+    world.lose(client)
+    world.forget(client)
+    assert settled(world, client)[-1] == Connected("b0", is_resumed=False)
+    assert [one.filter for one in heard(world)] == [FIRE]
 
 
 def test_a_message_that_is_too_large_is_refused() -> None:

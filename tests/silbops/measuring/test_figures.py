@@ -161,6 +161,34 @@ def test_messages_for_a_change_are_counted_where_only_changes_cause_them() -> No
     assert measures(story(*changes, *ticks, moved))["messages_per_change"] is None
 
 
+def test_messages_for_a_change_are_not_told_apart_from_those_of_rows_that_end() -> None:
+    change = ContextSet(VEHICLE, '{"x":1}', 20 * S, 20 * S, 20 * S + 5, True)
+    ticks = [tick("broker-0", 9 * S), tick("broker-0", 69 * S, out_unsub=4)]
+    ended = event(30 * S, "ValidityEnded", client="fe", table="subscriptions", id=1)
+    assert measures(story(change, *ticks))["messages_per_change"] == 4
+    assert measures(story(change, *ticks, ended))["messages_per_change"] is None
+
+
+def test_counters_of_a_broker_that_starts_again_begin_at_0() -> None:
+    change = ContextSet(VEHICLE, '{"x":1}', 20 * S, 20 * S, 20 * S + 5, True)
+    ticks = [tick("broker-0", at * S, out_ctx=value) for at, value in ((9, 100), (30, 104), (40, 3), (69, 5))]
+    assert measures(story(change, *ticks))["messages_per_change"] == 4 + 3 + 2
+
+
+def test_messages_per_second_have_those_that_tell_contexts_of_publishers() -> None:
+    sent = {"out_publish": 10, "out_pub": 20, "out_pctx": 5, "out_unsub": 15, "out_notify": 900, "out_ok": 900}
+    ticks = [tick("broker-0", 9 * S), tick("broker-0", 69 * S, **sent), tick("subscribers-0", 69 * S, out_setctx=50)]
+    assert measures(story(*ticks))["messages_per_s"] == (10 + 20 + 5 + 15 + 50) / 50
+    assert measures(story())["messages_per_s"] is None
+
+
+def test_what_comes_after_a_later_publication_of_its_publisher_is_late() -> None:
+    numbers = [*range(2, 6), 3, 4, 7, 6]
+    came = [delivered(number, 20 * S + at) for at, number in enumerate(numbers)]
+    other = Delivered("subscriber-1", "ca", 1, [1], 21 * S)
+    assert measures(story(*came, other))["late"] == 3
+
+
 def test_processor_time_is_that_of_notifications_and_of_all_messages_of_a_change() -> None:
     changes = [ContextSet(VEHICLE, f'{{"x":{x}}}', 20 * S + x, 20 * S + x, 20 * S + x + 5, True) for x in (1, 2)]
     ticks = [

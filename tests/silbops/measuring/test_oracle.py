@@ -24,6 +24,7 @@ FIRE = read_filter([["kind", "=", "fire"]])
 NEAR = parse("this.x-20 <= pub.x <= this.x+20")
 X = frozenset({"x"})
 ALWAYS = [Change(0, 0, id=1, row=Offer(EVERYTHING, X))]
+READABLE = [Change(0, 0, id=1, row=Offer(EVERYTHING, X, frozenset({"group"})))]
 KEPT = Limits(2, 30, False, [-1])
 
 
@@ -33,7 +34,8 @@ def context(at: float, processed: float, **values: Any) -> Change[Any]:
 
 def published(number: int, at: float, processed: float, **more: Any) -> Publication:
     notification = more.pop("notification", {"kind": "fire"})
-    return Publication("camera", number, notification, more.pop("context", {"x": 0}), None, at, at, processed, **more)
+    context, scope = more.pop("context", {"x": 0}), more.pop("scope", None)
+    return Publication("camera", number, notification, context, scope, at, at, processed, **more)
 
 
 def judged(
@@ -97,6 +99,12 @@ def test_a_second_copy_is_a_duplicate() -> None:
 
 def test_a_publication_that_was_refused_is_due_to_nobody() -> None:
     assert judged([WANTS, HERE], [published(1, 20, 25, is_refused=True)]).due == 0
+
+
+def test_a_publisher_may_admit_who_has_set_no_context() -> None:
+    wanted = [Change(0.0, 0.0, id=1, row=Wanted(FIRE))]
+    for scope, due in (("not exists this.group", 1), ("this.group < 1", 0)):
+        assert judged(wanted, [published(1, 20, 21, scope=parse(scope))], camera=READABLE).due == due
 
 
 def test_the_advertisements_of_the_publisher_have_a_window_too() -> None:

@@ -9,16 +9,13 @@ from typing import Any, Protocol
 from brokerweb.hosting.host import Due
 from brokerweb.systems.silbops.doors.sites import Place
 from brokerweb.systems.silbops.models import SilbopsClient, SilbopsSubscription
-from overlay.programs.silbops.client import Client, Refused
+from overlay.programs.silbops.client import SETTLES_S, Client, Refused
 from overlay.systems.silbops.clients.attaching import State
 from overlay.systems.silbops.clients.events import Event, Notified
 from overlay.systems.silbops.content.values import Values, is_same
 
 WITHIN_S = 8.0
 """For the answer of a broker."""
-SETTLES_S = 0.5
-"""After a new advertisement, until it is known everywhere and the subscriptions that it calls for have come back. What
-is published earlier may overtake them."""
 ADVERTISED = 1
 """The number of its advertisement."""
 FOR_EVER = 0
@@ -38,7 +35,7 @@ class HostedClient:
         identity = bytes.fromhex(row.identity)
         self.client = Client(self.site, place.settings, id=identity, on_event=self._see, within_s=WITHIN_S)
         self._watcher = watcher
-        self._has_scopes = place.settings.publisher_scope and not place.settings.is_siena
+        self._has_scopes = place.settings.has_publisher_scope
         self._context: Values | None = None
         self._offered: tuple[list[str], list[str]] | None = None
         self._numbers: dict[str, int] = {}

@@ -115,7 +115,7 @@ def publish(caller: Caller, client: str, one: Publication) -> str:
 def offered(caller: Caller, client: str, one: Publication) -> SilbopsClient:
     """The client, which is to advertise what the publication has."""
     settings = SYSTEM.read_settings(caller.snapshot.settings)
-    if one.scope and (settings.is_siena or not settings.publisher_scope):
+    if one.scope and not settings.has_publisher_scope:
         raise InvalidSetting("scope", "publishers have functions only in networks with publisher_scope")
     row = ROWS.kept(caller.network, caller.user, client)
     rows.offer(row, one.context, read_by(one.scope))

@@ -143,6 +143,10 @@ class Clients:
             station.counters["notified"] += 1
             station.trace(step, note, client.name)
             return
+        if client.state is State.ATTACHED and station.peers.encoded(note) is None:
+            station.counters["undeliverable"] += 1
+            station.trace("dropped", note, client.name, "it is too large for a message")
+            return  # otherwise its session has ended, which is about to be told
         station.counters["kept"] += 1
         station.trace("kept", note, client.name)
         before = len(client.kept)

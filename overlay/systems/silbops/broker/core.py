@@ -27,6 +27,7 @@ from overlay.systems.silbops.broker.visits import Visits
 from overlay.systems.silbops.index import INDEXES
 from overlay.systems.silbops.tables import Tables
 from overlay.systems.silbops.wire import messages as m
+from overlay.systems.silbops.wire.codec import MAX_CLIENT_BYTES
 
 if TYPE_CHECKING:
     from overlay.systems.silbops.settings import Settings
@@ -50,8 +51,8 @@ class Core:
             INDEXES[settings.index],
             is_covering=settings.covering,
             scope_batch=settings.scope_batch,
-            has_publisher_scope=settings.publisher_scope,
-            prune=settings.prune,
+            has_publisher_scope=settings.has_publisher_scope,
+            prune=settings.pruning,
         )
         self.station = station = Station(name, settings, peers, self._names, tables, chance, tracer)
         around = {one: brokers[one] for one in neighbours}
@@ -149,7 +150,7 @@ class Core:
             self.routing.check_invariants()
         self._checks += 1
         due = station.timers.next_timer()
-        assert due is None or due > self.peers.now, "a deadline has passed"
+        assert due is None or due >= self.peers.now, "a deadline has passed"
 
     # ---- inner
 
@@ -161,7 +162,9 @@ class Core:
     def _hear(self) -> None:
         for event in self.peers.events():
             if isinstance(event, Heard):
-                if not self.station.pressure.holds(event.peer, event.message):
+                if event.size > MAX_CLIENT_BYTES and event.peer not in self._names:
+                    self.requests.refuse_large(event.peer, event.message, event.size)
+                elif not self.station.pressure.holds(event.peer, event.message):
                     self._handle(event.peer, event.message)
             elif isinstance(event, HeardOperator):
                 self.operators.append(event)

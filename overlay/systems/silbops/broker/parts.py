@@ -10,9 +10,13 @@ from overlay.systems.silbops.wire.messages import Take
 
 
 def parts(peers: Any, take: Take) -> Iterator[Take]:
-    """In order; the last one has ``is_last``. A single row or notification fits, as a message brought it."""
-    if _size(take) <= 1 or peers.encoded(take) is not None:
+    """In order; the last one has ``is_last``. One context or row fits, as a message brought it; a notification that
+    does not is left out, as no message could bring it to its client."""
+    if peers.encoded(take) is not None:
         yield take
+        return
+    if _size(take) <= 1:
+        yield replace(take, kept=())
         return
     former, latter = _halves(take)
     yield from parts(peers, former)
@@ -20,12 +24,12 @@ def parts(peers: Any, take: Take) -> Iterator[Take]:
 
 
 def _size(take: Take) -> int:
-    return len(take.subscriptions) + len(take.advertisements) + len(take.kept)
+    return (take.context is not None) + len(take.subscriptions) + len(take.advertisements) + len(take.kept)
 
 
 def _halves(take: Take) -> tuple[Take, Take]:
-    """Advertisements first, then subscriptions, then notifications."""
-    half = _size(take) // 2
+    """The context first, then advertisements, subscriptions and notifications."""
+    half = _size(take) // 2 - (take.context is not None)
     first, second = take.advertisements, take.subscriptions
     a, s = min(half, len(first)), min(max(half - len(first), 0), len(second))
     k = max(half - len(first) - len(second), 0)

@@ -15,12 +15,12 @@ from overlay.systems.silbops.publishing import Refusal, permitted, refuse
 from overlay.systems.silbops.tables import Advertisement, Subscription
 from overlay.systems.silbops.tables.rows import Context
 from overlay.systems.silbops.wire import messages as m
+from overlay.systems.silbops.wire.codec import MAX_CLIENT_BYTES
 
 MOST_SUBSCRIPTIONS, MOST_ADVERTISEMENTS = 10_000, 1_000
 """Of one client."""
 MOST_ROWS = 4_000_000
 """Subscriptions of all clients of a broker."""
-MOST_TTL_MS = 86_400_000
 
 Handler = Callable[[Client, Any], None]
 
@@ -39,7 +39,7 @@ class Requests:
 
     def take(self, id: m.Client, message: Any) -> None:
         """A message of a client other than ATTACH."""
-        req = getattr(message, "number" if isinstance(message, m.Publish) else "req", 0)
+        req = _number(message)
         handler = self._handlers.get(type(message))
         if handler is None:
             self._clients.refuse(id, req, m.Code.MALFORMED, "a broker does not take this message from a client")
@@ -55,6 +55,11 @@ class Requests:
         else:
             if not isinstance(message, m.Publish):
                 self._station.pressure.send(id, m.Ok(req))
+
+    def refuse_large(self, id: m.Client, message: Any, size: int) -> None:
+        """It fits into a message, and what neighbours would be told of it may not."""
+        words = f"{size:,} bytes are more than the {MAX_CLIENT_BYTES:,} of a client's message"
+        self._clients.refuse(id, _number(message), m.Code.TOO_LARGE, words)
 
     def ring_validity(self, key: tuple[m.Client, int, int]) -> None:
         """Removed, unless its owner was heard since."""
@@ -95,10 +100,9 @@ class Requests:
 
     def _advertise(self, client: Client, message: m.Advertise) -> None:
         if message.subscriber_variables is not None and not self._routing.has_publisher_scope:
-            refuse(m.Code.BAD_SCOPE, "publisher_scope is off: an advertisement names no variables of subscribers")
+            refuse(m.Code.BAD_SCOPE, "without publisher_scope, an advertisement names no variables of subscribers")
         if message.id not in client.advertisements and len(client.advertisements) >= MOST_ADVERTISEMENTS:
             refuse(m.Code.LIMIT, f"a client has {MOST_ADVERTISEMENTS:,} advertisements at most")
-        _check_ttl(message.ttl_ms)
         client.renewed_at = self._station.now
         one = Advertisement(client.key(message.id), message.filter, message.variables, message.subscriber_variables)
         self._put_advertisement(client, one, message.ttl_ms)
@@ -116,7 +120,6 @@ class Requests:
                 refuse(m.Code.LIMIT, f"a client has {MOST_SUBSCRIPTIONS:,} subscriptions at most")
             if self._clients.subscriptions >= MOST_ROWS:
                 refuse(m.Code.LIMIT, f"this broker has {MOST_ROWS:,} subscriptions already")
-        _check_ttl(message.ttl_ms)
         client.renewed_at = self._station.now
         one = Subscription(client.key(message.id), message.filter, message.scope)
         self._put_subscription(client, one, message.ttl_ms)
@@ -133,7 +136,7 @@ class Requests:
             return
         client.last = message.number
         if message.scope is not None and not self._routing.has_publisher_scope:
-            refuse(m.Code.BAD_SCOPE, "publisher_scope is off: a publication has no function")
+            refuse(m.Code.BAD_SCOPE, "without publisher_scope, a publication has no function")
         offers = client.advertisements.values()
         context = permitted(offers, message.notification, message.context, message.scope)
         self._routing.publish(client, message, context)
@@ -165,6 +168,7 @@ class Requests:
         self._station.tables.unsubscribe(client.link, client.key(number))
 
 
-def _check_ttl(ttl_ms: int) -> None:
-    if ttl_ms > MOST_TTL_MS:
-        refuse(m.Code.LIMIT, f"ttl_ms is {MOST_TTL_MS:,} at most")
+def _number(message: Any) -> int:
+    """Of a request or publication; 0 for others."""
+    number: int = getattr(message, "number" if isinstance(message, m.Publish) else "req", 0)
+    return number

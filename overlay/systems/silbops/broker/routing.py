@@ -14,7 +14,6 @@ from overlay.systems.silbops.broker.station import Station
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.publishing import cut, restricted
 from overlay.systems.silbops.scope.compiling import compiled
-from overlay.systems.silbops.settings import FORWARDED
 from overlay.systems.silbops.tables import Delivery, Kind, Link
 from overlay.systems.silbops.tables.rows import Context, neighbour
 from overlay.systems.silbops.wire import messages as m
@@ -33,8 +32,8 @@ class Routing:
     def __init__(self, station: Station, clients: Clients, leaving: Leaving) -> None:
         self._station, self._clients, self._leaving = station, clients, leaving
         settings = station.settings
-        self.has_publisher_scope = settings.publisher_scope
-        self._is_announced = settings.publisher_context == FORWARDED
+        self.has_publisher_scope = settings.has_publisher_scope
+        self._is_announced = settings.forwards_contexts
         self.last: Routed | None = None
 
     def publish(self, client: Client, message: m.Publish, context: Values) -> None:

@@ -50,8 +50,10 @@ class Visits:
         if broker in self._up and self._station.pressure.send(broker.encode(), message):
             if broker in self._visits:
                 self._station.set_timer(Clock.VISIT, broker, self._station.now + self._idle)
-            return
-        self._wait(broker, (message,))
+        elif self._station.peers.encoded(message) is None:
+            self._station.counters["visits_given_up"] += 1
+        else:
+            self._wait(broker, (message,))
 
     def up(self, broker: str) -> None:
         self._up.add(broker)

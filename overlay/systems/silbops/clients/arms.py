@@ -32,6 +32,8 @@ class Wanted:
     """The last request that told it."""
     is_accepted: bool = False
     """Whether the broker had it, at some time."""
+    before: Wanted | None = None
+    """The one that it replaces, which the broker has until it accepts this one."""
 
 
 class Arm:
@@ -89,7 +91,7 @@ class Arm:
         return notification
 
     def answered(self, message: ToBroker, is_refused: bool, now: int) -> None:
-        """A request has its answer. What was refused is no longer set, unless it was replaced since."""
+        """A request has its answer. What was refused is not set, unless it was replaced since."""
         if isinstance(message, m.Advertise):
             offer = self.offers.get(message.id)
             if is_refused and offer is not None and offer.req == message.req:
@@ -101,6 +103,8 @@ class Arm:
                 one.is_accepted = one.is_accepted or not is_refused
                 if is_refused:
                     self._refused(id, one)
+                else:
+                    one.before = None
 
     def moved(self, now: int) -> None:
         """Another broker serves the client."""
@@ -145,11 +149,16 @@ class Silbops(Arm):
         return self._tell_context()
 
     def subscribe(self, id: int, one: Wanted) -> Told:
+        known = self.wanted.get(id)
+        if known is not None:
+            one.before = known if known.is_accepted else known.before
         self.wanted[id] = one
         return (*self._tell_context(), self._tell(id, one))
 
     def everything(self) -> Told:
         self._is_told = False
+        for one in self.wanted.values():
+            one.before = None
         context = self._tell_context()
         return (*context, *super().everything(), *(self._tell(*one) for one in sorted(self.wanted.items())))
 
@@ -157,6 +166,12 @@ class Silbops(Arm):
         super().answered(message, is_refused, now)
         if is_refused and isinstance(message, m.SetCtx):
             self._is_told = False
+
+    def _refused(self, id: int, one: Wanted) -> None:
+        if one.before is None:
+            super()._refused(id, one)
+        else:
+            self.wanted[id] = one.before
 
     def _tell_context(self) -> tuple[m.SetCtx, ...]:
         if self.context is None or self._is_told or not self.wanted:

@@ -6,7 +6,7 @@ the broker. Calls without a broker wait for one. Of publications, only refusals 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from overlay.systems.silbops.clients.arms import Arm, Silbops, Told, Wanted
@@ -17,11 +17,12 @@ from overlay.systems.silbops.clients.siena import Siena
 from overlay.systems.silbops.clients.terms import Terms
 from overlay.systems.silbops.clients.wires import Wire
 from overlay.systems.silbops.content.filters import Filter
-from overlay.systems.silbops.content.values import InvalidContent, Values, checked_values
+from overlay.systems.silbops.content.values import MAX_ATTRIBUTES, InvalidContent, Values, checked_name, checked_values
 from overlay.systems.silbops.publishing import Refusal, refuse
 from overlay.systems.silbops.repeats import Repeats
 from overlay.systems.silbops.scope.tree import Tree
 from overlay.systems.silbops.wire import messages as m
+from overlay.systems.silbops.wire.kinds import MAX_TTL_MS
 
 
 class Asked(NamedTuple):
@@ -62,6 +63,7 @@ class Client(Attaching):
 
         def advertise() -> Told:
             self._check_room(id, self._arm.offers)
+            _check(one.ttl_ms, variables, subscriber_variables or ())
             return self._arm.advertise(one)
 
         return Asked(self._call(now, advertise), id)
@@ -85,6 +87,7 @@ class Client(Attaching):
 
         def subscribe() -> Told:
             self._check_room(id, self._arm.wanted)
+            _check(one.ttl_ms)
             return self._arm.subscribe(id, one)
 
         return Asked(self._call(now, subscribe), id)
@@ -188,6 +191,17 @@ class Client(Attaching):
         else:
             notification = self._arm.received(message.notification)
             self._news.append(Notified(message.publisher, message.number, notification, ids))
+
+
+def _check(ttl_ms: int, *several: Collection[str]) -> None:
+    """Of a subscription or advertisement: its validity, and names of variables."""
+    if not 0 <= ttl_ms <= MAX_TTL_MS:
+        refuse(m.Code.LIMIT, f"ttl_ms is 0 to {MAX_TTL_MS:,}, not {ttl_ms:,}")
+    for names in several:
+        if len(names) > MAX_ATTRIBUTES:
+            refuse(m.Code.LIMIT, f"an advertisement names {MAX_ATTRIBUTES} variables at most, not {len(names):,}")
+        for name in names:
+            checked_name(name)
 
 
 def _number(message: object) -> int:

@@ -55,7 +55,7 @@ class Terms:
         return cls(
             is_siena=settings.is_siena,
             adds_first=settings.siena_change == ADD_FIRST,
-            has_publisher_scope=settings.publisher_scope and not settings.is_siena,
+            has_publisher_scope=settings.has_publisher_scope,
             ttl_ms=round(1_000 * settings.ttl_s),
             handover=round(settings.handover_s * SECOND),
             give_up=max(GIVE_UP, round(settings.keep_s * SECOND)),

@@ -57,7 +57,7 @@ class Fleet:
         shared = Shared(workload, windows, servers, terms, seed, self.tally, draws(workload, seed), make_wire)
         self.clients = [(Publishing if plan.role == PUBLISHER else Subscribing)(plan, shared) for plan in plans]
         for client in self.clients[:1]:
-            limits = settings.keep_messages, settings.keep_s, settings.prune != NEVER
+            limits = settings.keep_messages, settings.keep_s, settings.pruning != NEVER
             client.report_row(0, Limits(*limits, list(parents)))
 
     def set_wall_clock(self, offset_ns: int) -> None:

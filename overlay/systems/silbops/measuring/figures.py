@@ -19,7 +19,7 @@ from overlay.systems.silbops.measuring.processed import ProcessedTimes
 from overlay.systems.silbops.measuring.records import Facts
 from overlay.systems.silbops.measuring.states import states_by_client
 from overlay.systems.silbops.measuring.truth import Truth
-from overlay.systems.silbops.rows import Processed, Published, Refused, Subscribed, Unsubscribed
+from overlay.systems.silbops.rows import Delivered, Processed, Published, Refused, Subscribed, Unsubscribed
 
 Figures = dict[str, float | None]
 
@@ -28,6 +28,8 @@ CONTROL = (
     *("out_ctx", "out_sub", "out_unsub", "out_forget"),
 )
 """Messages 10, 13, 14 and 23 to 26, sent by anyone."""
+OF_PUBLICATIONS = ("out_publish", "out_pub", "out_pctx")
+"""The others that are sent while measuring, but for what clients are answered and notified of."""
 TOLD_US = 1_000_000
 """For tables to be told again over the tree, with ``SUBSCRIPTION_S`` for each subscription."""
 NOTIFICATIONS = ("publish", "pub")
@@ -74,10 +76,22 @@ def _of_oracle(facts: Facts, of: Found) -> Figures:
         "lost_kept": of.lost_kept,
         "duplicates": of.duplicates,
         "spurious": of.spurious,
+        "late": _late(facts.rows[Delivered]),
         "latency_mean_us": mean(ordered),
         "latency_p95_us": quantile(ordered, 0.95),
         "kept_latency_mean_us": mean(of.kept_latencies_us),
     }
+
+
+def _late(delivered: Iterable[Delivered]) -> int:
+    """Those after one of a later publication of the same publisher."""
+    newest: dict[tuple[str, str], int] = {}
+    late = 0
+    for one in sorted(delivered, key=lambda each: (each.received_us, each.number)):
+        way = one.client, one.publisher
+        late += one.number < newest.get(way, 0)
+        newest[way] = max(one.number, newest.get(way, 0))
+    return late
 
 
 def _of_changes(facts: Facts, times: ProcessedTimes) -> Figures:
@@ -110,11 +124,21 @@ def _settled_us(facts: Facts, changed: Sequence[int]) -> float | None:
 
 
 def _messages_per_change(facts: Facts, changes: int) -> float | None:
-    """``None`` where something else sends such messages, too: moves, or subscribing while measuring."""
-    if not changes or facts.moves or not _are_only_changes(facts):
+    """``None`` where something else sends such messages, too: moves, subscribing while measuring, rows that end."""
+    if not changes or facts.moves or not _are_only_changes(facts) or facts.has_ended_rows:
         return None
-    total = sum(grown(facts, ticks).get(name, 0) for ticks in facts.ticks.values() for name in CONTROL)
-    return total / changes
+    return _sent(facts, CONTROL) / changes
+
+
+def _messages_per_s(facts: Facts) -> float | None:
+    seconds = (facts.measured_us - facts.begin_us) / 1e6
+    return _sent(facts, (*CONTROL, *OF_PUBLICATIONS)) / seconds if facts.ticks and 0 < seconds < float("inf") else None
+
+
+def _sent(facts: Facts, names: Sequence[str]) -> int:
+    """By brokers and clients."""
+    several = [grown(facts, ticks) for ticks in facts.ticks.values()]
+    return sum(one.get(name, 0) for one in several for name in names)
 
 
 def _are_only_changes(facts: Facts) -> bool:
@@ -138,18 +162,23 @@ def _of_counters(facts: Facts) -> Figures:
         "rows_forwarded": gauges["rows_forwarded"] if facts.brokers else None,
         "candidates_per_publication": _per(total["candidates"], publications),
         "messages_per_publication": _per(total["out_publish"] + total["out_pub"], publications),
+        "messages_per_s": _messages_per_s(facts),
         "notification_core_us": _busy(total, NOTIFICATIONS, sum(total[f"in_{kind}"] for kind in NOTIFICATIONS)),
         "change_core_us": _busy(total, CHANGES, len(facts.changes()) if _are_only_changes(facts) else 0),
     }
 
 
 def grown(facts: Facts, ticks: Sequence[Tick]) -> Mapping[str, int]:
-    """What each counter grows by from the start of measuring."""
-    before, after = _last(ticks, facts.begin_us), _last(ticks, facts.end_us)
-    if after is None:
-        return {}
-    known: Mapping[str, int] = {} if before is None else before.counters
-    return {name: max(0, value - known.get(name, 0)) for name, value in after.counters.items()}
+    """What each counter grows by from the start of measuring. That of a process that starts again begins at 0."""
+    found = Counter[str]()
+    before: Mapping[str, int] = {}
+    for tick in ticks:
+        if facts.begin_us < tick.at_us <= facts.end_us:
+            for name, value in tick.counters.items():
+                earlier = before.get(name, 0)
+                found[name] += value - earlier if value >= earlier else value
+        before = tick.counters
+    return found
 
 
 def _last(ticks: Sequence[Tick], until_us: float) -> Tick | None:

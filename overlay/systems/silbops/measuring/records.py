@@ -116,6 +116,11 @@ class Facts:
     def limits(self) -> Limits:
         return next(iter(self.rows[Limits]), Limits(0, 0, False, []))
 
+    @property
+    def has_ended_rows(self) -> bool:
+        """Whether the validity of any ended while measuring."""
+        return any(one.name == "ValidityEnded" and one.at_us >= self.begin_us for one in self.events)
+
     def served(self) -> dict[str, list[Served]]:
         found = defaultdict(list)
         for one in self.rows[Served]:

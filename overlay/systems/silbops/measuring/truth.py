@@ -118,14 +118,14 @@ class Truth:
     def _holds(
         self, span: Span[Wanted], state: int, states: States[Wanted], pub: Values, publishers: Tree | None
     ) -> bool:
-        """The content matches: it remains whether it is set, and the functions of context."""
+        """The content matches: it remains whether it is set, and the functions of context. That of the publisher may be
+        true of a subscriber without a context."""
         if not span.is_in(state):
             return False
-        this = states.contexts[state]
-        return all(
-            scope is None or (this is not None and self._is_true(scope, pub, this))
-            for scope in (span.row.scope, publishers)
-        )
+        this, own = states.contexts[state], span.row.scope
+        if own is not None and (this is None or not self._is_true(own, pub, this)):
+            return False
+        return publishers is None or self._is_true(publishers, pub, this or {})
 
     def _is_true(self, scope: Tree, pub: Values, this: Values) -> bool:
         test = self._tests.get(scope)

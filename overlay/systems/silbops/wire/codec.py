@@ -16,6 +16,8 @@ from overlay.systems.silbops.wire.table import layouts
 
 MAX_BYTES = 60_000
 """Of a message."""
+MAX_CLIENT_BYTES = MAX_BYTES - 256
+"""Of a message of a client. What brokers make of it is longer, as it has an owner and ids of subscriptions, too."""
 _CODES = {Reason.SIZE: Code.TOO_LARGE, Reason.LIMIT: Code.LIMIT, Reason.EXPRESSION: Code.BAD_SCOPE}
 
 

@@ -154,7 +154,7 @@ def _broker_layouts(own: _Fields) -> tuple[Layout, ...]:
             "Begins a session: who it is.",
             (
                 Field("broker", SHORT_TEXT, "Its name."),
-                Field("epoch", U, "Grows with each start of the broker."),
+                Field("epoch", U, "Drawn again at each start of the broker."),
                 Field("version", U, "Of these messages."),
             ),
         ),
