@@ -150,7 +150,7 @@ class Member:
             if held is not None:
                 self._commits[key, position.partition] = Commit(position, held.generation)
         seen = self.node.subscriptions()
-        if seen is self._seen:
+        if seen == self._seen:
             return False
         self._seen = seen
         self.subscriptions = {(one.group, one.topic): one for one in seen}

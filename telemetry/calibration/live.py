@@ -67,11 +67,15 @@ class Running:
         return (self.processor_ns() - before) / times / 1_000
 
     def cheapest_us(self, act: Callable[[], object], times: int, *, warming: int, portions: int) -> float:
-        """As ``each_us``, after ``warming`` others, of the cheapest of ``portions``, because other load only adds."""
+        """As ``each_us``, after ``warming`` others, of the cheapest of ``portions``, because other load only adds.
+        Raises ``TelemetryError``, too, if the process did nothing in all of them: nothing reached it."""
         for _ in range(warming):
             act()
         each = max(1, times // portions)
-        return min(self.each_us(act, each) for _ in range(portions))
+        found = [self.each_us(act, each) for _ in range(portions)]
+        if not any(found):
+            raise TelemetryError(f"Process {self.pid} took no processor time for what was to be measured.")
+        return min(found)
 
     def memory(self) -> tuple[int, int, int]:
         """RSS, PSS and USS in bytes."""

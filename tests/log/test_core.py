@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from overlay.core.errors import InvalidSetting
 from overlay.core.node import MILLISECOND, SECOND
 from overlay.log.groups import Lease, beaten, joined, left, unowned
-from overlay.log.member import Commit
+from overlay.log.member import Commit, Member
 from overlay.log.node import Start
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Position, Topic
@@ -107,6 +107,19 @@ def test_a_reader_without_room_is_not_stepped_again_and_again():
     reader.settle()
     log.until(lambda: reader.values == ["0", "1"])
     assert is_quiet(log)
+
+
+def test_who_names_the_same_subscriptions_again_is_not_asked_at_once_for_its_partitions():
+    """Group definers made new ones at each call, and kept a core busy for nothing."""
+
+    class Definer(Reader):
+        def subscriptions(self):
+            return tuple([*super().subscriptions()])
+
+    member = Member("definer", Definer(reads(), reads("addresses", start=Start.WHOLE)))
+    assert [member.take(), member.take()] == [True, False]
+    member.node.subscribe(reads())
+    assert [member.take(), member.take()] == [True, False]
 
 
 def test_records_that_are_all_too_old_are_passed_over():

@@ -119,5 +119,6 @@ def test_live_brokers_and_fleets_are_measured(tmp_path, monkeypatch):
         fleet = fleets.fleet_costs(client, tmp_path / "fleet", SYSTEM, {**probes.FLEET, "duration_s": 1}, {})
         long = fleets.fleet_costs(client, tmp_path / "long", SYSTEM, {**probes.SLOW, "duration_s": 1}, probes.IN_SIENA)
     assert costs.keys() == KNOWN.keys()
+    assert all(us > 0 for what, us in costs.items() if "rested" in what), "each reached the broker that was measured"
     found = {plan.COSTS: [costs], plan.MEMORY: [kept], plan.FLEET: [fleet], plan.SLOW: [fleet], plan.LONG: [long]}
     assert plan.SilbopsPlan().fit(found).roles["broker"].batch_us > 0

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from overlay.runtime.calibrated import FILE, model_of, reference, stored_service
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.systems.context_broker.system import SYSTEM
 from telemetry.calibration.anchors import Compared, Ran, compare, document_for, run_simulated
+from telemetry.calibration.live import Running
 from telemetry.calibration.page import write_page
 from telemetry.calibration.residuals import part_of
 from telemetry.cli.calibrate import reading_of
@@ -279,3 +281,18 @@ def test_what_was_written_on_the_page_by_hand_stays(tmp_path: Path) -> None:
     page.write_text(page.read_text().replace(f"{marker}\n\n\n\n{marker}", f"{marker}\n\nQuiet machine.\n\n{marker}"))
     write_page(page, residuals)
     assert "Quiet machine." in page.read_text()
+
+
+def test_a_process_that_got_nothing_to_do_is_no_measurement():
+    """A broker that nothing reached once had costs of 0 in the model."""
+    with Popen(["cat"], stdin=PIPE, stdout=PIPE) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(b"ready\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"ready\n"
+        idle = Running(process.pid)
+        spent = [-1, idle.processor_ns()]
+        while spent[-1] != spent[-2]:  # until it sleeps
+            spent.append(idle.processor_ns())
+        with pytest.raises(TelemetryError, match=f"Process {process.pid} took no processor time"):
+            idle.cheapest_us(lambda: None, 5, warming=0, portions=5)

@@ -128,20 +128,20 @@ def _unsubscribing(broker: Standing, one: Speaker) -> float:
 
 
 def _replaced(near: Standing, far: Standing) -> Found:
-    """A subscriber at one broker; both get its messages, of which one says nothing further."""
-    with speaking(near, _settings(IN_SIENA), ["replaces"]) as (one,):
+    """A subscriber at one broker, which has nobody to tell; then also a publisher at the other, which is told."""
+    settings = _settings(IN_SIENA)
+    with speaking(near, settings, ["replaces"]) as (one,), speaking(far, settings, ["publishes"], 1) as (publisher,):
         numbers: Sequence[int] = [one.subscribe(f"first {turn}", is_near=False) for turn in range(REPLACED)]
 
         def replace() -> None:
             nonlocal numbers
             numbers = one.replace(numbers, "of a box")
 
-        return {
-            "replace": _us(near, replace, 5 * ROUNDS),
-            **_after_rests(near, "replace", replace, one),
-            "replace, far": _us(far, replace, 5 * ROUNDS),
-            **_after_rests(far, "replace, far", replace, one),
-        }
+        alone = {"replace": _us(near, replace, 5 * ROUNDS), **_after_rests(near, "replace", replace, one)}
+        publisher.advertise()
+        time.sleep(ADVERTISED_S)
+        told = {"replace, far": _us(far, replace, 5 * ROUNDS)}
+        return {**alone, **told, **_after_rests(far, "replace, far", replace, one, publisher)}
 
 
 def _published(publisher: Speaker, kind: str, heard: Sequence[Speaker], times: int = 1) -> Callable[[], None]:
