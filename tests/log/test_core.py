@@ -114,7 +114,7 @@ def test_who_names_the_same_subscriptions_again_is_not_asked_at_once_for_its_par
 
     class Definer(Reader):
         def subscriptions(self):
-            return tuple([*super().subscriptions()])
+            return (*super().subscriptions(),)
 
     member = Member("definer", Definer(reads(), reads("addresses", start=Start.WHOLE)))
     assert [member.take(), member.take()] == [True, False]
