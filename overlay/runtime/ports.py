@@ -93,8 +93,8 @@ class FleetDriver:
                 self._housekeep(now)
             self._handle_timers(now)
             fair = 2 * monotonic_ns() - now  # until then receiving has taken as long as timers have
-            due = min(until, self._next_check, self._timers[0][0] if self._timers else until)
-            is_full = self._receive(min(due, self._handle_logs()) if self._logs else due)
+            due = min(until, self._next_check, self._handle_logs() if self._logs else until)
+            is_full = self._receive(min(due, self._timers[0][0]) if self._timers else due)  # logs may have set some
             while is_full and monotonic_ns() < fair:  # answers must not wait for all that is due to be sent
                 is_full = self._receive(0)
 

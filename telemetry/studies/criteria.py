@@ -14,7 +14,7 @@ A quantity is computed once for each seed, and its interval is over seeds, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -101,6 +101,11 @@ def within(figure: Interval, share: float) -> Shown:
     if figure["low"] >= low and figure["high"] <= high:
         return True
     return False if figure["high"] < low or figure["low"] > high else None
+
+
+def in_each(figure: Interval, holds: Callable[[float], bool]) -> bool:
+    """Whether something holds of each seed's value, which the interval of their mean does not say."""
+    return all(map(holds, figure["replicates"]))
 
 
 # ---- whole criteria: whether the criterion holds, and whether the shape does

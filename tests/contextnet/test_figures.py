@@ -11,6 +11,7 @@ from overlay.systems.contextnet.rows import (
     Absence,
     Cast,
     ContextSet,
+    Dropped,
     Held,
     Planned,
     Repeated,
@@ -70,18 +71,20 @@ def test_each_message_is_delivered_late_dropped_refused_or_lost():
         sample(6, "refused", node=3),
         sample(7, "timed_out", node=3),
         sample(8, "timed_out", node=4),
+        sample(9, "timed_out", node=4),
         row(0, Unanswered(id_of(8).hex())),
         row(0, Held(id_of(2).hex())),
         row(0, Held(answer_id(id_of(3)).hex())),
         row(0, Stayed(id_of(4).hex(), 2, BEGIN, END, "expired")),
         row(0, Stayed(id_of(5).hex(), 2, BEGIN, END, "evicted")),
+        row(0, Dropped(id_of(9).hex())),
         row(0, Repeated(id_of(1).hex(), END)),
         row(0, Repeated(id_of(99).hex(), END)),
     )
-    wanted = {"sent": 8, "delivered": 1, "late": 2, "expired": 1, "evicted": 1, "refused": 2, "lost": 1}
+    wanted = {"sent": 9, "delivered": 1, "late": 2, "expired": 2, "evicted": 1, "refused": 2, "lost": 1}
     assert {name: found[name] for name in wanted} == wanted
     assert found["duplicates"] == 1, "only of messages that were due while measuring"
-    assert found["te"] == pytest.approx(100 / 8)
+    assert found["te"] == pytest.approx(100 / 9)
     assert found["nodes_with_all_share"] == 20
 
 

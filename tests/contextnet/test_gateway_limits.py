@@ -151,6 +151,7 @@ def test_a_refused_node_tries_the_alternatives_that_it_was_told():
     ("values", "sentence"),
     [
         ({"allowed_topics": "alarms, presence"}, "allowed_topics: presence is a topic of the system"),
+        ({"allowed_topics": "mqtt_down"}, "allowed_topics: mqtt_down is a topic of the system"),
         ({"allowed_topics": "gateway.1"}, "allowed_topics: gateway.1 is no name of 1 to 64 letters, digits, - and _"),
         ({"trusted": "10.0.0.0/33"}, "trusted: '10.0.0.0/33' does not appear to be an IPv4 or IPv6 network"),
         ({"delivery": "twice"}, "delivery: must be one of exact, mini_buffer, none, not 'twice'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from overlay.core.node import MILLISECOND
 from overlay.systems.contextnet.records.records import GroupReport, Message, Outbound, Unsent
 from tests.contextnet.site import Site
 
@@ -97,6 +98,19 @@ def test_beyond_the_limit_of_memory_messages_are_stored():
     assert reasons(site) == [("queue", 1)] * 4, "16 of 60,000 bytes and their heads fit"
 
 
+def test_messages_of_nodes_that_wait_for_the_log_take_of_the_same_memory():
+    site = Site(11, memory_limit_mb=1, pool_size=100)
+    silent, *others = site.phones
+    silent.is_on, site.is_durable = False, False
+    for phone in others:
+        phone.send(payload=bytes(60_000))
+    site.run(1_000)
+    for _ in range(10):
+        site.give(silent, bytes(60_000))
+    site.make_durable()
+    assert reasons(site) == [("queue", 1)] * 4, "6 next to 10 of nodes"
+
+
 def test_with_a_mini_buffer_records_are_settled_when_sent_and_the_last_two_are_stored():
     site = Site(delivery="mini_buffer", mini_buffer=2)
     (phone,) = site.phones
@@ -130,6 +144,9 @@ def test_a_message_that_expired_is_not_sent():
     site.run(100)
     assert (phone.messages, site.settled()) == ([], 1)
     assert [(found.id, found.reason) for found in site.records("discarded")] == [(message.id, "expired")]
+    (expired,) = site.gateway.outbound.take_expired()
+    assert expired == (message.id, site.now - 100 * MILLISECOND)
+    assert site.gateway.outbound.take_expired() == []
 
 
 def test_groupcasts_reach_the_union_of_the_newest_groups_and_broadcasts_all():

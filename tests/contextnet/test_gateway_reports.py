@@ -225,6 +225,10 @@ def test_nodes_are_told_the_list_of_gateways_when_it_changes_and_when_they_come(
     list_gateways(site, 3, score=2.0)
     site.run(6_000)
     assert [len(told(phone, Kind.GATEWAY_LIST)) for phone in site.phones] == [2, 2]
+    list_gateways(site, 4, score=0)
+    site.run(6_000)
+    drained = controls.GatewayList(4, (controls.Gateway(OTHER, 255), controls.Gateway(GATEWAY, 0)))
+    assert controls.read_gateway_list(told(early, Kind.GATEWAY_LIST)[-1]) == drained, "nodes try it last"
 
 
 def test_an_order_to_move_reaches_its_node():

@@ -9,6 +9,7 @@ from overlay.core.node import MILLISECOND, SECOND
 from overlay.systems.contextnet.transport.events import Acknowledged, Arrived, Ended, Ending, Opened
 from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.gateway import GatewayEnd
+from overlay.systems.contextnet.transport.layouts import Type
 from overlay.systems.contextnet.transport.node import NodeEnd
 from overlay.systems.contextnet.transport.packets import Kind
 from overlay.systems.contextnet.transport.settings import TransportSettings
@@ -115,3 +116,19 @@ def test_after_an_absence_a_node_makes_a_new_connection_and_what_waits_is_sent(r
     assert [event.data for event in scene.of(AT, Arrived)] == ([b"for you"] if resume else [])
     assert [event.undelivered for event in scene.of(ONE, Ended)] == ([] if resume else [(7,)])
     assert scene.now < 10 * SECOND
+
+
+def test_each_gateway_of_a_host_has_a_cookie_of_its_own():
+    scene = opened()
+    neighbour = ONE[0], 4002
+    settings = TransportSettings()
+    scene.gateways[neighbour] = GatewayEnd(3, b"h" * 32, {NODE: Secret(b"s" * 32)}.get, settings, Stream(3))
+    retries = []
+    for target in (neighbour, ONE, neighbour):
+        scene.node.move((target,), scene.now)
+        retries.append(0)
+        for _ in range(100):
+            scene.run(1)
+            retries[-1] += sum(data[0] & 15 == Type.RETRY for data, _, _ in scene.flying)
+    assert [event.gateway for event in scene.of(AT, Opened)] == [ONE, neighbour, ONE, neighbour]
+    assert retries == [1, 0, 0]

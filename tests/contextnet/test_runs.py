@@ -81,6 +81,22 @@ def test_what_waits_in_the_log_for_a_busy_application_is_late(tmp_path: Path) ->
     assert (found["lost"], found["app_queue_slope"] > 5) == (0, True)
 
 
+def test_nodes_of_a_gateway_that_is_drained_get_their_messages_there_until_they_have_moved(tmp_path: Path) -> None:
+    drained = [{"what": "drain", "servers": ["gateway-0"], "at_s": 2, "until_s": 12}]
+    settings = {"round_s": 2, "ping_period_s": 2}
+    found = run(tmp_path, settings, {"direction": "both", "gateways": 2, "messages": 5}, faults=drained)
+    assert (found["te"], found["stored"], found["duplicates"]) == (100, 0, 0)
+    assert found["handovers"] > 0
+
+
+def test_what_a_gateway_gets_after_its_lifetime_has_expired(tmp_path: Path) -> None:
+    slow = [{"what": "log_slow", "delay_ms": 1_500, "at_s": 1, "until_s": 5}]
+    settings = {"expiry_from": "created", "ttl_default_s": 1}
+    found = run(tmp_path, settings, {"direction": "outbound"}, faults=slow)
+    assert found["expired"] == found["sent"] - found["delivered"] > 0
+    assert found["stored"] == found["lost"] == 0
+
+
 def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
     groups = {"definers": 2, "groups": 3, "context_change_per_min": 6, "groupcast_per_min": 60}
     found = run(tmp_path, {}, groups | {"nodes": 20, "messages": 6})

@@ -56,6 +56,19 @@ def test_a_node_learns_of_durability_though_the_acknowledgement_was_lost():
     assert peer.end.counters["repeated"] == 0, "what was shown to have arrived is not sent again"
 
 
+def test_data_that_comes_again_is_counted():
+    world, peer = opened()
+    world.send(peer)
+    world.run(1_000)
+    world.send(peer)
+    world.run(1)
+    world.is_cut = True  # before it is acknowledged
+    world.run(100)
+    world.is_cut = False
+    world.run(1_000)
+    assert (peer.acknowledged, world.gateway.counters["again"]) == (2, 1)
+
+
 def test_a_connection_breaks_after_the_last_repeat_and_is_resumed():
     world, peer = opened()
     world.send(peer)
@@ -192,7 +205,10 @@ def test_a_full_gateway_refuses_and_a_close_makes_room():
     world.connect(first)
     world.run(100)
     world.connect(second)
-    world.run(2_000)
+    world.run(990)
+    assert len(world.events(Refused, second)) == 1, "it was told to come again after a second"
+    world.run(1_010)
+    assert len(world.events(Refused, second)) > 1
     assert {event.code for event in world.events(Refused, second)} == {Refusal.FULL}
     first.end.close(world.now)
     world.step(first)

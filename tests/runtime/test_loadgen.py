@@ -218,3 +218,50 @@ def test_a_client_may_close_a_port_that_has_just_received() -> None:
     driver.close()
     client.server.close()
     assert len(client.heard) == 1
+
+
+class Told:
+    """A client that is to act as soon as its log has news, and is finished then; its log, and the wait for sockets."""
+
+    peer = None
+
+    def __init__(self) -> None:
+        self.due: int | None = None
+        self.is_finished = False
+        self.waits: list[int] = []
+        self.counters = {"log_lost": 0}
+
+    def feed(self, now: int) -> None:
+        self.due = self.due or now
+
+    def wait(self, wait_ns: int) -> list[int]:
+        self.waits.append(wait_ns)
+        return []
+
+    def handle_timer(self, now: int) -> None:
+        self.due, self.is_finished = None, True
+
+    def next_timer(self) -> int | None:
+        return self.due
+
+    def datagrams_to_send(self) -> list[tuple[int, bytes, Address]]:
+        return []
+
+    facts = lanes_to_close = descriptors = datagrams_to_send
+
+    def take(self, now: int) -> None:
+        """There is nothing to append."""
+
+    handle = close = take
+
+
+def test_what_a_log_makes_due_is_not_waited_for() -> None:
+    client, log = Told(), Told()
+    log.feed = lambda now: Told.feed(client, now)
+    log.due = time.monotonic_ns() + round(BOUND_S * SECOND)
+    driver = FleetDriver([client], Tally(), on_fact=lambda _: None, on_second=lambda _: None, logs={0: log})
+    driver._ready.close()
+    driver._ready = client
+    driver.run(log.due)
+    assert client.is_finished
+    assert client.waits[0] <= 0

@@ -102,6 +102,13 @@ class Stayed:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A gateway did not send a message, or an answer, whose lifetime was over."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """A message, or an answer, that was still somewhere at the end of the run."""
 
@@ -159,6 +166,7 @@ TABLES: Final[Mapping[str, type]] = {
     "places": Placed,
     "casts": Cast,
     "stays": Stayed,
+    "dropped": Dropped,
     "held": Held,
     "rounds": Round,
     "steps": Step,

@@ -11,7 +11,7 @@ from overlay.log.topics import Record
 from overlay.systems.contextnet.config import ServerConfig
 from overlay.systems.contextnet.keys import NO_SECRET, gateway_secret
 from overlay.systems.contextnet.names import DEFINER, GATEWAY, MQTT, MTD, POA
-from overlay.systems.contextnet.rows import Round, Stayed, row, step
+from overlay.systems.contextnet.rows import Dropped, Round, Stayed, row, step
 from overlay.systems.roles import Place
 
 US = 1_000
@@ -118,6 +118,12 @@ def _steps(process: str, server: Any, zero_ns: int) -> Iterator[Fact]:
         yield row((one.at - zero_ns) // US, step(one, process, wall_us), process)
 
 
+def _of_gateway(process: str, server: Any, zero_ns: int) -> Iterator[Fact]:
+    for one in server.outbound.take_expired():
+        yield row((one.at - zero_ns) // US, Dropped(one.id.hex()), process)
+    yield from _steps(process, server, zero_ns)
+
+
 def _stays(process: str, server: Any, zero_ns: int) -> Iterator[Fact]:
     offset_us = (zero_ns + server.wall_offset_ns) // US
     for stay in server.traces():
@@ -168,5 +174,5 @@ def uncommitted_id(record: Record) -> bytes | None:
     return found
 
 
-_FACTS: Mapping[str, Callable[[str, Any, int], Iterator[Fact]]] = {GATEWAY: _steps, MTD: _stays, POA: _rounds}
+_FACTS: Mapping[str, Callable[[str, Any, int], Iterator[Fact]]] = {GATEWAY: _of_gateway, MTD: _stays, POA: _rounds}
 _MAKERS = {GATEWAY: _gateway, POA: _poa, MTD: _mtd, DEFINER: _definer, MQTT: _mqtt}

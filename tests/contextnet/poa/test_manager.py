@@ -154,7 +154,10 @@ def test_a_gateway_that_an_operator_drains_is_emptied_within_the_budget_and_take
     bed.hello("gateway-0")
     bed.run(200)
     assert len(bed.gateways["gateway-0"].nodes) == 0
-    assert lists(bed)[-1] == ["gateway-1"]
+    assert lists(bed)[-1] == ["gateway-1", "gateway-0"], "what is for its nodes still goes there"
+    *_, (_, newest) = bed.said(n.GATEWAY_LIST)
+    assert isinstance(newest, GatewayList)
+    assert [bool(one.score) for one in newest.gateways] == [True, False]
     assert {found.reason for _, found in orders(bed)} == {"drain"}
     bed.gateways["gateway-0"].limit = 20_000
     bed.hello("gateway-0")

@@ -55,7 +55,7 @@ class Gateway(Station):
         self.gateways = Gateways(self)
         self._presence = PresenceOfNodes(self, self.gateways.answers_for)
         self.inbound = FromNodes(self)
-        self.outbound = ToNodes(self, self.groups, self._presence.is_ours)
+        self.outbound = ToNodes(self, self.groups, self._presence.is_ours, lambda: self.inbound.bytes)
         self.pings = Pings(self)
         self.load = Load(self, self.inbound, self.outbound)
         self._revocation = Revocation(self)

@@ -37,7 +37,7 @@ class Gateways:
         self._list = found
         entries = _weighted(found)
         told = controls.write_gateway_list(controls.GatewayList(0, entries))
-        others = [one.address for one in found.gateways if one.gateway != self._station.name]
+        others = [one.address for one in found.gateways if one.score and one.gateway != self._station.name]
         self._station.end.gate.gateways = tuple(others[:MOST_ADDRESSES])
         if told != self._told:
             self._told = told
@@ -78,8 +78,9 @@ class Gateways:
 
 
 def _weighted(found: GatewayList) -> tuple[controls.Gateway, ...]:
+    """Nodes try one without a weight last."""
     best = max((one.score for one in found.gateways), default=0) or 1
     return tuple(
-        controls.Gateway(one.address, max(1, round(_MOST_WEIGHT * one.score / best)))
+        controls.Gateway(one.address, max(1, round(_MOST_WEIGHT * one.score / best)) if one.score else 0)
         for one in found.gateways[:MOST_ADDRESSES]
     )

@@ -3,7 +3,9 @@ it is durable in ``unsent``, or expired (contract, section 7)."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
 
 from overlay.log.topics import Record
 from overlay.systems.contextnet.gateway.groups import Groups
@@ -16,13 +18,26 @@ from overlay.systems.contextnet.records.records import Discarded, Reason, Unsent
 from overlay.systems.contextnet.transport.events import Acknowledged, Ended
 from overlay.systems.contextnet.transport.packets import Kind
 
+MOST_EXPIRED: Final = 65_536
+
+
+class Expired(NamedTuple):
+    """A message that was not sent any more."""
+
+    id: bytes
+    at: int
+    """``now``, ns."""
+
 
 class ToNodes:
-    def __init__(self, station: Station, groups: Groups, is_ours: Callable[[bytes, int], bool]) -> None:
+    def __init__(
+        self, station: Station, groups: Groups, is_ours: Callable[[bytes, int], bool], bytes_inbound: Callable[[], int]
+    ) -> None:
         """``is_ours``: whether we answer for a record of that age (Unix µs) for a node that is not here, where every
-        gateway reads all records."""
+        gateway reads all records. ``bytes_inbound``: of messages that wait for the log."""
         settings = station.settings
         self._station, self._end, self._groups, self._is_ours = station, station.end, groups, is_ours
+        self._bytes_inbound = bytes_inbound
         self._is_exact = settings.is_exact
         self._kept = settings.mini_buffer if settings.delivery == MINI_BUFFER else 0
         self._most_bytes = settings.memory_limit_mb * 1_000_000
@@ -33,6 +48,7 @@ class ToNodes:
         """Of these, those that are on their way to the store."""
         self.messages = 0
         """To nodes since the start."""
+        self._expired: deque[Expired] = deque(maxlen=MOST_EXPIRED)
 
     # ---- records
 
@@ -75,6 +91,7 @@ class ToNodes:
         if expires_at is not None and expires_at(parcel.message) <= station.wall_us:
             station.counters["expired"] += 1
             self._note("expired", parcel, node)
+            self._expired.append(Expired(parcel.message.id, station.now))
             station.tell(names.DISCARDED, node, Discarded(parcel.message.id, node, "expired"))
             self._done(parcel)
         elif member is None:
@@ -87,7 +104,8 @@ class ToNodes:
         end, pool, errand = self._end, self.pool, Errand(parcel)
         is_slow = end.is_slow(node)
         pool.add(errand, is_parked=is_slow or not self._is_exact)
-        if pool.bytes <= self._most_bytes and end.send(node, Kind.MESSAGE, parcel.data, errand, self._station.now):
+        has_room = pool.bytes + self._bytes_inbound() <= self._most_bytes
+        if has_room and end.send(node, Kind.MESSAGE, parcel.data, errand, self._station.now):
             self.messages += 1
             self._note("sent", parcel, node)
             if not self._is_exact:
@@ -158,6 +176,12 @@ class ToNodes:
             self._store(errand.parcel, event.node, event.epoch, Reason.MINI_BUFFER)
         self._station.counters["given_up"] += lost
         return len(errands)
+
+    def take_expired(self) -> list[Expired]:
+        """Since the last call."""
+        expired = list(self._expired)
+        self._expired.clear()
+        return expired
 
     def waiting_ids(self) -> list[bytes]:
         """Of the messages that nodes have not acknowledged."""

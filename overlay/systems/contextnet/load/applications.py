@@ -79,15 +79,15 @@ class Application(application.Application):
         return ()
 
     def handle_timer(self, now: int) -> None:
-        self._handle_done(now)
         if self.is_ready:
+            self._handle_done(now)
             self._send_due(now)
         while (due := self._casts.next_due) is not None and due <= now:
             self._cast(now)
 
     def next_timer(self) -> int | None:
-        sends = self._next_send if self.is_ready else None
-        return earliest(self._desk.next_done, sends, self._casts.next_due)
+        to_nodes = (self._desk.next_done, self._next_send) if self.is_ready else ()
+        return earliest(*to_nodes, self._casts.next_due)
 
     def facts(self) -> Sequence[ClientFact]:
         facts, self._facts = self._facts, []
@@ -111,7 +111,8 @@ class Application(application.Application):
         else:
             super().hear(heard)
             self._desk.came(self.now)
-            self._handle_done(self.now)
+            if self.is_ready:
+                self._handle_done(self.now)
 
     def _handle_done(self, now: int) -> None:
         for heard in self._desk.done(now):

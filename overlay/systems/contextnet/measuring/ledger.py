@@ -10,7 +10,7 @@ from typing import Final
 from overlay.core.samples import deviation, mean, quantile
 from overlay.systems.contextnet.measuring.facts import Due, Facts
 from overlay.systems.contextnet.names import answer_id
-from overlay.systems.contextnet.rows import Held, Repeated, Stayed, Unanswered
+from overlay.systems.contextnet.rows import Dropped, Held, Repeated, Stayed, Unanswered
 
 Figures = dict[str, float | None]
 
@@ -25,6 +25,7 @@ class Ledger:
         self._held = {one.id for one in facts.rows[Held]}
         stays: Sequence[Stayed] = sorted(facts.rows[Stayed], key=lambda one: one.ended_us)
         self._dropped = {one.id: one.ending for one in stays if one.ending in (EXPIRED, EVICTED)}
+        self._dropped |= {one.id: EXPIRED for one in facts.rows[Dropped]}
         self._stored = {one.id for one in stays}
         self._repeated: Sequence[Repeated] = facts.rows[Repeated]
 

@@ -75,8 +75,8 @@ class PoaManager(LogServer):
         self._lists = Lists(settings.list_s * SECOND)
         self._pings = Pings(settings)
         self._active: dict[str, Gateway] = {}
-        self._open: set[str] = set()
-        """Those of them that take nodes."""
+        self._takes: dict[str, bool] = {}
+        """By name of these, whether it takes nodes."""
         self.is_acting = False
         self._round = 0
         self._rounds_acting = 0
@@ -189,9 +189,9 @@ class PoaManager(LogServer):
         lapse = self.gateways.next_lapse(self._active)
         if lapse is not None:
             self.timers.set("lapse", lapse)
-        open_ = {name for name, found in self._active.items() if found.capacity}
-        if open_ != self._open:
-            self._open = open_
+        takes = {name: bool(found.capacity) for name, found in self._active.items()}
+        if takes != self._takes:
+            self._takes = takes
             self._tell_list()
 
     def _forget(self, gateway: str) -> None:
@@ -205,11 +205,10 @@ class PoaManager(LogServer):
             return
         scores = self._balancer.scores
         fresh = self._ranked() if self._active.keys() - scores.keys() else scores
-        ranked = [
-            Ranked(name, found.address, scores.get(name, fresh.get(name, 0.0)) / (found.connections + 1))
-            for name, found in self._active.items()
-            if found.capacity
-        ]
+        ranked = []
+        for name, found in self._active.items():
+            score = scores.get(name, fresh.get(name, 0.0)) if found.capacity else 0.0
+            ranked.append(Ranked(name, found.address, score / (found.connections + 1)))
         current = self._lists.next(ranked, self.now, self._wall_s)
         if current is not None:
             self.append(GATEWAY_LIST, ALL.encode(), codec.write(current))

@@ -64,6 +64,7 @@ class Ranked(NamedTuple):
     gateway: str
     address: Address
     score: float
+    """0: it takes no more nodes, and has those that it has until they move."""
 
 
 @dataclass(frozen=True, slots=True)

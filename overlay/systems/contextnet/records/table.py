@@ -94,7 +94,7 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
             Field("messages_in", COUNT, "From nodes since the start."),
             Field("messages_out", COUNT, "To nodes since the start."),
             Field("queue", COUNT, "Messages that wait in connections."),
-            Field("lag_ms", COUNT, "Age of the newest record read."),
+            Field("lag_ms", COUNT, "Greatest age of a record read since the last report."),
         ),
     ),
     Layout(

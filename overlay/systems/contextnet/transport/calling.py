@@ -180,7 +180,7 @@ class Calling(Station):
         else:
             if is_proven:
                 dial.learn(refusal.gateways)
-            dial.next_gateway()
+            dial.next_gateway(refusal.retry_after_s)
 
     # ---- what the connection tells
 

@@ -175,7 +175,10 @@ class Connection(Line):
 
     def _take(self, data: Data) -> None:
         receiver = self.receiver
+        before = receiver.shown
         found, is_news = receiver.take(data)
+        if receiver.shown == before:  # it came before, or is beyond the window
+            self.station.counters["again"] += 1
         if receiver.is_broken:
             self.close(Close.PROTOCOL)
             return

@@ -34,8 +34,8 @@ class Dial(Owner):
         self._sent = 0
         """HELLOs since the last beginning or RETRY."""
         self._at = NEVER
-        self._cookies: dict[str, bytes] = {}
-        """By host, those of ACCEPT, for the next HELLO."""
+        self._cookies: dict[Address, bytes] = {}
+        """By gateway, those of ACCEPT, for the next HELLO."""
         self.cookie = b""
         """Of the HELLO under way."""
         self.nonce = b""
@@ -43,6 +43,8 @@ class Dial(Owner):
         self.resume_cid = 0
         self.wants = 0
         self.is_once = False
+        self._not_before = 0
+        """Before then the gateways are not to be tried again, as one that refused has said."""
 
     @property
     def gateway(self) -> Address:
@@ -68,10 +70,10 @@ class Dial(Owner):
         self._station.deadlines.cancel(self)
 
     def succeeded(self, next_cookie: bytes) -> None:
-        """This host accepted."""
+        """This gateway accepted."""
         if len(self._cookies) >= layouts.MOST_ADDRESSES:
             self._cookies.clear()
-        self._cookies[self.gateway[0]] = next_cookie
+        self._cookies[self.gateway] = next_cookie
         self._cycles = 0
         self.stop()
 
@@ -79,7 +81,7 @@ class Dial(Owner):
         """The gateway wants this proof of our address."""
         if self.cookie == cookie:
             return  # the same RETRY again
-        self._cookies.pop(self.gateway[0], None)
+        self._cookies.pop(self.gateway, None)
         self.cookie, self._sent = cookie, 0
         self._send()
 
@@ -94,7 +96,9 @@ class Dial(Owner):
             more = tuple(one for one in gateways if one not in self._gateways)
             self._gateways = (self._gateways + more)[: layouts.MOST_ADDRESSES]
 
-    def next_gateway(self) -> None:
+    def next_gateway(self, retry_after_s: int = 0) -> None:
+        """``retry_after_s``: what the one that refused asks for before it is tried again."""
+        self._not_before = max(self._not_before, self._station.now + retry_after_s * SECOND)
         self._place += 1
         if self._place < len(self._gateways):
             self._dial()
@@ -104,18 +108,19 @@ class Dial(Owner):
             self.pause()
 
     def pause(self) -> None:
-        """Wait before the next cycle, with full jitter."""
+        """Wait before the next cycle, with full jitter, after what gateways asked for."""
         base = self._station.settings.reconnect_ms * MILLISECOND
         most = min(base << min(self._cycles, 16), MOST_BACKOFF)
         self._place, self.nonce = 0, b""
         self._cycles += 1
-        self._wait(1 + round(self._station.chance.random() * most))
+        asked = max(0, self._not_before - self._station.now)
+        self._wait(asked + 1 + round(self._station.chance.random() * most))
 
     def _dial(self) -> None:
         """Each HELLO to another gateway has a nonce of its own, and each nonce an epoch."""
         self.epoch += 1
         self.nonce = self._station.draw(16)
-        self.cookie = self._cookies.get(self.gateway[0], b"")
+        self.cookie = self._cookies.get(self.gateway, b"")
         self._sent = 0
         self._send()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT, SIGNED
-from telemetry.studies.criteria import Intervals, Shown, all_of, at_least, at_most
+from telemetry.studies.criteria import Intervals, Shown, all_of, at_least, at_most, in_each
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X
 from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED
 
@@ -49,7 +49,7 @@ def _held(rows: Rows) -> Quantities:
 
 
 def _are_held(figures: Intervals) -> tuple[Shown, Shown]:
-    found = all_of(at_most(one, 1) for one in figures.values())
+    found = all(in_each(one, lambda value: value <= 1) for one in figures.values())
     return found, found
 
 

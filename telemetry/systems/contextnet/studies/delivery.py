@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT, SIGNED
-from telemetry.studies.criteria import Intervals, Shown, all_of, at_most, between
+from telemetry.studies.criteria import Intervals, Shown, all_of, between
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X
-from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED
+from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED, none_in_each
 
 WRITTEN = "2026-11-29, from the contract; a prototype's figures were known, no run of this study"
 NONE, TWO, TWO_GRACEFUL, EXACT, RESUME = "none", "two", "two, graceful", "exact", "exact, resumed"
@@ -44,11 +44,6 @@ def _graceful(rows: Rows) -> Quantities:
 
 def _repeated(rows: Rows) -> Quantities:
     return {name: row.measures["duplicates"] for name, row in _by_arm(rows, *SURE, TWO_GRACEFUL)}
-
-
-def _are_none(figures: Intervals) -> tuple[Shown, Shown]:
-    found = all_of(at_most(one, 0) for one in figures.values())
-    return found, found
 
 
 def _beyond(rows: Rows) -> Quantities:
@@ -97,7 +92,7 @@ DELIVERY_STUDY = Study(
             "No message is lost, in each run.",
             "The same.",
             _lost,
-            _are_none,
+            none_in_each,
             WRITTEN,
             "messages",
             COUNT,
@@ -108,7 +103,7 @@ DELIVERY_STUDY = Study(
             "No message is lost at 4 a minute, in each run.",
             "The same.",
             _graceful,
-            _are_none,
+            none_in_each,
             WRITTEN,
             "messages",
             COUNT,
@@ -131,7 +126,7 @@ DELIVERY_STUDY = Study(
             "No duplicates, if all is stored or nodes say that they leave, in each run.",
             "The same.",
             _repeated,
-            _are_none,
+            none_in_each,
             WRITTEN,
             "messages",
             COUNT,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT, SIGNED
-from telemetry.studies.criteria import Intervals, Shown, all_of, at_most, between
+from telemetry.studies.criteria import Intervals, Shown, all_of, between, in_each
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X
-from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED
+from telemetry.systems.contextnet.studies.cells import DEFINITIONS, EACH, SIMULATED
 
 WRITTEN = "2026-11-29, from how the store works; no run of this study was known"
 CLOCK_S = 0.001
@@ -58,7 +58,7 @@ def _longest(rows: Rows) -> Quantities:
 
 
 def _is_in_time(figures: Intervals) -> tuple[Shown, Shown]:
-    found = all_of(at_most(one, 1) for one in figures.values())
+    found = all(in_each(one, lambda value: value <= 1) for one in figures.values())
     return found, found
 
 
@@ -103,7 +103,7 @@ EXPIRY_STUDY = Study(
             "The same.",
             _longest,
             _is_in_time,
-            WRITTEN,
+            WRITTEN + EACH,
             scale=COUNT,
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from math import log10, prod
 
@@ -38,15 +38,23 @@ def _is_complete(figures: Intervals) -> tuple[Shown, Shown]:
     return at_least(found, 99.9), at_least(found, 99)
 
 
-def explained(rows: Rows) -> dict[str, float]:
-    """η² of each effect and of each interaction of two, in percent of the variance of log10 of the mean RTT. In a
-    design of 2^5 runs the effects of all orders are orthogonal, and their squares add up to the whole (Box, Hunter and
-    Hunter, *Statistics for Experimenters*, chapter 5). Raises ``KeyError`` where a run is missing."""
+def _log_rtt(row: Row) -> float:
+    return log10(row.measures["rtt_mean"])
+
+
+def _te_of(row: Row) -> float:
+    return row.measures["te"]
+
+
+def explained(rows: Rows, of: Callable[[Row], float] = _log_rtt) -> dict[str, float]:
+    """η² of each effect and of each interaction of two, in percent of the variance of a response. In a design of 2^5
+    runs the effects of all orders are orthogonal, and their squares add up to the whole (Box, Hunter and Hunter,
+    *Statistics for Experimenters*, chapter 5). Raises ``KeyError`` where a run is missing."""
     high = {name: max(row.workload[name] for row in rows) for name in FACTORS} if rows else {}
     signs = [{name: 1 if row.workload[name] == high[name] else -1 for name in FACTORS} for row in rows]
     if len({tuple(one.values()) for one in signs}) != RUNS or len(rows) != RUNS:
         raise KeyError(f"{len(rows)} runs")
-    values = [log10(row.measures["rtt_mean"]) for row in rows]
+    values = list(map(of, rows))
     middle = sum(values) / RUNS
     whole = sum((value - middle) ** 2 for value in values)
     found = {}
@@ -57,7 +65,8 @@ def explained(rows: Rows) -> dict[str, float]:
 
 
 def _shares(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
-    return {("of the variance", name): share for name, share in explained(rows).items()}
+    responses = {"mean RTT (logarithm)": _log_rtt, "transmission efficiency": _te_of}
+    return {(name, effect): share for name, of in responses.items() for effect, share in explained(rows, of).items()}
 
 
 def _loads(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
@@ -75,7 +84,7 @@ FACTORIAL_STUDY = Study(
     (
         Plot(
             "explained",
-            "Variance of the logarithm of the mean RTT that each effect explains",
+            "Variance of responses that each effect explains",
             axis("Effect"),
             axis("η²", "%", zero=True),
             _shares,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from telemetry.statistics.intervals import COUNT
-from telemetry.studies.criteria import Intervals, Shown, all_of, at_most
 from telemetry.studies.study import Claim, Quantities, Rows, Study
-from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED
+from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED, none_in_each
 
 WRITTEN = "2026-11-29, from the contract; no run of this study was known"
 
@@ -15,11 +14,6 @@ def _wrong(rows: Rows) -> Quantities:
     if not found:
         raise KeyError("group_wrong")
     return found
-
-
-def _are_none(figures: Intervals) -> tuple[Shown, Shown]:
-    found = all_of(at_most(one, 0) for one in figures.values())
-    return found, found
 
 
 GROUP_STUDY = Study(
@@ -35,7 +29,7 @@ GROUP_STUDY = Study(
             "None is missing or goes beyond them, of nodes whose context had not changed for 2 s, in each run.",
             "The same.",
             _wrong,
-            _are_none,
+            none_in_each,
             WRITTEN,
             "deliveries",
             COUNT,

@@ -5,18 +5,13 @@ from __future__ import annotations
 from telemetry.statistics.intervals import COUNT
 from telemetry.studies.criteria import Intervals, Shown, at_most
 from telemetry.studies.study import Claim, Quantities, Rows, Study
-from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED, only
+from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED, none_in_each, only
 
 WRITTEN = "2026-11-29, from the contract; no run of this study was known"
 
 
 def _durable(rows: Rows) -> Quantities:
     return {"lost": only(rows, durability="always")["lost"]}
-
-
-def _is_none(figures: Intervals) -> tuple[Shown, Shown]:
-    found = at_most(figures["lost"], 0)
-    return found, found
 
 
 def _each_second(rows: Rows) -> Quantities:
@@ -46,7 +41,7 @@ RESTART_STUDY = Study(
             "No message is lost with durability always, in each run.",
             "The same.",
             _durable,
-            _is_none,
+            none_in_each,
             WRITTEN,
             "messages",
             COUNT,

@@ -8,7 +8,7 @@ from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT
 from telemetry.studies.criteria import Intervals, Shown, all_of, at_most
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X
-from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED
+from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED, none_in_each
 
 WRITTEN = "2026-11-29, from the contract; no run of this study was known"
 PATH, RECONNECT = "followed", "reconnected"
@@ -26,11 +26,6 @@ def _lost(rows: Rows) -> Quantities:
     if {arm(row) for row in rows} != {PATH, RECONNECT}:
         raise KeyError("lost")
     return {_named(row): row.measures["lost"] for row in rows}
-
-
-def _are_none(figures: Intervals) -> tuple[Shown, Shown]:
-    found = all_of(at_most(one, 0) for one in figures.values())
-    return found, found
 
 
 def _extra(rows: Rows) -> Quantities:
@@ -80,7 +75,7 @@ ROAMING_STUDY = Study(
             "No message is lost, whether gateways follow or nodes connect again, in each run.",
             "The same.",
             _lost,
-            _are_none,
+            none_in_each,
             WRITTEN,
             "messages",
             COUNT,
