@@ -131,8 +131,10 @@ def test_hand_overs_count_and_later_ones_per_minute():
     moves = [move(BEGIN + at * S) for at in (10, 20, 320, 350, 400)]
     assert figures(*moves)["handovers"] == 5
     assert figures(*moves)["handovers_per_min"] == 3 / 5, "from 300 s on, five minutes"
-    fault = [event(BEGIN + 330 * S, "fault_began"), event(BEGIN + 340 * S, "fault_ended")]
-    assert figures(*moves, *fault)["handovers_per_min"] is None, "30 s are left before it, and none after"
+    drained = [event(BEGIN + 420 * S, "fault_began"), event(BEGIN + 500 * S, "fault_ended")]
+    assert figures(*moves, *drained)["handovers_per_min"] is None, "what comes before a fault does not count"
+    drained = [event(BEGIN + 10 * S, "fault_began"), event(BEGIN + 60 * S, "fault_ended")]
+    assert figures(*moves, *drained)["handovers_per_min"] == 1 / 4, "from 360 s on"
 
 
 def test_loads_are_even_when_the_highest_is_near_the_mean():

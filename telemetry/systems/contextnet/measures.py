@@ -118,7 +118,7 @@ MEASURES = (
         "handovers_per_min",
         "Hand-overs per minute",
         "1/min",
-        "Those later than 300 s after the start of measuring and after each fault / the minutes of that part.",
+        "Those later than 300 s after the start of measuring and after the last fault / the minutes of that part.",
     ),
     _number(
         "moves_apart",

@@ -53,20 +53,12 @@ def load_ratios(facts: Facts) -> Iterator[tuple[int, float]]:
 
 
 def _per_min(facts: Facts, moves: list[int]) -> float | None:
-    """Of the parts of measuring that are later than ``SETTLED_US`` after its start and after each fault's end."""
-    begins = [facts.begin_us, *(one.at_us for one in facts.events if one.name in FAULT_ENDS)]
-    parts: list[tuple[float, float]] = []
-    clear = facts.begin_us
-    for at in sorted(begins):
-        if at > clear:
-            parts.append((clear, at))
-        clear = max(clear, at + SETTLED_US)
-    parts.append((clear, facts.measured_us))
-    parts = [(begin, end) for begin, end in parts if end > begin]
-    length = sum(end - begin for begin, end in parts)
+    """Later than ``SETTLED_US`` after the start of measuring and after the end of every fault."""
+    clear = SETTLED_US + max([facts.begin_us, *(one.at_us for one in facts.events if one.name in FAULT_ENDS)])
+    length = facts.measured_us - clear
     if not LEAST_US <= length < float("inf"):
         return None
-    return sum(any(begin <= at <= end for begin, end in parts) for at in moves) / (length / 60e6)
+    return sum(at >= clear for at in moves) / (length / 60e6)
 
 
 def _moves_apart_s(facts: Facts) -> float | None:
