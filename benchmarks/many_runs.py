@@ -212,9 +212,10 @@ def _schedules(name: str, experiment: Experiment, count: int, owner: User) -> Sc
 
 
 def _hosts(name: str, count: int) -> None:
-    now = timezone.now()
+    """With workers that answer as long as pages are asked: where none does, pages ask less of the queue."""
+    until = timezone.now() + timedelta(hours=1)
     Host.objects.bulk_create(
-        Host(name=f"{name.lower()}-{number}", heartbeat=now, cores=2, memory_bytes=8_200_000_000, version="0.1.0")
+        Host(name=f"{name.lower()}-{number}", heartbeat=until, cores=2, memory_bytes=8_200_000_000, version="0.1.0")
         for number in range(count)
     )
 
