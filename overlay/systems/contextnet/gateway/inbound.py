@@ -24,7 +24,7 @@ SHEDS_AFTER: Final = 3
 it is sent again."""
 AGAIN: Final = 600 * SECOND
 """A context that stays the same is reported again after that, so that the log has it for readers that come later."""
-_NO_GROUPS: Final = frozenset((*names.OF_POA, *names.COMPACTED, *names.OTHERS, names.MQTT_DOWN))
+_NO_GROUPS: Final = frozenset(names.OF_SYSTEM)
 
 
 class _Input:

@@ -8,7 +8,7 @@ from typing import Final
 from overlay.core.addresses import parse_networks
 from overlay.core.errors import InvalidSetting
 from overlay.core.settings import check, setting
-from overlay.systems.contextnet.records.names import COMPACTED, INBOUND, MQTT_DOWN, OF_POA, OTHERS
+from overlay.systems.contextnet.records.names import INBOUND, OF_SYSTEM
 from overlay.systems.contextnet.transport.settings import TransportSettings
 
 EXACT, MINI_BUFFER, NONE = "exact", "mini_buffer", "none"
@@ -89,5 +89,5 @@ class GatewaySettings(TransportSettings):
 def _check_topic(name: str) -> None:
     if not set(name) <= _TOPIC_CHARACTERS or len(name) > 64:
         raise InvalidSetting("allowed_topics", f"{name[:64]} is no name of 1 to 64 letters, digits, - and _")
-    if name in (*OF_POA, *COMPACTED, *OTHERS, INBOUND, MQTT_DOWN):
+    if name in (*OF_SYSTEM, INBOUND):
         raise InvalidSetting("allowed_topics", f"{name} is a topic of the system")

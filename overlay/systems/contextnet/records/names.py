@@ -17,6 +17,8 @@ OF_POA: Final = (HELLO_POA, PING_CONFIG, LOAD_REPORT, CONNECTION_REPORT, GATEWAY
 """One partition each, so that one PoA manager acts and the others stand by."""
 COMPACTED: Final = (GROUPS, PRESENCE, CREDENTIALS)
 OTHERS: Final = (UNSENT, CONTEXT_REPORT, OUTBOUND, GROUPCAST, BROADCAST, DISCARDED, REJECTED)
+OF_SYSTEM: Final = (*OF_POA, *COMPACTED, *OTHERS, MQTT_DOWN)
+"""What nodes never publish to: records of servers and applications."""
 
 
 _GATEWAY: Final = "gateway."

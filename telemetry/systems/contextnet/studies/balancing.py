@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT, SIGNED
-from telemetry.studies.criteria import Intervals, Shown, all_of, at_least, at_most, in_each
+from telemetry.studies.criteria import Intervals, Shown, all_of, at_least, at_most
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X
-from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED
+from telemetry.systems.contextnet.studies.cells import DEFINITIONS, SIMULATED, one_at_most_in_each
 
 WRITTEN = "2026-11-29, from the contract; a prototype's figures were known, no run of this study"
 DAMPED, OFF, UNDAMPED, HEADROOM, LATENCY = "damped", "off", "undamped", "damped, headroom", "latency"
@@ -46,11 +46,6 @@ def _held(rows: Rows) -> Quantities:
     row = _of(rows, DAMPED)
     apart = row.measures.get("moves_apart")
     return {"hold_s / least time": row.settings["hold_s"] / apart if apart else 0}
-
-
-def _are_held(figures: Intervals) -> tuple[Shown, Shown]:
-    found = all(in_each(one, lambda value: value <= 1) for one in figures.values())
-    return found, found
 
 
 def _restless(rows: Rows) -> Quantities:
@@ -136,7 +131,7 @@ BALANCING_STUDY = Study(
             "No node moves twice within hold_s, in each run.",
             "The same.",
             _held,
-            _are_held,
+            one_at_most_in_each,
             WRITTEN,
             scale=COUNT,
         ),

@@ -32,6 +32,12 @@ def of_workload(row: Row, *names: str) -> tuple[Any, ...]:
     return tuple(row.workload[name] for name in names)
 
 
+def one_at_most_in_each(figures: Intervals) -> tuple[Shown, Shown]:
+    """Whether every quantity is at most 1 in each run."""
+    found = all(in_each(one, lambda value: value <= 1) for one in figures.values())
+    return found, found
+
+
 def none_in_each(figures: Intervals) -> tuple[Shown, Shown]:
     """Whether every quantity is 0 in each run."""
     found = all(in_each(one, lambda value: value == 0) for one in figures.values())

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from telemetry.charts.charts import axis
 from telemetry.statistics.intervals import COUNT, SIGNED
-from telemetry.studies.criteria import Intervals, Shown, all_of, between, in_each
+from telemetry.studies.criteria import Intervals, Shown, all_of, between
 from telemetry.studies.study import Claim, Plot, Quantities, Quantity, Row, Rows, Study, X
-from telemetry.systems.contextnet.studies.cells import DEFINITIONS, EACH, SIMULATED
+from telemetry.systems.contextnet.studies.cells import DEFINITIONS, EACH, SIMULATED, one_at_most_in_each
 
 WRITTEN = "2026-11-29, from how the store works; no run of this study was known"
 CLOCK_S = 0.001
@@ -57,11 +57,6 @@ def _longest(rows: Rows) -> Quantities:
     }
 
 
-def _is_in_time(figures: Intervals) -> tuple[Shown, Shown]:
-    found = all(in_each(one, lambda value: value <= 1) for one in figures.values())
-    return found, found
-
-
 def _shares(rows: Rows, is_computed: bool) -> Mapping[tuple[str, X], Quantity]:
     of, name = (_computed, "computed") if is_computed else (_found, "simulated")
     return {(name, float(row.settings["ttl_default_s"])): of(row) for row in rows if row.measures["due_while_off"]}
@@ -102,7 +97,7 @@ EXPIRY_STUDY = Study(
             "run.",
             "The same.",
             _longest,
-            _is_in_time,
+            one_at_most_in_each,
             WRITTEN + EACH,
             scale=COUNT,
         ),

@@ -128,7 +128,8 @@ def _unsubscribing(broker: Standing, one: Speaker) -> float:
 
 
 def _replaced(near: Standing, far: Standing) -> Found:
-    """A subscriber at one broker, which has nobody to tell; then also a publisher at the other, which is told."""
+    """A subscriber changes context at one broker: first alone, then with a publisher at the other broker, to which its
+    subscriptions are forwarded."""
     settings = _settings(IN_SIENA)
     with speaking(near, settings, ["replaces"]) as (one,), speaking(far, settings, ["publishes"], 1) as (publisher,):
         numbers: Sequence[int] = [one.subscribe(f"first {turn}", is_near=False) for turn in range(REPLACED)]
