@@ -437,16 +437,17 @@ def test_publishers_of_the_siena_arm_have_neither_functions_nor_contexts_of_thei
 
 
 def test_times_of_zero_keep_nothing() -> None:
+    nanosecond = 1e-9  # no deadline is due at once
     network = world(keep_s=0, handover_s=0)
     camera(network)
     car = vehicle(network)
     car.attach("b1")
     network.settle()
-    network.advance(0)
+    network.advance(nanosecond)
     network.settle()
     assert network.core("b2").statistics()["moved_now"] == 0
     network.part(car.id, b"b1")
-    network.advance(0)
+    network.advance(nanosecond)
     network.settle()
     assert [core.statistics()["rows_subscriptions"] for core in network.cores.values()] == [0, 0, 0]
 

@@ -76,9 +76,9 @@ class Clients:
             self.hand(client, note, "sent later")
 
     def lose(self, client: Client) -> None:
-        """It is away from now on."""
+        """It is away from now on, and kept for a nanosecond at least: no deadline is due at once."""
         client.state = State.AWAY
-        until = self._station.now + round(self._station.settings.keep_s * SECOND)
+        until = self._station.now + max(1, round(self._station.settings.keep_s * SECOND))
         self._station.set_timer(Clock.AWAY, client.id, until)
 
     def ring_away(self, id: m.Client) -> None:

@@ -135,4 +135,5 @@ class Leaving:
             self.returned(oldest)
         self._moved[client.owner] = Moved(client.id, to, moved, publisher_key(client.owner))
         self._to[client.id] = to
-        station.set_timer(Clock.MOVED, client.owner, station.now + round(station.settings.handover_s * SECOND))
+        until = station.now + max(1, round(station.settings.handover_s * SECOND))
+        station.set_timer(Clock.MOVED, client.owner, until)
