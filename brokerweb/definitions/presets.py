@@ -134,12 +134,12 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "silbops-first-look",
             "SilboPS: a first look",
-            "Cameras publish, and 100 vehicles subscribe to those near them: each move sends a context, no subscription.",
+            "Cameras publish, and 100 vehicles subscribe to those near them: a move sends a context, no subscription.",
         ),
         Preset(
             "contextnet-first-look",
             "ContextNet: a first look",
-            "100 mobile nodes at two gateways, of which 30 are off from time to time: what is stored until they are back.",
+            "100 mobile nodes at two gateways, 30 of them off from time to time: what is stored until they return.",
         ),
     )
 }
