@@ -97,6 +97,13 @@ def test_what_a_gateway_gets_after_its_lifetime_has_expired(tmp_path: Path) -> N
     assert found["stored"] == found["lost"] == 0
 
 
+def test_what_expires_in_the_queue_of_a_silent_node_is_not_lost(tmp_path: Path) -> None:
+    settings = {"expiry_from": "created", "ttl_default_s": 2, "window": 1}
+    found = run(tmp_path, settings, COMING | {"direction": "outbound", "rate_per_min": 60})
+    assert found["expired"] == found["sent"] - found["delivered"] > 0
+    assert found["stored"] == found["lost"] == found["breaks"] == 0, "the gateway still has the connection"
+
+
 def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
     groups = {"definers": 2, "groups": 3, "context_change_per_min": 6, "groupcast_per_min": 60}
     found = run(tmp_path, {}, groups | {"nodes": 20, "messages": 6})

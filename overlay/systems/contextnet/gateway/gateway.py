@@ -77,6 +77,7 @@ class Gateway(Station):
         self._hears: dict[type, Callable[[Any], None]] = {
             events.Arrived: self.inbound.arrived,
             events.Acknowledged: self.outbound.acknowledged,
+            events.Expired: self.outbound.expired,
             events.Answered: self.pings.answered,
             events.Opened: self._opened,
             events.Ended: self._ended,
