@@ -38,6 +38,7 @@ def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
         credentials if config.can_revoke else None,
         ping_period_s=settings.ping_period_s,
         ping_window_ms=settings.ping_window_ms,
+        list_age_s=settings.list_age_s,
         answers=config.answers,
         is_everyone=settings.routing == EVERYONE,
         expires_us=_expiry(config),

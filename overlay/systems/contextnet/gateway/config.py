@@ -26,6 +26,8 @@ class GatewayConfig:
     ping_period_s: int = 20
     ping_window_ms: int = 2_000
     """Until the PoA manager says otherwise."""
+    list_age_s: int = 600
+    """Older lists of gateways are not read: the PoA manager repeats them."""
     answers: frozenset[str] = frozenset()
     """Topics of applications' answers, which nodes may publish to, too."""
     is_everyone: bool = False
