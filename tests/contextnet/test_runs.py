@@ -122,6 +122,22 @@ def test_a_list_of_gateways_is_written_again_before_the_log_drops_it() -> None:
         SYSTEM.read_settings({"list_s": 600, "retention_s": 600, "ttl_default_s": 500})
 
 
+def test_nodes_that_share_a_socket_do_the_same(tmp_path: Path) -> None:
+    """Each with its own connection, also while they come, go and are moved."""
+    settings = {"budget": 0.3, "persistence": 1, "round_s": 2, "ping_period_s": 2, "hold_s": 10}
+    workload = COMING | {"direction": "both", "gateways": 2, "start": "first", "fleet_sockets": "one"}
+    found = run(tmp_path, settings, workload | {"definers": 1, "groupcast_per_min": 60})
+    assert (found["te"], found["lost"], found["duplicates"], found["group_wrong"]) == (100, 0, 0, 0)
+    assert found["handovers"] > 0
+
+
+def test_nodes_that_share_a_socket_cannot_change_their_ports_and_do_not_use_quic() -> None:
+    with pytest.raises(InvalidSetting, match="address_change_per_h: needs fleet_sockets node"):
+        SYSTEM.read_workload({"fleet_sockets": "one", "address_change_per_h": 1})
+    with pytest.raises(InvalidSetting, match="fleet_sockets: one needs transport tether"):
+        SYSTEM.check_fit(SYSTEM.setup({"transport": "quic"}, {"fleet_sockets": "one"}, Graph(1, ())))
+
+
 def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:
     groups = {"definers": 2, "groups": 3, "context_change_per_min": 6, "groupcast_per_min": 60}
     found = run(tmp_path, {}, groups | {"nodes": 20, "messages": 6})
