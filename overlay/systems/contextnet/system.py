@@ -72,7 +72,7 @@ class ContextNet(System):
     }
     stream_roles: ClassVar[Mapping[str, str]] = {MQTT: "MQTT 3.1.1"}
     client_roles = {NODE: ClientRole(NODES, REQUESTS), APPLICATION: ClientRole(APPLICATIONS, REQUESTS)}
-    client_fields = ("nodes", "brokers")
+    client_fields = ("nodes",)
     profiles = PROFILES
     network_profile = IMPROVED
     draining_help = "Its nodes connect to other gateways; what it could not deliver is stored."
