@@ -10,6 +10,13 @@ from typing import Any
 from overlay.runtime.logs.valkey.connection import Server
 from overlay.runtime.logs.valkey.resp import Answers, EngineError, request
 
+_OF_USERS = ("NOPERM", "WRONGPASS", "NOAUTH")
+
+
+def refused(error: EngineError, server: Server) -> EngineError:
+    """With the user, where the error is about rights."""
+    return EngineError(f"{error} ({server.named})") if str(error).startswith(_OF_USERS) else error
+
 
 @contextmanager
 def asking(server: Server, timeout_s: float) -> Iterator[Any]:
@@ -25,11 +32,11 @@ def asking(server: Server, timeout_s: float) -> Iterator[Any]:
                     raise OSError("it closed the connection")
                 found = reader.feed(data)
             if isinstance(found[0], EngineError):
-                raise found[0]
+                raise refused(found[0], server)
             return found[0]
 
-        if server.password:
-            ask("AUTH", server.password)
+        if server.login:
+            ask("AUTH", *server.login)
         if server.database:
             ask("SELECT", server.database)
         yield ask

@@ -124,6 +124,8 @@ class ValkeyLog(ConnectedLog):
     def _trim(self, now: int) -> None:
         self._next_trim = now + TRIM_NS
         oldest = round(time.time() * 1_000 - self.spec.retention_s * 1_000)
+        if oldest <= 0:  # records are kept for ever
+            return
         for stream in self._written:
             self._ask(accepted, "XTRIM", stream, "MINID", "~", oldest)
 
