@@ -1,5 +1,4 @@
-"""``python -m brokerweb.up [--port N]`` starts the installation and runs it; ``--down`` stops it, and ``--log-url`` tells
-the address of its logs."""
+"""``python -m brokerweb.up`` runs the installation; ``--down`` stops it, and ``--log-url`` tells where its logs are."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _asked(engine: Engine, ask: Callable[[], A]) -> A:
     except Denied as error:
         raise Denied(f"The log at {engine.where} refuses this: {error}.") from None
     except (OSError, WaxwingError) as error:
-        raise NoAnswer(f"The log at {engine.where} does not answer: {error}.") from None
+        raise NoAnswer(f"The log at {engine.where} does not answer: {str(error).rstrip('.')}.") from None
 
 
 def _granted(url: str) -> tuple[str, str]:

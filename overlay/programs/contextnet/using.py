@@ -42,7 +42,7 @@ def add_sending(parser: OneLineParser) -> None:
         "words",
         nargs="*",
         metavar="NODE TEXT",
-        help="a node's 16 bytes, unless a group is named; by default lines of input",
+        help="a node's id (32 hexadecimal digits), with --group or --all none; the text, or each line of input",
     )
 
 
@@ -64,22 +64,29 @@ def add_listing(parser: OneLineParser) -> None:
 
 
 def send(given: Namespace) -> bool:
+    """Whether anything was."""
     words = list(given.words)
-    to = None if given.group else node(words.pop(0) if words else "")
+    if not given.group and not words:
+        raise ArgumentTypeError("to whom? Name a NODE, --group or --all")
+    to = None if given.group else node(words.pop(0))
     if len(words) > 1:
         raise ArgumentTypeError("there is more than one text: put it in quotes")
 
-    async def run() -> None:
+    async def run() -> bool:
+        is_any = False
         async with _application(given) as application:
             async for text in texts(words[0] if words else None):
+                is_any = True
                 if to is None:
                     sent = await application.cast(given.group, text.encode())
                 else:
                     sent = await application.send(to, text.encode(), ttl_s=given.ttl)
                 _show(sent, given.json)
+        if not is_any:
+            tell("nothing was sent: there was no text, and no line of input")
+        return is_any
 
-    asyncio.run(run())
-    return True
+    return asyncio.run(run())
 
 
 def _show(sent: Sent, is_json: bool) -> None:
@@ -119,6 +126,8 @@ def nodes(given: Namespace) -> bool:
             say(json.dumps({"node": one.node.hex(), **about}))
         else:
             say(f"{one.node.hex()}  {'connected' if one.connected else 'away':<9}  {one.gateway}")
+    if not found:
+        tell("no node was ever connected")
     return bool(found)
 
 
