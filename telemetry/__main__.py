@@ -1,6 +1,5 @@
 """``python -m telemetry``: ``telemetry.cli.commands``, or what is missing to run it."""
 
-import gc
 import sys
 from collections.abc import Sequence
 
@@ -23,7 +22,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    # What is imported stays: with its own thresholds the collector would look through it again and again, a sixth of
-    # the processor time of the start.
-    gc.set_threshold(20_000, 50, 50)
     sys.exit(main())
