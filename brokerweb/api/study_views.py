@@ -28,6 +28,7 @@ from telemetry.studies import telling
 from telemetry.studies.criteria import OF_VALUES, VERDICTS
 from telemetry.studies.drawing import charts
 from telemetry.studies.study import QUICK, SCALES, Study
+from telemetry.systems.registry import study_called
 
 
 class StudyClaimSerializer(serializers.Serializer):
@@ -72,6 +73,7 @@ class StudySummarySerializer(serializers.Serializer):
     """A study in a list."""
 
     id = serializers.CharField()
+    names = serializers.ListField(child=serializers.CharField(), help_text="Presets of its system that it has")
     system = serializers.CharField()
     seed = serializers.CharField(help_text="Number of the paper")
     title = serializers.CharField()
@@ -130,7 +132,7 @@ class StudyViewSet(SparseFields, ViewSet):
     serializer_class = StudySerializer
     summary_serializer = StudySummarySerializer
     pagination_class = Pages
-    lookup_value_regex = "[A-Za-z0-9.]+"
+    lookup_value_regex = "[A-Za-z0-9._-]+"
 
     @extend_schema(
         parameters=[OpenApiParameter("system", str, description="Only those of this system")],
@@ -181,16 +183,16 @@ class ExperimentClaims(GenericViewSet):
 
 
 def _found(name: str) -> Study:
-    study = services.find(name)
-    if study is None:
-        raise NotFound(f"No study is named {shown(name, 40)}.")
-    return study
+    try:
+        return study_called(name)
+    except InvalidSetting as error:
+        raise NotFound(f"Study: {error.sentence}.") from None
 
 
 def _summary(study: Study, verdicts: Any) -> dict[str, Any]:
     experiment, words = verdicts.get(study.id, (None, {}))
     return {
-        **{name: getattr(study, name) for name in ("id", "system", "title", "question", "says")},
+        **{name: getattr(study, name) for name in ("id", "names", "system", "title", "question", "says")},
         "seed": str(services.seed_of(study)),
         "experiment": experiment and experiment.pk,
         "scale": experiment and experiment.scale,

@@ -15,11 +15,12 @@ from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import MAX_NAME, default_topology
 from overlay.systems.contract import PROFILE
 from overlay.systems.registry import RECORD, SYSTEMS
-from telemetry.studies.study import PAPER, QUICK
-from telemetry.systems.registry import studies
+from telemetry.studies.study import PAPER, QUICK, Study
+from telemetry.systems.registry import study_called
 
 DOCUMENT = "document"
 """The parameter that opens the form as a document; its value does not count."""
+STUDY = "study"
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def find(asked: Mapping[str, str]) -> Origin:
 def _find(asked: Mapping[str, str]) -> Origin:
     if (preset := PRESETS.get(asked.get("preset", ""))) is not None:
         return Origin(References(preset.engine).kept(preset.definition), f"the preset “{preset.title}”")
-    if (study := studies().get(asked.get("study", ""))) is not None:
+    if asked.get(STUDY) and (study := _study(asked[STUDY])) is not None:
         scale = PAPER if asked.get("scale") == PAPER else QUICK
         body = {"name": study.title, **study.at(scale)}
         return Origin(References(SIMULATED).kept(body), f"the study {study.id} at the scale {scale}")
@@ -66,16 +67,33 @@ def _find(asked: Mapping[str, str]) -> Origin:
 
 def _problems(asked: Mapping[str, str]) -> Iterator[InvalidSetting]:
     """Unknown parameters and values. An empty value asks for nothing."""
-    words = {"preset": PRESETS, "study": studies(), "scale": (QUICK, PAPER), "system": SYSTEMS}
+    words = {"preset": PRESETS, "scale": (QUICK, PAPER), "system": SYSTEMS}
     rows = {"from": Experiment.objects.all(), "run": Run.objects.all(), "topology": Topology.objects.all()}
     for name, value in asked.items():
         if name in words and value and value not in words[name]:
             yield InvalidSetting(name, f"must be one of {', '.join(words[name])}, not {value!r:.60}")
         elif name in rows and value and not rows[name].filter(pk=value).exists():
             yield InvalidSetting(name, f"there is no {rows[name].model._meta.verbose_name} with the id {value!r:.60}")
+        elif name == STUDY:
+            yield from _problems_of_study(value)
         elif name not in words and name not in rows and name != DOCUMENT:
-            known = ", ".join((*words, *rows, DOCUMENT))
+            known = ", ".join((*words, STUDY, *rows, DOCUMENT))
             yield InvalidSetting(name[:40], f"is an unknown parameter of this page; known: {known}")
+
+
+def _problems_of_study(value: str) -> Iterator[InvalidSetting]:
+    try:
+        if value:
+            study_called(value)
+    except InvalidSetting as error:
+        yield error
+
+
+def _study(name: str) -> Study | None:
+    try:
+        return study_called(name)
+    except InvalidSetting:
+        return None
 
 
 def _is_default(configuration: Mapping[str, Any]) -> bool:

@@ -131,6 +131,16 @@ PRESETS: dict[str, Preset] = {
             "Federated brokers: faults",
             "Clients and brokers vanish, a broker moves and another one is offline: which queries are not satisfied?",
         ),
+        Preset(
+            "silbops-first-look",
+            "SilboPS: a first look",
+            "Cameras publish, and 100 vehicles subscribe to those near them: a move sends a context, no subscription.",
+        ),
+        Preset(
+            "contextnet-first-look",
+            "ContextNet: a first look",
+            "100 mobile nodes at two gateways, 30 of them off from time to time: what is stored until they return.",
+        ),
     )
 }
 """By name, in display order."""

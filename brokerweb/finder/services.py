@@ -92,7 +92,7 @@ def _places(sought: list[str], may_change: bool) -> Iterator[tuple[int, Found]]:
 
 def _studies(sought: list[str]) -> Iterator[tuple[int, Found]]:
     named = [(f"{one.id}: {one.title}", one) for one in studies().values()]
-    said = ((name, one, f"study {name} {one.question}".lower()) for name, one in named)
+    said = ((name, one, f"study {name} {one.question} {' '.join(one.names)}".lower()) for name, one in named)
     hits = [(_fit(name, sought), name, one) for name, one, text in said if all(word in text for word in sought)]
     for fit, name, one in sorted(hits, key=lambda hit: hit[0])[:MOST_OF_A_KIND]:
         yield fit, Found("study", name, one.question, reverse("studies:detail", args=[one.id]))

@@ -24,6 +24,7 @@ from telemetry.formatting import counted
 from telemetry.studies.criteria import LOOKS, MEANINGS, UNKNOWN, in_words
 from telemetry.studies.drawing import charts
 from telemetry.studies.study import QUICK, SCALES, Study
+from telemetry.systems.registry import study_called
 
 
 @login_required
@@ -133,7 +134,7 @@ def of_experiment(request: HttpRequest, experiment_id: str) -> HttpResponse:
 
 
 def _study(study_id: str) -> Study:
-    study = services.find(study_id)
-    if study is None:
-        raise Http404(f"There is no study {study_id!r:.40}.")
-    return study
+    try:
+        return study_called(study_id)
+    except InvalidSetting as error:
+        raise Http404(f"Study: {error.sentence}.") from None

@@ -52,8 +52,8 @@ class Title(NamedTuple):
 
     @property
     def in_text(self) -> Title:
-        """As within a sentence: *broker*; *M-Hub* stays as it is."""
-        return Title(*(word[:1].lower() + word[1:] if word[1:2].islower() else word for word in self))
+        """As within a sentence: *broker*; *M-Hub* and *PoA manager* stay as they are."""
+        return Title(*(words[:1].lower() + words[1:] if words.split()[0][1:].islower() else words for words in self))
 
     @property
     def with_article(self) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from overlay.core.chance import derive_seed
-from overlay.core.errors import InvalidSetting
 from overlay.experiment.definition import checked
 from overlay.experiment.inline import separated
 from overlay.experiment.sweeps import configuration_hash
@@ -22,7 +21,7 @@ from telemetry.studies import judging, telling
 from telemetry.studies.study import QUICK, SCALES, Measure, Row, Study
 from telemetry.sweep.batch import CANCELLED, DONE, Batch
 from telemetry.sweep.simulation import Order
-from telemetry.systems.registry import measures_of, row_of, studies
+from telemetry.systems.registry import measures_of, row_of, studies, study_called
 
 WENT_WELL, FAILED, STOPPED = 0, 1, 130
 """Exit codes: judged, whatever the verdicts; some runs failed; stopped by Ctrl-C."""
@@ -30,7 +29,12 @@ WENT_WELL, FAILED, STOPPED = 0, 1, 130
 
 def add_flags(command: ArgumentParser) -> None:
     """What can be told to ``python -m telemetry study``."""
-    command.add_argument("id", metavar="ID", nargs="?", help="such as 4.3 or E0.1; without one, all are listed")
+    command.add_argument(
+        "id",
+        metavar="ID",
+        nargs="?",
+        help="such as 4.3 or E2.1, or a name of its contract's presets; without one, all are listed",
+    )
     command.add_argument(
         "--scale", choices=SCALES, default=QUICK, help="minutes, or the paper's whole (default: quick)"
     )
@@ -47,7 +51,7 @@ def make(given: Namespace, say: Say) -> tuple[str, int]:
     """
     if given.id is None:
         return _list(given.json), WENT_WELL
-    study = find(given.id)
+    study = study_called(given.id)
     if study.measure is None:
         found = _simulated(study, given, say)
     else:
@@ -123,15 +127,8 @@ def _list(as_json: bool) -> str:
     found = studies().values()
     if not as_json:
         return telling.listed(found)
-    return json.dumps([{"study": one.id, "system": one.system, "question": one.question} for one in found])
-
-
-def find(name: str) -> Study:
-    """Raises ``InvalidSetting``."""
-    found = studies()
-    if name not in found:
-        raise InvalidSetting("study", f"there is none with the id {name!r:.40}; there are {', '.join(found)}")
-    return found[name]
+    shown = ({"study": one.id, "names": one.names, "system": one.system, "question": one.question} for one in found)
+    return json.dumps([*shown])
 
 
 def orders_of(study: Study, scale: str) -> list[Order]:

@@ -191,6 +191,8 @@ class Study:
     """What a reader must know of the values, a sentence each."""
     tell: Callable[[Any], Sequence[str]] = nothing_told
     """Makes sentences of a ``judging.Result``."""
+    names: tuple[str, ...] = ()
+    """Presets of its system's contract of which it has the runs: other names of the study."""
     system: str = ""
     """Set by the registry."""
     fill: Callable[[dict[str, Any]], dict[str, Any]] = as_written

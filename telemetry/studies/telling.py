@@ -158,4 +158,9 @@ def listed(studies: Iterable[Study]) -> str:
     if not found:
         return "No system has a study."
     width = max(len(study.id) for study in found)
-    return "\n".join(f"{study.id:<{width}}  {study.system}: {study.question}" for study in found)
+    lines = (f"{study.id:<{width}}  {study.system}: {study.question}{_also(study)}" for study in found)
+    return "\n".join(lines)
+
+
+def _also(study: Study) -> str:
+    return f" ({', '.join(study.names)})" if study.names else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -30,6 +31,8 @@ TELEMETRY: dict[str, type[Telemetry]] = {
     for one in (ContextBrokerTelemetry, RadiatorTelemetry, FederationTelemetry, SilbopsTelemetry, ContextNetTelemetry)
 }
 """Systems with telemetry of their own; others have the common one."""
+MOST_LIKE, LIKE = 3, 0.5
+"""Names that an error lists, and how much of an unknown one they have at least."""
 
 
 def telemetry_of(manifest: Mapping[str, Any]) -> Telemetry:
@@ -105,14 +108,29 @@ def _named(systems: Iterable[str], of: Callable[[Telemetry], Sequence[str]]) -> 
 
 
 def studies() -> Mapping[str, Study]:
-    """The studies of every system, by id. Raises ``TelemetryError`` where two have one id."""
+    """The studies of every system, by id. Raises ``TelemetryError`` where two have one id or name."""
     found: dict[str, Study] = {}
+    named: dict[str, Study] = {}
     for system in SYSTEMS.values():
-        for study in _class_of(system).studies:
-            if study.id in found:
-                raise TelemetryError(f"{found[study.id].system} and {system.name} both have a study {study.id}.")
-            found[study.id] = replace(study, system=system.name)
+        for one in _class_of(system).studies:
+            study = replace(one, system=system.name)
+            for name in (study.id, *study.names):
+                if name in named:
+                    raise TelemetryError(f"{named[name].system} and {system.name} both have a study {name}.")
+                named[name] = study
+            found[study.id] = study
     return found
+
+
+def study_called(name: str) -> Study:
+    """The study with this id or name. Raises ``InvalidSetting``, which says the names that are like it."""
+    known = {each: study for study in studies().values() for each in (study.id, *study.names)}
+    if name in known:
+        return known[name]
+    lowered = {each.lower(): each for each in known}
+    near = [lowered[one] for one in get_close_matches(name.lower(), lowered, n=MOST_LIKE, cutoff=LIKE)]
+    others = f"the nearest are {', '.join(near)}" if near else f"there are {', '.join(studies())}"
+    raise InvalidSetting("study", f"there is none with the id or name {name!r:.40}; {others}")
 
 
 def row_of(configuration: Mapping[str, Any], name: str, seed: int, figures: Mapping[str, float]) -> Row:

@@ -37,6 +37,17 @@ def test_vehicles_of_silbops_are_followed_and_the_address_leads_back(page: Page,
     assert errors == []
 
 
+def test_squares_of_silbops_leave_in_sight_what_they_lie_over(page: Page, shown: Shown) -> None:
+    page.goto(shown.url + shown.addresses["silbops-map"])
+    expect(page.locator("#map rect.square").first).to_be_attached()
+    opacities = page.locator("#map rect.square").evaluate_all(
+        "all => all.map(one => +getComputedStyle(one).fillOpacity)"
+    )
+    layers = float(page.locator("#map svg > g").first.evaluate("one => one.style.getPropertyValue('--layers')"))
+    assert min(opacities) > 0
+    assert 1 - (1 - max(opacities)) ** layers < 0.4
+
+
 def test_nodes_of_contextnet_drive_and_get_what_is_sent_to_their_region(page: Page, shown: Shown) -> None:
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

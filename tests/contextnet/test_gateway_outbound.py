@@ -138,7 +138,7 @@ def test_without_delivery_only_what_fails_at_once_is_stored():
 
 
 def test_a_message_that_expired_is_not_sent():
-    site = Site(config={"expires_at": lambda message: message.created_at})
+    site = Site(config={"expires_us": lambda message, now_us: message.created_at})
     (phone,) = site.phones
     message = site.give(phone)
     site.run(100)
@@ -147,6 +147,71 @@ def test_a_message_that_expired_is_not_sent():
     (expired,) = site.gateway.outbound.take_expired()
     assert expired == (message.id, site.now - 100 * MILLISECOND)
     assert site.gateway.outbound.take_expired() == []
+
+
+def lasting(ms):
+    """Lifetimes from the instant at which a message was made."""
+    return {"expires_us": lambda message, now_us: message.created_at + ms * 1_000}
+
+
+def test_what_waits_for_room_in_the_window_is_dropped_if_it_expires_before_its_turn():
+    site = Site(window=1, config=lasting(3_000))
+    (phone,) = site.phones
+    phone.is_on = False
+    site.give(phone, b"under way")
+    late = [site.give(phone, b"too late %d" % number).id for number in range(2)]
+    site.run(5_000)
+    site.give(phone, b"in time")
+    site.run(500)
+    assert site.records("discarded") == [], "their turn has not come"
+    phone.is_on = True
+    site.run(5_000)
+    assert phone.payloads == [b"under way", b"in time"], "what was sent is repeated, whatever its lifetime"
+    assert [(found.id, found.reason) for found in site.records("discarded")] == [(id, "expired") for id in late]
+    assert [one.id for one in site.gateway.outbound.take_expired()] == late
+    assert (site.settled(), site.room(), site.gateway.counters["expired"]) == (4, 256, 2)
+    assert site.gateway.waiting_ids() == []
+
+
+def test_what_waits_for_a_busy_node_is_dropped_if_it_expires_before_its_turn():
+    site = Site(config=lasting(500))
+    (phone,) = site.phones
+    phone.end.is_busy = True
+    phone.end.ping(0, site.now)
+    site.drain(phone)
+    site.run(10)
+    message = site.give(phone)
+    site.run(600)
+    assert (phone.payloads, site.settled()) == ([], 0), "it waits for a time-out"
+    site.run(600)
+    assert (phone.payloads, site.settled()) == ([], 1)
+    assert [found.id for found in site.records("discarded")] == [message.id]
+
+
+def test_a_message_whose_first_part_was_sent_is_sent_to_its_end():
+    site = Site(window=1, config=lasting(3_000))
+    (phone,) = site.phones
+    phone.is_on = False
+    site.give(phone, bytes(3_000))
+    site.run(5_000)
+    phone.is_on = True
+    site.run(10_000)
+    assert phone.payloads == [bytes(3_000)]
+    assert (site.records("discarded"), site.settled()) == ([], 1)
+
+
+def test_with_a_mini_buffer_what_expires_in_the_queue_of_its_connection_is_dropped_and_settled_before():
+    site = Site(window=1, delivery="mini_buffer", config=lasting(3_000))
+    (phone,) = site.phones
+    phone.is_on = False
+    site.give(phone, b"under way")
+    site.give(phone, b"too late")
+    site.run(4_000)
+    assert site.settled() == 2
+    phone.is_on = True
+    site.run(5_000)
+    assert phone.payloads == [b"under way"]
+    assert (site.gateway.counters["expired"], site.settled(), site.room()) == (1, 2, 256)
 
 
 def test_groupcasts_reach_the_union_of_the_newest_groups_and_broadcasts_all():

@@ -10,6 +10,7 @@ import pytest
 from overlay.core.addresses import Address, parse_address
 from overlay.deployment.deployment import run_document
 from overlay.experiment.definition import checked
+from overlay.journal.facts import Tick
 from overlay.journal.journal import read_journal
 from overlay.programs.contextnet.application import Application
 from overlay.programs.contextnet.logs import NetworkLog
@@ -53,6 +54,15 @@ def test_every_message_is_answered_and_each_server_replays(tmp_path, request, en
     replays = replay_all(tmp_path / "journal")
     assert "\n".join(str(one.difference) for one in replays if one.difference) == ""
     assert {one.begin.name for one in replays} == {"gateway-0", "poa-0", "mtd-0"}
+
+
+def test_the_nodes_of_a_process_may_share_a_socket(tmp_path, valkey):
+    status, measures = live(tmp_path, "valkey", valkey, {"fleet_sockets": "one"})
+    assert (status["phase"], measures["te"], measures["duplicates"]) == ("finished", 100, 0)
+    facts = read_journal(tmp_path / "journal" / "nodes-0.journal")
+    counters = [fact.counters for fact in facts if isinstance(fact, Tick)]
+    assert max(one.get("open_ports", 0) for one in counters) == 1
+    assert counters[-1].get("kernel_drops", 0) == 0
 
 
 def test_what_no_application_has_read_by_the_end_is_late_and_not_lost(tmp_path, valkey):

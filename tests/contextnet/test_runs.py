@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
+from overlay.core.chance import Chances
 from overlay.core.engines import SIMULATED
+from overlay.core.errors import InvalidSetting
 from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import checked
 from overlay.journal.journal import read_journal
 from overlay.sim.engine import journal_path, simulate
 from overlay.sim.replay import replay_all
 from overlay.systems.contextnet.measuring.figures import measures
+from overlay.systems.contextnet.system import SYSTEM
+from overlay.systems.roles import Place
+from overlay.topologies import Graph
 from tests.thorough import thoroughly
 
 WORKLOAD = {"nodes": 12, "messages": 3, "rate_per_min": 20, "connect_interval_ms": 10, "drain_s": 20}
@@ -95,6 +100,42 @@ def test_what_a_gateway_gets_after_its_lifetime_has_expired(tmp_path: Path) -> N
     found = run(tmp_path, settings, {"direction": "outbound"}, faults=slow)
     assert found["expired"] == found["sent"] - found["delivered"] > 0
     assert found["stored"] == found["lost"] == 0
+
+
+def test_what_expires_in_the_queue_of_a_silent_node_is_not_lost(tmp_path: Path) -> None:
+    settings = {"expiry_from": "created", "ttl_default_s": 2, "window": 1}
+    found = run(tmp_path, settings, COMING | {"direction": "outbound", "rate_per_min": 60})
+    assert found["expired"] == found["sent"] - found["delivered"] > 0
+    assert found["stored"] == found["lost"] == found["breaks"] == 0, "the gateway still has the connection"
+
+
+def test_readers_accept_lists_of_gateways_as_old_as_their_period_makes_them() -> None:
+    config = SYSTEM.config_of(SYSTEM.setup({"list_s": 3_600, "round_s": 600}, None, Graph(1, ())))
+    for role in ("gateway", "poa"):
+        server = SYSTEM.make_server(config, Place(f"{role}-0", 0, ("127.0.0.1", 1), ()), Chances.streams(1), 0)
+        (ages,) = (one.since_s for one in server.subscriptions() if one.topic == "gw_list")
+        assert ages >= 7_200, "the last one, also if the next is late"
+
+
+def test_a_list_of_gateways_is_written_again_before_the_log_drops_it() -> None:
+    with pytest.raises(InvalidSetting, match="list_s: must be at most retention_s - 60, which is 540 s"):
+        SYSTEM.read_settings({"list_s": 600, "retention_s": 600, "ttl_default_s": 500})
+
+
+def test_nodes_that_share_a_socket_do_the_same(tmp_path: Path) -> None:
+    """Each with its own connection, also while they come, go and are moved."""
+    settings = {"budget": 0.3, "persistence": 1, "round_s": 2, "ping_period_s": 2, "hold_s": 10}
+    workload = COMING | {"direction": "both", "gateways": 2, "start": "first", "fleet_sockets": "one"}
+    found = run(tmp_path, settings, workload | {"definers": 1, "groupcast_per_min": 60})
+    assert (found["te"], found["lost"], found["duplicates"], found["group_wrong"]) == (100, 0, 0, 0)
+    assert found["handovers"] > 0
+
+
+def test_nodes_that_share_a_socket_cannot_change_their_ports_and_do_not_use_quic() -> None:
+    with pytest.raises(InvalidSetting, match="address_change_per_h: needs fleet_sockets node"):
+        SYSTEM.read_workload({"fleet_sockets": "one", "address_change_per_h": 1})
+    with pytest.raises(InvalidSetting, match="fleet_sockets: one needs transport tether"):
+        SYSTEM.check_fit(SYSTEM.setup({"transport": "quic"}, {"fleet_sockets": "one"}, Graph(1, ())))
 
 
 def test_messages_to_groups_reach_their_members_and_no_other_node(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_an_engine_without_an_address_is_refused_with_what_to_do(monkeypatch):
     ("url", "sentence"),
     [
         ("http://a:1/0", "must be as redis://.* or nats://.* or kafka://"),
-        ("redis://a:x/0", "redis://:password@host:port/0"),
+        ("redis://a:x/0", "redis://user:password@host:port/0"),
         ("nats://", "nats://user:password@host:port"),
         ("nats://a:x", "nats://user:password@host:port"),
         ("nats://a/b", "nats://user:password@host:port"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from overlay.runtime.logs.valkey.engine import Valkey
 from overlay.runtime.logs.valkey.instance import answers
 from overlay.runtime.logs.valkey.resp import Answers, BadAnswer, EngineError, request
 from overlay.runtime.redis_server import NoEngine, find_server
-from tests.log.live import LiveLog
+from tests.log.live import QUICK, LiveLog
 from tests.log.reader import Reader, reads
 
 VALUES = st.recursive(
@@ -60,14 +62,18 @@ def test_a_request_is_a_list_of_texts_and_errors_are_answers():
     assert str(error) == "OOM no room"
 
 
-@pytest.mark.parametrize("url", ["", "http://a:1/0", "redis://", "redis://a:x/0", "redis://a:1/b"])
+@pytest.mark.parametrize(
+    "url", ["", "http://a:1/0", "redis://", "redis://a:x/0", "redis://a:1/b", "redis://user@a:1/0"]
+)
 def test_an_address_that_is_none_is_refused_with_what_it_must_be(url):
-    with pytest.raises(WaxwingError, match="redis://:password@host:port/0"):
+    with pytest.raises(WaxwingError, match="redis://user:password@host:port/0"):
         Server.of(url)
 
 
 def test_the_address_of_an_engine_is_read():
     assert Server.of("redis://:p%40ss@[::1]:7/3") == Server("::1", 7, "p@ss", 3)
+    found = Server.of("valkey://n1.shop:p%2Fw@localhost")
+    assert (found, found.login) == (Server("localhost", 6379, "p/w", 0, "n1.shop"), ("n1.shop", "p/w"))
 
 
 def test_without_a_program_it_says_what_to_do(monkeypatch):
@@ -103,7 +109,34 @@ def test_an_engine_that_refuses_the_password_is_tried_again_without_harm(valkey)
     assert writer.durable == []
 
 
-def testdeployments_do_not_meet_and_erasing_one_leaves_the_other(valkey):
+def test_a_user_of_the_address_has_the_rights_that_the_engine_gives_it(valkey):
+    shop = "redis://shop:secret@" + valkey.url.partition("@")[2]
+    with asking(Server.of(valkey.url), 5) as ask:
+        ask("ACL", "SETUSER", "shop", "reset", "on", ">secret", "+get", "%R~mine")
+        with asking(Server.of(shop), 5) as as_shop:
+            assert as_shop("GET", "mine") is None
+            with pytest.raises(EngineError, match=r"^NOPERM .*\(user shop\)$"):
+                as_shop("GET", "another")
+        ask("ACL", "DELUSER", "shop")
+        with pytest.raises(EngineError, match=r"^WRONGPASS .*\(user shop\)$"), asking(Server.of(shop), 5):
+            pass
+
+
+def test_a_writer_that_keeps_records_for_ever_keeps_its_connection(valkey):
+    log = LiveLog(valkey, replace(QUICK, retention_s=float(1 << 31)))
+    writer = log.start("writer", Reader())
+    writer.append("a", "1")
+    log.until(lambda: writer.durable == ["1"])
+    log.ports["writer"]._next_trim = 0
+    writer.append("a", "2")
+    log.until(lambda: writer.durable == ["1", "2"])
+    writer.append("a", "3")
+    log.until(lambda: writer.durable == ["1", "2", "3"])
+    assert log.ports["writer"].counters["log_lost"] == 0
+    log.close()
+
+
+def test_deployments_do_not_meet_and_erasing_one_leaves_the_other(valkey):
     one, other = LiveLog(valkey), LiveLog(valkey)
     for log in (one, other):
         reader, writer = log.start("reader", Reader(reads())), log.start("writer", Reader())

@@ -170,6 +170,20 @@ def test_the_list_is_paged_and_filtered_by_system(olga: Client) -> None:
 def test_the_builder_begins_with_a_study(olga: Client) -> None:
     page = olga.get(f"/experiments/new/?study={FOUR}&scale=quick").content.decode()
     assert "the study 4.7 at the scale quick" in page
+    assert "the study E2.9 at the scale quick" in olga.get("/experiments/new/?study=silbops-handover").content.decode()
+
+
+def test_a_study_is_found_by_the_names_of_its_contract(olga: Client) -> None:
+    assert (
+        "of its presets: E4.2-disconnections, E4.2-direction" in olga.get("/studies/E4.2-direction/").content.decode()
+    )
+    study = olga.get("/api/studies/silbops-gap/").json()
+    assert (study["id"], study["names"]) == ("E2.10", ["silbops-gap"])
+    assert olga.get("/api/studies/E1.1-calibrated/").json()["names"] == ["E1.1-saturation"]
+    assert launch(olga, "silbops-publisher-skope").json()["sentence"] == (
+        "Study: there is none with the id or name 'silbops-publisher-skope'; "
+        "the nearest are silbops-publisher-scope, silbops-change-load, silbops-change-cost."
+    )
 
 
 def test_systems_say_their_measures_and_studies(olga: Client) -> None:

@@ -37,8 +37,9 @@ def test_a_title_stands_in_a_sentence_with_its_article() -> None:
         Title("Edge", "Edges"),
         Title("M-Hub", "M-Hubs"),
         Title("UDP relay", "UDP relays"),
+        Title("PoA manager", "PoA managers"),
     ]
-    assert [one.with_article for one in titles] == ["a broker", "an edge", "an M-Hub", "a UDP relay"]
+    assert [one.with_article for one in titles] == ["a broker", "an edge", "an M-Hub", "a UDP relay", "a PoA manager"]
     assert titles[2].fill("{servers} of {a_server}") == "M-Hubs of an M-Hub"
 
 

@@ -20,7 +20,7 @@ from telemetry.studies.drawing import charts
 from telemetry.studies.study import PAPER, QUICK, SCALES, Claim, Plot, Row, Rows, Source, Study, X, mean, where
 from telemetry.sweep.batch import Batch
 from telemetry.sweep.processes import in_processes
-from telemetry.systems.registry import measures_of, studies
+from telemetry.systems.registry import measures_of, studies, study_called
 
 HERE = Path(__file__).parent
 EXPECTED = ("4.3", "4.4", "4.5", "4.6", "4.7", *(f"E0.{number}" for number in range(1, 11)))
@@ -176,7 +176,21 @@ def test_the_command_lists_studies_and_refuses_an_id_that_there_is_not(capsys: p
     listed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in listed][: len(EXPECTED)] == list(EXPECTED)
     assert main(["study", "9.9"]) == 2
-    assert "there is none with the id '9.9'" in capsys.readouterr().err
+    assert "there is none with the id or name '9.9'; the nearest are E4.9, E2.9, E0.9" in capsys.readouterr().err
+    assert main(["study", "something else"]) == 2
+    assert "'something else'; there are 4.3, 4.4, " in capsys.readouterr().err
+
+
+def test_a_study_has_the_names_of_its_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    assert study_called("E2.4") == study_called("silbops-change-network")
+    assert {study_called(name).id for name in ("E1.1-loaded", "E1.1-queries")} == {"E1.1"}
+    assert study_called("E1.1-saturation").id == "E1.1-calibrated"
+    assert main(["study"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("E4.1 ")]
+    assert line.endswith("? (E4.1-inbound, E4.1-time)")
+    assert main(["study", "--json"]) == 0
+    listed = {one["study"]: one["names"] for one in json.loads(capsys.readouterr().out)}
+    assert (listed["E2.3"], listed["4.3"]) == (["silbops-change-width"], [])
 
 
 def test_two_systems_cannot_have_one_id(monkeypatch: pytest.MonkeyPatch) -> None:

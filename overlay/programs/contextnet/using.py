@@ -18,14 +18,14 @@ from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import ALL
 
 
-def _add_log(parser: OneLineParser) -> None:
+def add_log(parser: OneLineParser) -> None:
     shapes = ", ".join(ADDRESSES.values())
     parser.add_argument("--log", default="", metavar="URL", help=f"{shapes} (that in {VARIABLE})")
     parser.add_argument("--network", default="", metavar="ID", help="of the log, if it has several")
 
 
 def add_sending(parser: OneLineParser) -> None:
-    _add_log(parser)
+    add_log(parser)
     to = parser.add_mutually_exclusive_group()
     to.add_argument(
         "--group", metavar="NAME", help="to the nodes of a group that are connected: DEFINER/GROUP or GROUP"
@@ -47,7 +47,7 @@ def add_sending(parser: OneLineParser) -> None:
 
 
 def add_listening(parser: OneLineParser) -> None:
-    _add_log(parser)
+    add_log(parser)
     parser.add_argument(
         "--group", default=GROUP, metavar="NAME", help=f"applications of one group share the messages ({GROUP})"
     )
@@ -60,7 +60,7 @@ def add_listening(parser: OneLineParser) -> None:
 
 
 def add_listing(parser: OneLineParser) -> None:
-    _add_log(parser)
+    add_log(parser)
 
 
 def send(given: Namespace) -> bool:

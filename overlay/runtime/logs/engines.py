@@ -13,7 +13,7 @@ from overlay.runtime.redis_server import NoEngine
 VARIABLE = "WAXWING_LOG_URL"
 """The environment variable with the address of the engine; several, of different engines, are separated by spaces."""
 ADDRESSES = {
-    VALKEY: "redis://:password@host:port/0",
+    VALKEY: "redis://user:password@host:port/0",
     NATS: "nats://user:password@host:port",
     KAFKA: "kafka://host:port,host:port",
 }

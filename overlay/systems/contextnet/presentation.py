@@ -15,7 +15,7 @@ PRESENTATION = Presentation(
             *("start", "connect_interval_ms", "off_s", "on_s", "on_law", "disconnect", "reconnect_to"),
             "address_change_per_h",
         ),
-        "Links of nodes": ("link_delay_ms", "link_jitter_ms", "link_loss"),
+        "Links of nodes": ("fleet_sockets", "link_delay_ms", "link_jitter_ms", "link_loss"),
         "Applications": ("applications", "app_service_ms", "app_pause_s", "app_pause_every_s"),
         "Load of gateways": ("gateway_capacity", "load_noise"),
         "Groups": ("definers", "groups", "context_change_per_min", "groupcast_per_min", "square_km", "speed_kmh"),

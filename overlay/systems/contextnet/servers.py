@@ -38,9 +38,10 @@ def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
         credentials if config.can_revoke else None,
         ping_period_s=settings.ping_period_s,
         ping_window_ms=settings.ping_window_ms,
+        list_age_s=settings.list_age_s,
         answers=config.answers,
         is_everyone=settings.routing == EVERYONE,
-        expires_at=_expiry(config),
+        expires_us=_expiry(config),
         capacity=config.capacities[place.number] if config.capacities else 0,
         load_noise=config.load_noise,
         trace_one_in=settings.trace_one_in,
@@ -48,7 +49,7 @@ def _gateway(config: ServerConfig, place: Place, chances: Chances, wall_offset_n
     return Gateway(place.name, place.address, found, chances, wall_offset_ns)
 
 
-def _expiry(config: ServerConfig) -> Callable[[Any], int] | None:
+def _expiry(config: ServerConfig) -> Callable[[Any, int], int] | None:
     """When a message expires that is not yet stored; ``None``: only the store says."""
     from overlay.systems.contextnet.mtd.lifetimes import Lifetimes
     from overlay.systems.contextnet.mtd.settings import CREATED
@@ -56,8 +57,7 @@ def _expiry(config: ServerConfig) -> Callable[[Any], int] | None:
     settings = config.settings
     if settings.expiry_from != CREATED:
         return None
-    lifetimes = Lifetimes(settings, settings.retention_s)
-    return lambda message: message.created_at + lifetimes.ttl_us(message)
+    return Lifetimes(settings, settings.retention_s).expires_us
 
 
 def _poa(config: ServerConfig, place: Place, chances: Chances, wall_offset_ns: int) -> Any:

@@ -22,6 +22,8 @@ from overlay.systems.contextnet.transport.settings import TETHER
 
 TTL_MARGIN_S: Final = 60
 """A message must expire so long before its record is dropped."""
+LIST_MARGIN_S: Final = 60
+"""The list of gateways must be written again so long before its record is dropped, so that the log always has one."""
 MOST_GATEWAYS: Final = 16
 """Of a network."""
 MOST_FIELDS: Final = 8
@@ -78,6 +80,9 @@ class Settings(
         if self.ttl_default_s > self.retention_s - TTL_MARGIN_S:
             sentence = f"must be at most retention_s - {TTL_MARGIN_S}, which is {self.retention_s - TTL_MARGIN_S:,} s"
             raise InvalidSetting("ttl_default_s", sentence)
+        if self.list_s > self.retention_s - LIST_MARGIN_S:
+            sentence = f"must be at most retention_s - {LIST_MARGIN_S}, which is {self.retention_s - LIST_MARGIN_S:,} s"
+            raise InvalidSetting("list_s", sentence)
 
 
 USES: Mapping[str, Use] = {

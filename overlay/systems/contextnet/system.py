@@ -72,7 +72,7 @@ class ContextNet(System):
     }
     stream_roles: ClassVar[Mapping[str, str]] = {MQTT: "MQTT 3.1.1"}
     client_roles = {NODE: ClientRole(NODES, REQUESTS), APPLICATION: ClientRole(APPLICATIONS, REQUESTS)}
-    client_fields = ("nodes", "brokers")
+    client_fields = ("nodes",)
     profiles = PROFILES
     network_profile = IMPROVED
     draining_help = "Its nodes connect to other gateways; what it could not deliver is stored."
@@ -126,9 +126,13 @@ class ContextNet(System):
         return build(Workload, values)
 
     def check_fit(self, setup: Setup) -> None:
+        from overlay.systems.contextnet.workload import ONE
+
         if setup.workload is not None and setup.graph.brokers != setup.workload.gateways:
             sentence = f"are {setup.workload.gateways}, and the topology has {setup.graph.brokers} nodes"
             raise InvalidSetting("workload.gateways", sentence)
+        if setup.workload is not None and setup.workload.fleet_sockets == ONE and setup.settings.transport == QUIC:
+            raise InvalidSetting("workload.fleet_sockets", f"{ONE} needs transport {TETHER}, whose ids it knows")
 
     def check_engine(self, setup: Setup, engine: str, is_recorded: bool) -> None:
         """QUIC is live only: aioquic draws random numbers of its own, so that no seed repeats a run of it."""

@@ -18,6 +18,8 @@ SPREAD, FIRST = "spread", "first"
 FIXED, EXPONENTIAL, WEIBULL = "fixed", "exponential", "weibull"
 ABRUPT, GRACEFUL = "abrupt", "graceful"
 SAME, LIST = "same", "list"
+EACH, ONE = "node", "one"
+"""Values of ``fleet_sockets``."""
 NO_CAPACITY: Final = "none"
 
 MOST_NODES: Final = 100_000
@@ -171,6 +173,18 @@ class Mobility:
 
 
 @dataclass(frozen=True)
+class Sockets:
+    """How nodes reach the network."""
+
+    fleet_sockets: str = setting(
+        EACH,
+        choices=(EACH, ONE),
+        help="The sockets of a process of nodes. node: one for each node; one: one for all of them, as behind a device "
+        "that carries many; connections then tell nodes apart. Processes have up to 1,000 nodes.",
+    )
+
+
+@dataclass(frozen=True)
 class Grouping:
     """Contexts and messages to groups."""
 
@@ -194,7 +208,7 @@ class Grouping:
 
 
 @dataclass(frozen=True)
-class Workload(Grouping, Mobility, Hosts, Traffic, Population):
+class Workload(Grouping, Sockets, Mobility, Hosts, Traffic, Population):
     """All fields, in the order of the last base first."""
 
     def __post_init__(self) -> None:
@@ -202,6 +216,9 @@ class Workload(Grouping, Mobility, Hosts, Traffic, Population):
         self._check_hosts()
         if self.link_jitter_ms > self.link_delay_ms:
             raise InvalidSetting("link_jitter_ms", f"{self.link_jitter_ms:g} ms is more than the delay")
+        if self.address_change_per_h and self.fleet_sockets == ONE:
+            sentence = f"needs fleet_sockets {EACH}: a node cannot change a port that it shares"
+            raise InvalidSetting("address_change_per_h", sentence)
         if not self.count:
             sentence = f"{self.duration_s:g} s is shorter than the {self.interval_s:g} s between two messages"
             raise InvalidSetting("duration_s", sentence)

@@ -2802,6 +2802,7 @@
 /**
  * @typedef {Object} Study
  * @property {string} id
+ * @property {string[]} names Presets of its system that it has
  * @property {string} system
  * @property {string} seed Number of the paper
  * @property {string} title
@@ -2879,6 +2880,7 @@
 /**
  * @typedef {Object} StudySummary
  * @property {string} id
+ * @property {string[]} names Presets of its system that it has
  * @property {string} system
  * @property {string} seed Number of the paper
  * @property {string} title

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from overlay.core.processes import role_of
+from overlay.journal.counters import growth
 from overlay.systems.silbops.load.plans import client_name
 from overlay.systems.silbops.names import BROKER, PUBLISHER, SUBSCRIBER
 from overlay.systems.silbops.system import SYSTEM
@@ -160,27 +161,7 @@ class _Reader:
         return found, max(0, len(rows) - MOST_NOTIFICATIONS)
 
     def sent(self, begin_us: int, from_us: int, until_us: int) -> list[Sent]:
-        """A row for each second of the window, from where measuring begins."""
-        before: dict[str, Mapping[str, int]] = {}
-        seconds: dict[int, dict[str, Mapping[str, int]]] = {}
-        last: dict[int, int] = {}
-        for row in sorted(self._rows("ticks", [("at_us", "<=", until_us)]), key=lambda row: row["at_us"]):
-            if role_of(row["process"]) != BROKER:
-                continue
-            known = dict(row["counters"])
-            counters = {name: known.get(f"in_{name}", 0) for name in CHANGES}
-            if row["at_us"] <= begin_us:
-                before[row["process"]] = counters
-            else:
-                second = row["at_us"] // SECOND
-                seconds.setdefault(second, {})[row["process"]] = counters
-                last[second] = row["at_us"]
-        newest, found = dict(before), list[Sent]()
-        for second, several in seconds.items():
-            newest |= several
-            if last[second] >= from_us - SECOND:
-                found.append(Sent(last[second], *(_grown(newest, before, name) for name in CHANGES)))
-        return found
+        return sent_each_second(self._rows("ticks", [("at_us", "<=", until_us)]), begin_us, from_us)
 
     def _keys(self) -> dict[str, str]:
         """The client of each key of a publisher."""
@@ -198,9 +179,26 @@ class _Reader:
         return list(pq.read_table(path, partitioning=None, filters=filters).to_pylist()) if path.is_file() else []
 
 
-def _grown(newest: Mapping[str, Mapping[str, int]], before: Mapping[str, Mapping[str, int]], name: str) -> int:
-    """Of all brokers."""
-    return sum(one[name] - before.get(process, {}).get(name, 0) for process, one in newest.items())
+def sent_each_second(ticks: Iterable[Mapping[str, Any]], begin_us: int, from_us: int) -> list[Sent]:
+    """A row for each second from ``from_us`` on, from where measuring begins. ``ticks`` are rows of their table.
+
+    The counters of a broker that starts again begin at 0, and what it had counted remains.
+    """
+    total = dict.fromkeys(CHANGES, 0)
+    before: dict[str, dict[str, int]] = {}
+    found: dict[int, Sent] = {}
+    for row in sorted(ticks, key=lambda row: row["at_us"]):
+        if role_of(row["process"]) != BROKER:
+            continue
+        at_us, known = row["at_us"], dict(row["counters"])
+        counters = {name: known.get(f"in_{name}", 0) for name in CHANGES}
+        earlier = before.get(row["process"])
+        before[row["process"]] = counters
+        if at_us > begin_us:
+            for name, value in counters.items():
+                total[name] += growth((0 if earlier is None else earlier[name], value))
+            found[at_us // SECOND] = Sent(at_us, **total)
+    return [one for one in found.values() if one.at_us >= from_us - SECOND]
 
 
 def _notification(row: Mapping[str, Any], published: Mapping[str, Any], track: Track) -> Notification:

@@ -12,7 +12,7 @@ from overlay.systems.contextnet.poa.settings import PoaSettings
 from overlay.systems.contextnet.poa.statistics import Statistics
 from overlay.systems.contextnet.records import names as n
 from overlay.systems.contextnet.records.records import GatewayList, HandOver, PingConfig
-from tests.contextnet.poa.bed import Bed, address_of, node_id, started
+from tests.contextnet.poa.bed import WALL_NS, Bed, address_of, node_id, started
 
 QUICK = PoaSettings(ping_period_s=5, round_s=5, persistence=1, budget=1, smoothing=1, band=0, hold_s=60)
 ALIKE = {"gateway-0": 100, "gateway-1": 100}
@@ -69,6 +69,40 @@ def test_the_list_is_repeated_each_list_s_and_when_a_score_moves() -> None:
     bed.run(15)
     assert len(lists(bed)) == before + 3
     assert lists(bed)[-1] == ["gateway-0", "gateway-1"], "the best first: the one with fewer connections"
+
+
+def times(bed: Bed) -> list[int]:
+    """Of the lists, in seconds."""
+    return [(one.appended_us * 1_000 - WALL_NS) // SECOND for one in bed.log.records if one.topic == n.GATEWAY_LIST]
+
+
+def test_the_list_is_repeated_each_list_s_though_rounds_are_longer() -> None:
+    bed = started(PoaSettings(balancing=False, list_s=20, round_s=600), ALIKE, 10)
+    bed.run(100)
+    assert [second for second in times(bed) if second > 10] == [20, 40, 60, 80, 100]
+
+
+def test_rounds_do_not_repeat_a_list_that_may_be_older() -> None:
+    bed = started(PoaSettings(balancing=False, list_s=3_600, round_s=10), ALIKE, 10)
+    bed.run(100)
+    last = times(bed)[-1]
+    bed.run(3_599 + last - 100)
+    assert times(bed)[-1] == last
+    bed.run(1)
+    assert times(bed)[-1] == last + 3_600
+
+
+def test_a_manager_that_takes_over_repeats_the_list_when_that_of_the_former_is_old() -> None:
+    bed = started(PoaSettings(balancing=False, list_s=60, round_s=600), ALIKE, 10)
+    standby, acting = bed.start(1, is_acting=False), bed.managers[0]
+    bed.run(65)
+    (common,) = (one for one in acting.subscriptions() if one.group == GROUP)
+    acting.revoked([bed.owned(common)], bed.now)
+    bed.let_act(standby)
+    bed.run(119 - 65)
+    assert times(bed)[-1] == 60
+    bed.run(1)
+    assert times(bed)[-1] == 120
 
 
 def test_no_node_moves_while_balancing_is_off() -> None:

@@ -18,10 +18,19 @@ from overlay.systems.contextnet.quic.gateway import QuicGatewayEnd
 from overlay.systems.contextnet.quic.node import QuicNodeEnd
 from overlay.systems.contextnet.transport import serving
 from overlay.systems.contextnet.transport.admission import Admission
-from overlay.systems.contextnet.transport.events import Ended, Ending, Lingering, Moved, Opened, Refused, Repeating
+from overlay.systems.contextnet.transport.events import (
+    Ended,
+    Ending,
+    Expired,
+    Lingering,
+    Moved,
+    Opened,
+    Refused,
+    Repeating,
+)
 from overlay.systems.contextnet.transport.gate import Secret
 from overlay.systems.contextnet.transport.layouts import Refusal, Type
-from overlay.systems.contextnet.transport.packets import Close
+from overlay.systems.contextnet.transport.packets import Close, Kind
 from overlay.systems.contextnet.transport.settings import TransportSettings
 from tests.contextnet.lossy import ELSEWHERE, GATEWAY, World
 
@@ -72,6 +81,17 @@ def test_messages_cross_bad_links_in_order_and_each_once(profile):
         world.run(200)
     world.settle()
     assert peer.acknowledged == 30
+
+
+def test_what_waits_for_a_busy_node_is_not_sent_after_its_time():
+    world, peer = opened()
+    peer.end.is_busy = True
+    world.give(peer)
+    world.run(50)
+    end, late = world.gateway, world.now + 10 * MILLISECOND
+    assert end.send(peer.id, Kind.MESSAGE, b"late", "late", world.now, late)
+    world.run(10_000)
+    assert [one.token for one in world.events(Expired)] == ["late"]
 
 
 def test_a_message_is_acknowledged_when_its_record_is_durable():

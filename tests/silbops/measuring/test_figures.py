@@ -169,6 +169,18 @@ def test_messages_for_a_change_are_not_told_apart_from_those_of_rows_that_end() 
     assert measures(story(change, *ticks, ended))["messages_per_change"] is None
 
 
+def test_nothing_is_due_by_what_has_ended_and_nobody_may_get_it() -> None:
+    """A second after the end of its validity, all brokers know."""
+    vehicle = event(30 * S, "ValidityEnded", client=client_id(VEHICLE).hex(), table="subscriptions", id=1)
+    camera = event(50 * S, "ValidityEnded", client=client_id(CAMERA).hex(), table="advertisements", id=1)
+    publications = [published(number, at * S) for number, at in ((1, 20), (2, 30), (3, 40), (4, 41))]
+    found = measures(story(vehicle, *publications, delivered(1, 20 * S + 500), delivered(3, 40 * S + 500)))
+    assert (found["due"], found["lost"], found["spurious"]) == (1, 0, 1)
+    refused = Refused(CAMERA, 5, 7, "", 55 * S)
+    found = measures(story(camera, published(1, 20 * S), published(5, 55 * S), delivered(1, 20 * S + 500), refused))
+    assert (found["due"], found["lost"], found["refused"]) == (1, 0, 1)
+
+
 def test_counters_of_a_broker_that_starts_again_begin_at_0() -> None:
     change = ContextSet(VEHICLE, '{"x":1}', 20 * S, 20 * S, 20 * S + 5, True)
     ticks = [tick("broker-0", at * S, out_ctx=value) for at, value in ((9, 100), (30, 104), (40, 3), (69, 5))]

@@ -6,6 +6,8 @@ To plant one, write a function here that is given the real function and returns 
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.leaving import Leaving
 from overlay.systems.silbops.broker.pressure import Pressure
@@ -139,6 +141,41 @@ def publications_are_not_passed_on(real):
             self._station.pressure.send_each = mine
 
     return forward
+
+
+@plant(Routing, "forward", seed=0)
+def two_publications_change_places(real):
+    """Of a publisher's publications that come from neighbours, the first waits for the second and goes after it."""
+    held = WeakKeyDictionary()
+
+    def forward(self, link, pub):
+        first = held.setdefault(self, {}).setdefault(pub.publisher, pub)
+        if first is None:
+            real(self, link, pub)
+        elif first is not pub:
+            real(self, link, pub)
+            real(self, link, first)
+            held[self][pub.publisher] = None
+
+    return forward
+
+
+@plant(Tables, "route", seed=1)
+def functions_of_publishers_admit_all(real):
+    """Whom a publisher means is not looked at."""
+    return lambda self, link, values, context, admit=None: real(self, link, values, context)
+
+
+@plant(Requests, "_set_context", seed=11)
+def contexts_renew_nothing(real):
+    """Subscriptions end when their validity is over, whatever their owner sets."""
+
+    def set_context(self, client, message):
+        before = client.renewed_at
+        real(self, client, message)
+        client.renewed_at = before
+
+    return set_context
 
 
 @plant(Siena, "_tell", seed=0)

@@ -32,6 +32,18 @@ class Plan:
         """Whether a broker loses all that it knows."""
         return any(one["what"] in ("kill", "restart") for one in self.faults)
 
+    @property
+    def parts_brokers(self) -> bool:
+        """Whether a broker may fail to reach the old one of a client that moves."""
+        return self.ends_brokers or any(one["what"] == "partition" for one in self.faults)
+
+    @property
+    def may_lose(self) -> bool:
+        """By the order in which SIENA replaces subscriptions, or as an old broker passes nothing on."""
+        return self.settings.get("siena_change") == "remove-first" or (
+            self.settings.get("handover_s") == 0 and bool(self.workload["handover_interval_s"])
+        )
+
 
 def draw(seed: int) -> Plan:
     random = Random(f"silbops {seed}")
@@ -43,7 +55,36 @@ def draw(seed: int) -> Plan:
     plan = Plan(brokers, links, shape, _settings(random), _workload(random, brokers))
     if random.random() < 0.5:
         plan.faults.append(_fault(random, random.choice(FAULTS), brokers, links))
+    _draw_more(plan, Random(f"silbops, more of {seed}"))
     return plan
+
+
+def _draw_more(plan: Plan, random: Random) -> None:
+    """By a chance of their own, so that they did not make every seed another story.
+
+    Clients tell a broker that knows nothing of them all subscriptions, also those that had ended, and so does the siena
+    arm when its context changes. So ``ttl_s`` is drawn where neither happens.
+    """
+    settings, workload = plan.settings, plan.workload
+    for name in ("keep_messages", "keep_s", "handover_s"):
+        if random.random() < 0.15:
+            settings[name] = 0
+    if random.random() < 0.15:
+        settings |= {"channel_window": random.choice((1, 4)), "channel_frame": random.choice((200, 60_000))}
+    if random.random() < 0.25:
+        workload["admitted_share"] = random.choice((0.3, 0.7))
+    if settings.get("arm") == "siena":
+        settings["index"] = random.choice((settings["index"], settings["index"], "cells"))
+        if not workload["handover_interval_s"]:  # what a move loses is still seen
+            settings["siena_change"] = random.choice(("add-first", "remove-first"))
+        return
+    if "admitted_share" in workload:
+        settings["publisher_scope"] = random.random() < 0.7
+    if settings.get("prune") and random.random() < 0.4:
+        settings["prune"] = "advertisement"
+    if random.random() < 0.3 and not plan.parts_brokers and settings.get("keep_s") != 0:
+        settings["ttl_s"] = random.choice((3, 4))
+        workload["changing_subscribers"] = random.choice((0, 1))
 
 
 def _settings(random: Random) -> dict[str, Any]:

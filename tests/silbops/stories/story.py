@@ -18,9 +18,10 @@ from overlay.journal.journal import read_journal
 from overlay.sim import engine
 from overlay.sim.actors import CheckedActor
 from overlay.sim.simulator import Outgoing
+from overlay.systems.silbops.load.plans import client_name
 from overlay.systems.silbops.measuring.figures import of_run
 from overlay.systems.silbops.measuring.records import Facts
-from overlay.systems.silbops.rows import Delivered
+from overlay.systems.silbops.rows import ContextSet, Delivered
 from tests.silbops.stories.plan import Plan, draw
 from tests.soak.subject import Told
 
@@ -81,15 +82,34 @@ def check(facts: Facts, plan: Plan) -> None:
     """Nothing spurious, nothing lost but by what was down, nothing twice, late only by the old way of who has moved.
 
     A publisher whose broker was ended has another key at the next: what the old one had passed on and not acknowledged
-    is sent again, and counts as a duplicate.
+    is sent again, and counts as a duplicate. Publishers renew no advertisement, so that with ``ttl_s`` all end.
     """
+    has_validity = check_validity(facts, plan.settings.get("ttl_s", 0))
     found = {**of_run(facts), "repeated": repeated(facts)}
     allowed = {"refused", "duplicates"} if plan.ends_brokers else set[str]()
     if plan.workload["handover_interval_s"]:
         allowed.add("late")
+    if has_validity:
+        allowed.add("refused")
+    if plan.may_lose:
+        allowed.add("lost")
     names = {"lost", "spurious", "duplicates", "refused", "repeated", "late"} - allowed
     wrong = {name: found[name] for name in sorted(names) if found[name]}
     assert not wrong, wrong
+
+
+def check_validity(facts: Facts, ttl_s: float) -> bool:
+    """Whether there is one. Advertisements end, as nobody renews them; subscriptions only without a new context."""
+    assert facts.has_ended_rows == bool(ttl_s), "advertisements end when their validity is over, and else do not"
+    renewed = [(one.client, one.called_us, one.accepted_us) for one in facts.rows[ContextSet] if one.accepted_us]
+    for event in facts.events:
+        if event.name == "ValidityEnded" and event.detail["table"] == "subscriptions":
+            owner, began_us = client_name(bytes.fromhex(event.detail["client"])), event.at_us - ttl_s * 1e6
+            assert not any(
+                client == owner and began_us < called_us and accepted_us < event.at_us
+                for client, called_us, accepted_us in renewed
+            ), f"a subscription of {owner} has ended though its context was set"
+    return bool(ttl_s)
 
 
 def repeated(facts: Facts) -> int:

@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from overlay.runtime.logs.port import Denied
 from overlay.runtime.logs.valkey.connection import Server
-from overlay.runtime.logs.valkey.resp import Answers, EngineError, request
+from overlay.runtime.logs.valkey.resp import Answers, EngineError, is_about_rights, request
+
+
+class NotAllowed(EngineError, Denied):
+    """The same, where it is about rights, with the user."""
+
+
+def _refused(error: EngineError, server: Server) -> EngineError:
+    return NotAllowed(f"{error} ({server.named})") if is_about_rights(error) else error
 
 
 @contextmanager
@@ -25,11 +34,11 @@ def asking(server: Server, timeout_s: float) -> Iterator[Any]:
                     raise OSError("it closed the connection")
                 found = reader.feed(data)
             if isinstance(found[0], EngineError):
-                raise found[0]
+                raise _refused(found[0], server)
             return found[0]
 
-        if server.password:
-            ask("AUTH", server.password)
+        if server.login:
+            ask("AUTH", *server.login)
         if server.database:
             ask("SELECT", server.database)
         yield ask

@@ -26,12 +26,15 @@ class GatewayConfig:
     ping_period_s: int = 20
     ping_window_ms: int = 2_000
     """Until the PoA manager says otherwise."""
+    list_age_s: int = 600
+    """Older lists of gateways are not read: the PoA manager repeats them."""
     answers: frozenset[str] = frozenset()
     """Topics of applications' answers, which nodes may publish to, too."""
     is_everyone: bool = False
     """Whether senders append to ``outbound``, which every gateway reads (``routing``)."""
-    expires_at: Callable[[Message], int] | None = None
-    """When a message expires (Unix µs), to be checked before it is sent; ``None``: only the store does."""
+    expires_us: Callable[[Message, int], int] | None = None
+    """When a message that was read at an instant expires (both Unix µs), to be checked before it is sent; ``None``:
+    only the store does."""
     capacity: int = 0
     """Connections at which it reports to be busy all the time; 0: it reports what it measures."""
     load_noise: float = 0.0

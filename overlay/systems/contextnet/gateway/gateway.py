@@ -33,8 +33,6 @@ from overlay.systems.contextnet.transport import events
 from overlay.systems.contextnet.transport.layouts import VERSION, Type
 from overlay.systems.cores import Usage
 
-LIST_AGE_S: Final = 600
-"""Lists of gateways older than that are not read: the PoA manager repeats them."""
 AT_ONCE: Final = 1_024
 """Records of the topics that need no room in the pool."""
 _DATA: Final = bytes([VERSION << 4 | Type.DATA])
@@ -77,6 +75,7 @@ class Gateway(Station):
         self._hears: dict[type, Callable[[Any], None]] = {
             events.Arrived: self.inbound.arrived,
             events.Acknowledged: self.outbound.acknowledged,
+            events.Expired: self.outbound.expired,
             events.Answered: self.pings.answered,
             events.Opened: self._opened,
             events.Ended: self._ended,
@@ -110,7 +109,7 @@ class Gateway(Station):
             *(Subscription(topic, group, Start.NEWEST) for topic in (*_TO_MANY, names.HANDOVER)),
             *(Subscription(topic, group, Start.WHOLE) for topic in (*_WHOLE, names.PING_CONFIG)),
             *([Subscription(names.CREDENTIALS, group, Start.WHOLE)] if self.config.credentials else []),
-            Subscription(names.GATEWAY_LIST, group, Start.WHOLE, LIST_AGE_S),
+            Subscription(names.GATEWAY_LIST, group, Start.WHOLE, self.config.list_age_s),
         )
 
     def room(self, subscription: Subscription) -> int:

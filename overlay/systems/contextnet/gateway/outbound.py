@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
+from overlay.core.node import NEVER
 from overlay.log.topics import Record
 from overlay.systems.contextnet.gateway.groups import Groups
 from overlay.systems.contextnet.gateway.parcels import Errand, Parcel, Pool
@@ -14,11 +15,13 @@ from overlay.systems.contextnet.gateway.settings import MINI_BUFFER
 from overlay.systems.contextnet.gateway.station import Station
 from overlay.systems.contextnet.records import codec, names
 from overlay.systems.contextnet.records.kinds import NODE
-from overlay.systems.contextnet.records.records import Discarded, Reason, Unsent
-from overlay.systems.contextnet.transport.events import Acknowledged, Ended
+from overlay.systems.contextnet.records.records import Discarded, Message, Reason, Unsent
+from overlay.systems.contextnet.transport import events
 from overlay.systems.contextnet.transport.packets import Kind
 
 MOST_EXPIRED: Final = 65_536
+US: Final = 1_000
+"""Nanoseconds."""
 
 
 class Expired(NamedTuple):
@@ -87,25 +90,36 @@ class ToNodes:
     def _send(self, parcel: Parcel, node: bytes) -> None:
         station, end = self._station, self._end
         member = end.members.get(node)
-        expires_at = station.config.expires_at
-        if expires_at is not None and expires_at(parcel.message) <= station.wall_us:
-            station.counters["expired"] += 1
-            self._note("expired", parcel, node)
-            self._expired.append(Expired(parcel.message.id, station.now))
-            station.tell(names.DISCARDED, node, Discarded(parcel.message.id, node, "expired"))
+        until = self._until(parcel.message)
+        if until <= station.now:
+            self._drop(parcel, node)
             self._done(parcel)
         elif member is None:
             self._store(parcel, node, max(parcel.epoch, end.epoch_of(node)), Reason.ABSENT)
         else:
-            self._hand(parcel, node, member.epoch)
+            self._hand(parcel, node, member.epoch, until)
 
-    def _hand(self, parcel: Parcel, node: bytes, epoch: int) -> None:
+    def _until(self, message: Message) -> int:
+        """From when on (ns) it is not to be sent for the first time."""
+        station = self._station
+        expires_us = station.config.expires_us
+        return NEVER if expires_us is None else expires_us(message, station.wall_us) * US - station.wall_offset_ns
+
+    def _drop(self, parcel: Parcel, node: bytes) -> None:
+        """It has expired."""
+        station, id = self._station, parcel.message.id
+        station.counters["expired"] += 1
+        self._note("expired", parcel, node)
+        self._expired.append(Expired(id, station.now))
+        station.tell(names.DISCARDED, node, Discarded(id, node, "expired"))
+
+    def _hand(self, parcel: Parcel, node: bytes, epoch: int, until: int) -> None:
         """To the node's connection."""
         end, pool, errand = self._end, self.pool, Errand(parcel)
         is_slow = end.is_slow(node)
         pool.add(errand, is_parked=is_slow or not self._is_exact)
         has_room = pool.bytes + self._bytes_inbound() <= self._most_bytes
-        if has_room and end.send(node, Kind.MESSAGE, parcel.data, errand, self._station.now):
+        if has_room and end.send(node, Kind.MESSAGE, parcel.data, errand, self._station.now, until):
             self.messages += 1
             self._note("sent", parcel, node)
             if not self._is_exact:
@@ -143,13 +157,22 @@ class ToNodes:
 
     # ---- what the transport tells
 
-    def acknowledged(self, event: Acknowledged) -> None:
+    def acknowledged(self, event: events.Acknowledged) -> None:
         errand = event.token
         if isinstance(errand, Errand):
             self.pool.end(errand)
             self._note("acknowledged", errand.parcel, event.node)
             if self._is_exact:
                 self._done(errand.parcel)
+
+    def expired(self, event: events.Expired) -> None:
+        """Before its turn came in the queue of its connection."""
+        errand = event.token
+        assert isinstance(errand, Errand), "only messages expire"
+        self.pool.end(errand)
+        self._drop(errand.parcel, event.node)
+        if self._is_exact:
+            self._done(errand.parcel)
 
     def stalled(self, node: bytes) -> None:
         """It has begun to repeat, or its connection lingers."""
@@ -158,7 +181,7 @@ class ToNodes:
                 if isinstance(errand, Errand):
                     self.pool.park(errand)
 
-    def ended(self, event: Ended, reason: Reason) -> int:
+    def ended(self, event: events.Ended, reason: Reason) -> int:
         """Returns how many messages of the log it had not acknowledged."""
         errands = [token for token in event.undelivered if isinstance(token, Errand)]
         for errand in errands:

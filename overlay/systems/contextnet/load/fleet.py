@@ -11,6 +11,7 @@ from overlay.load.tally import Tally
 from overlay.load.windows import Windows
 from overlay.systems.contextnet.load.draws import draws
 from overlay.systems.contextnet.load.nodes import Node
+from overlay.systems.contextnet.load.one_socket import OneSocket
 from overlay.systems.contextnet.load.plans import ClientPlan
 from overlay.systems.contextnet.load.shared import Shared
 from overlay.systems.contextnet.names import NODE
@@ -18,7 +19,7 @@ from overlay.systems.contextnet.rows import Planned
 from overlay.systems.contextnet.settings import Settings
 from overlay.systems.contextnet.tracing import Tracer
 from overlay.systems.contextnet.transport.budget import Budget
-from overlay.systems.contextnet.workload import Workload
+from overlay.systems.contextnet.workload import ONE, Workload
 
 
 class Fleet:
@@ -54,14 +55,16 @@ class Fleet:
             budget,
             Tracer(settings.trace_one_in),
         )
-        self.clients: list[Any] = [_client(plan, self._shared) for plan in plans]
+        self._each: list[Any] = [_client(plan, self._shared) for plan in plans]
         numbers = sorted(self._shared.draws.disconnecting.intersection(plan.number for plan in plans))
-        for plan, client in zip(plans[:1], self.clients, strict=False):
-            if plan.role == NODE:
-                client.report(Planned(list(workload.capacities), settings.round_s, numbers), windows.start)
+        has_nodes = bool(plans) and plans[0].role == NODE
+        if has_nodes:
+            self._each[0].report(Planned(list(workload.capacities), settings.round_s, numbers), windows.start)
+        is_one = has_nodes and workload.fleet_sockets == ONE
+        self.clients: list[Any] = [OneSocket(self._each, self._shared)] if is_one else self._each
 
     def set_wall_clock(self, offset_ns: int) -> None:
-        for client in self.clients:
+        for client in self._each:
             client.set_wall_clock(offset_ns)
 
 

@@ -27,7 +27,7 @@ class MtdSettings:
         STORED,
         choices=(STORED, CREATED),
         help="When that time begins. stored: when the message is stored, as in the paper; created: when it is made, "
-        "and gateways send no expired messages, either.",
+        "and gateways begin to send no expired messages, either.",
     )
     per_node: int = setting(
         1_000,

@@ -109,6 +109,11 @@ class MobileNode:
         return self._end.epoch
 
     @property
+    def names(self) -> tuple[bytes, ...]:
+        """As its end has them."""
+        return self._end.names
+
+    @property
     def is_open(self) -> bool:
         return self._end.is_open
 

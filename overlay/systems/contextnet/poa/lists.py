@@ -17,6 +17,11 @@ class Lists:
         self.current = GatewayList(0, ())
         self._at = 0
 
+    @property
+    def due(self) -> int:
+        """When it is to be written again, though nothing changes."""
+        return self._at + self._period_ns
+
     def heard(self, current: GatewayList, at: int) -> None:
         """A manager has written it."""
         if current.version >= self.current.version:
@@ -24,14 +29,11 @@ class Lists:
 
     def next(self, gateways: Sequence[Ranked], now: int, least_version: int) -> GatewayList | None:
         """The list to write now, if any. None is ever empty: nodes would have nowhere to go."""
-        if not gateways or not (self._is_old(now) or self._differs(gateways)):
+        if not gateways or not (now >= self.due or self._differs(gateways)):
             return None
         ordered = sorted(gateways, key=lambda one: (-one.score, one.gateway))
         self.heard(GatewayList(max(self.current.version + 1, least_version), tuple(ordered)), now)
         return self.current
-
-    def _is_old(self, now: int) -> bool:
-        return now >= self._at + self._period_ns
 
     def _differs(self, gateways: Sequence[Ranked]) -> bool:
         former = {(one.gateway, one.address): one.score for one in self.current.gateways}

@@ -94,7 +94,7 @@ class PoaManager(LogServer):
             Subscription(HELLO_POA, own, Start.WHOLE),
             Subscription(LOAD_REPORT, own, Start.WHOLE, self._lasts_s),
             Subscription(CONNECTION_REPORT, own, Start.WHOLE, 2 * settings.ping_period_s),
-            Subscription(GATEWAY_LIST, own, Start.WHOLE, 2 * settings.list_s),
+            Subscription(GATEWAY_LIST, own, Start.WHOLE, settings.list_age_s),
             Subscription(PING_CONFIG, own, Start.WHOLE),
             Subscription(HANDOVER, GROUP, Start.WHOLE, max(1, settings.hold_s)),
         )
@@ -131,6 +131,7 @@ class PoaManager(LogServer):
             self._read_report(found)
         elif record.topic == GATEWAY_LIST:
             self._lists.heard(found, seen)
+            self._await_list()
         elif record.topic == PING_CONFIG:
             self._pings.heard(found)
         else:
@@ -161,6 +162,10 @@ class PoaManager(LogServer):
     def _begin(self) -> None:
         self._set("round", self.settings.round_s)
         self._set("pings", self.settings.ping_period_s)
+        self._set("list", self.settings.list_s)
+
+    def _await_list(self) -> None:
+        self.timers.set("list", max(self._lists.due, self.now + 1))
 
     def _set(self, key: str, seconds: int) -> None:
         self.timers.set(key, self.now + seconds * SECOND)
@@ -174,6 +179,9 @@ class PoaManager(LogServer):
             config = self._pings.rescaled(self._active, self._wall_s) if self.is_acting else None
             if config is not None:
                 self._tell_pings(ALL, config)
+        elif key == "list":
+            self._set(key, self.settings.list_s)
+            self._tell_list()
         else:
             self._look()
 
@@ -212,6 +220,7 @@ class PoaManager(LogServer):
         current = self._lists.next(ranked, self.now, self._wall_s)
         if current is not None:
             self.append(GATEWAY_LIST, ALL.encode(), codec.write(current))
+            self._await_list()
 
     def _tell_pings(self, gateway: str, config: PingConfig) -> None:
         self.append(PING_CONFIG, gateway.encode(), codec.write(config))

@@ -14,6 +14,8 @@ from overlay.systems.contextnet.poa.ranks import RANKS
 MOST_SPREAD_S: Final = 5
 """Of the pings of a round; at most half of the period."""
 LEAST_WINDOW_MS: Final = 10
+LISTS_READ: Final = 10
+"""A reader that starts skips all lists of gateways but so many, and those that were written as they changed."""
 _MOST_FACTOR: Final = 100
 
 
@@ -88,12 +90,23 @@ class PoaSettings:
         0.05, unit="share", low=0, high=1, help="Greatest share of all nodes that a round moves; at least one node."
     )
     hold_s: int = setting(300, unit="s", low=0, high=86_400, help="How long a node that was moved is left alone.")
-    list_s: int = setting(60, unit="s", low=1, high=3_600, help="Greatest age of the list of gateways.")
+    list_s: int = setting(
+        60,
+        unit="s",
+        low=1,
+        high=3_600,
+        help="Greatest age of the list of gateways, which is written again then, and at once when it changes.",
+    )
 
     def __post_init__(self) -> None:
         check(self)
         if self.window_min_ms > self.window_max_ms:
             raise InvalidSetting("window_min_ms", f"is more than window_max_ms, {self.window_max_ms} ms")
+
+    @property
+    def list_age_s(self) -> int:
+        """Older lists of gateways are not read."""
+        return LISTS_READ * self.list_s
 
     @property
     def most_window_ms(self) -> int:

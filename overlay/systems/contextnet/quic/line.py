@@ -224,6 +224,9 @@ class QuicLine(Line):
             self._send(*lost)
             is_sent = True
         while sender.queue and len(sender.flights) < self.window and now >= self._held_until:
+            if sender.queue[0].until <= now and (expired := sender.take_expired(now)):
+                self.station.expired(self, expired)
+                continue
             self.station.counters["data"] += 1
             self._send(*sender.fresh())
             is_sent = True

@@ -59,6 +59,13 @@ class Calling(Station):
         """Whether the gateway that it tries has answered, without accepting it so far."""
         return self._dial.is_heard
 
+    @property
+    def names(self) -> tuple[bytes, ...]:
+        """What the datagrams for it now are known by, in a socket that it shares with other nodes (``name_of``)."""
+        connection, nonce = self._connection, self._dial.nonce
+        cids = () if connection is None else (connection.cid.to_bytes(8, "big"),)
+        return (*cids, nonce) if nonce else cids
+
     # ---- for the user
 
     def connect(self, gateways: tuple[Address, ...], now: int) -> None:

@@ -301,6 +301,9 @@ class Connection(Line):
             and sender.under_way < congestion.window
             and self.station.now >= self._held_until
         ):
+            if sender.queue[0].until <= self.station.now and (expired := sender.take_expired(self.station.now)):
+                self.station.expired(self, expired)
+                continue
             budget.gain()
             self._transmit(*sender.fresh())
         if sender.flights and self._rto_at == NEVER:

@@ -71,6 +71,14 @@ class Acknowledged(NodeEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class Expired(NodeEvent):
+    """A message of ours that a gateway did not send: its time was over when its turn came. Its token of ``send``."""
+
+    node: bytes
+    token: object
+
+
+@dataclass(frozen=True, slots=True)
 class Answered(NodeEvent):
     """A PONG."""
 

@@ -19,6 +19,23 @@ _UNPROVEN = (Refusal.FULL, Refusal.BUSY, Refusal.VERSION)
 """Refusals that are believed without a proof, for at most a minute."""
 
 
+def name_of(data: bytes) -> bytes:
+    """What a datagram for a node says of whom it is for: the id of the connection, or the nonce of the HELLO that it
+    answers. Raises ``BadPacket``."""
+    kind = layouts.type_of(data)
+    if kind in PROTECTED:
+        return cid_of(data, 8).to_bytes(8, "big")
+    if kind is Type.RESET:
+        return layouts.read_reset(data).cid.to_bytes(8, "big")
+    if kind is Type.ACCEPT:
+        return layouts.read_accept(data).client_nonce
+    if kind is Type.RETRY:
+        return layouts.read_retry(data).nonce
+    if kind is Type.REFUSE:
+        return layouts.read_refuse(data).nonce
+    raise BadPacket("type", f"{kind.name} is not for a node")
+
+
 class NodeEnd(Calling):
     def __init__(
         self,

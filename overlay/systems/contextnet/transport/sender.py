@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from overlay.core.node import NEVER
 from overlay.systems.contextnet.transport.packets import LOW, MOST_FRAGMENTS, MOST_PART, Kind, write_data
 
 LATER: Final = 3
@@ -20,12 +21,12 @@ LATER: Final = 3
 
 
 class Outgoing:
-    """A message. ``token`` is the user's."""
+    """A message. ``token`` is the user's. ``until``: from this instant on (``now``, ns) it is not to be begun."""
 
-    __slots__ = ("data", "fragments", "kind", "token")
+    __slots__ = ("data", "fragments", "kind", "token", "until")
 
-    def __init__(self, kind: Kind, data: bytes, token: object) -> None:
-        self.kind, self.data, self.token = kind, data, token
+    def __init__(self, kind: Kind, data: bytes, token: object, until: int = NEVER) -> None:
+        self.kind, self.data, self.token, self.until = kind, data, token, until
         self.fragments = -(-len(data) // MOST_PART)
         if not 1 <= self.fragments <= MOST_FRAGMENTS:
             raise ValueError(f"a message has 1 to {MOST_PART * MOST_FRAGMENTS:,} bytes, not {len(data):,}")
@@ -122,6 +123,16 @@ class Sender:
             if flight.is_lost:
                 return self.acked + i, flight
         return None
+
+    def take_expired(self, now: int) -> list[object]:
+        """The tokens of the messages before the next one that may be sent. They have left the queue."""
+        count = 0
+        if not self._fragment:  # one that was begun is sent to its end
+            while count < len(self.queue) and self.queue[count].until <= now:
+                count += 1
+        tokens = [message.token for message in self.queue[:count]]
+        del self.queue[:count]
+        return tokens
 
     def fresh(self) -> tuple[int, Flight]:
         """The next one for the first time. There is one: ``queue`` is not empty."""

@@ -15,7 +15,7 @@ from typing import Final
 from overlay.channel.deadlines import Deadlines
 from overlay.core.addresses import Address
 from overlay.core.chance import Chance
-from overlay.core.node import SECOND
+from overlay.core.node import NEVER, SECOND
 from overlay.systems.contextnet.transport.admission import Admission
 from overlay.systems.contextnet.transport.events import (
     ENDINGS,
@@ -24,6 +24,7 @@ from overlay.systems.contextnet.transport.events import (
     Arrived,
     Ended,
     Ending,
+    Expired,
     Lingering,
     Moved,
     Opened,
@@ -76,13 +77,14 @@ class Serving(Station):
 
     # ---- for the user
 
-    def send(self, node: bytes, kind: Kind, data: bytes, token: object, now: int) -> bool:
-        """Returns False if the node has no connection, or too much waits for it."""
+    def send(self, node: bytes, kind: Kind, data: bytes, token: object, now: int, until: int = NEVER) -> bool:
+        """Returns False if the node has no connection, or too much waits for it. What has to wait until ``until`` (ns)
+        is dropped when its turn comes (``Expired``)."""
         self.now = now
         member = self.members.get(node)
         if member is None or len(member.sender.queue) >= self.settings.queue_per_connection:
             return False
-        member.sender.queue.append(Outgoing(kind, data, token))
+        member.sender.queue.append(Outgoing(kind, data, token, until))
         if member.connection is not None:
             member.connection.flush()
         return True
@@ -201,6 +203,9 @@ class Serving(Station):
 
     def acknowledged(self, connection: Line, tokens: list[object]) -> None:
         self.told += [Acknowledged(connection.node, token) for token in tokens]
+
+    def expired(self, connection: Line, tokens: list[object]) -> None:
+        self.told += [Expired(connection.node, token) for token in tokens]
 
     def answered(self, connection: Line, value: int) -> None:
         self.told.append(Answered(connection.node, value))

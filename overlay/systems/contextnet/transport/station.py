@@ -78,6 +78,9 @@ class Station:
     def acknowledged(self, connection: Line, tokens: list[object]) -> None:
         raise NotImplementedError
 
+    def expired(self, connection: Line, tokens: list[object]) -> None:
+        """These messages were not sent: their time was over before their turn came."""
+
     def repeating(self, connection: Line) -> None:
         """It has begun to repeat."""
 

@@ -137,6 +137,8 @@ class Facts:
             found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id, row=row))
         for one in self.rows[Unsubscribed]:
             found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id))
+        for client, ended in self._ended("subscriptions"):
+            found[client].append(ended)
         for client, change in self._contexts(times):
             if client in found:
                 found[client].append(change)
@@ -151,6 +153,8 @@ class Facts:
             found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id, row=row))
         for one in self.rows[Unadvertised]:
             found[one.client].append(Change(one.called_us, one.called_us + LIVE_US, id=one.id))
+        for client, ended in self._ended("advertisements"):
+            found[client].append(ended)
         for one in self.rows[ContextSet]:
             if one.client in found:
                 values = json.loads(one.values)
@@ -195,6 +199,15 @@ class Facts:
             for one in self.rows[ContextSet]
             if one.is_new and one.client in subscribers and self.is_measured(one.intended_us)
         ]
+
+    def _ended(self, table: str) -> Iterator[tuple[str, Change[Any]]]:
+        """What brokers removed when its validity was over. Their ids are those on the wire: in the siena arm, those of
+        subscriptions that were replaced are none of an application's, and such an end is not known.
+        """
+        for one in self.events:
+            if one.name == "ValidityEnded" and one.detail["table"] == table:
+                client = client_name(bytes.fromhex(one.detail["client"]))
+                yield client, Change(one.at_us, one.at_us + LIVE_US, id=one.detail["id"])
 
     def _contexts(self, times: ProcessedTimes) -> Iterator[tuple[str, Change[Any]]]:
         keys = {client: key for key, client in self.keys.items()}

@@ -168,6 +168,7 @@ BALANCING_STUDY = Study(
             SIGNED,
         ),
     ),
+    names=("E4.3-balancing",),
     limits=(
         SIMULATED,
         "Loads are shares of given capacities with noise, not measured ones. The paper does not describe the scores of "

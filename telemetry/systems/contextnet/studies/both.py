@@ -67,5 +67,6 @@ BOTH_STUDY = Study(
             scale=COUNT,
         ),
     ),
+    names=("E4.4-both",),
     limits=(SIMULATED,),
 )

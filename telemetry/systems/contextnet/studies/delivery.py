@@ -132,5 +132,6 @@ DELIVERY_STUDY = Study(
             COUNT,
         ),
     ),
+    names=("E4.6-delivery",),
     limits=(SIMULATED,),
 )

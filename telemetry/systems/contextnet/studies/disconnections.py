@@ -313,6 +313,7 @@ DISCONNECTION_STUDY = Study(
         ),
     ),
     CLAIMS,
+    names=("E4.2-disconnections", "E4.2-direction"),
     says="Without the store 85 % of the messages of disconnecting nodes arrive, with it nearly all, of which 15 % take "
     "more than 2 s.",
     sources=(TE.source, MEAN_OF_3.source),

@@ -102,5 +102,6 @@ EXPIRY_STUDY = Study(
             scale=COUNT,
         ),
     ),
+    names=("E4.8-expiry",),
     limits=(SIMULATED,),
 )

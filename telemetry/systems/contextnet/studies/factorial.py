@@ -112,6 +112,7 @@ FACTORIAL_STUDY = Study(
             COUNT,
         ),
     ),
+    names=("E4.5-factorial",),
     limits=(
         SIMULATED,
         "Partitions are the contract's brokers: only as many applications as there are partitions have work.",

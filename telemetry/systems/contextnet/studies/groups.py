@@ -35,6 +35,7 @@ GROUP_STUDY = Study(
             COUNT,
         ),
     ),
+    names=("E4.11-groups",),
     limits=(
         SIMULATED,
         "That one definer's report never changes another's groups is a property test, not a claim of this study.",

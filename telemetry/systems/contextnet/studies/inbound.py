@@ -268,6 +268,7 @@ INBOUND_STUDY = Study(
     DEFINITIONS / "inbound.yaml",
     (Plot("4-rtt", "Mean RTT", axis("Configuration"), axis("Mean RTT", "ms", log=True), _means),),
     CLAIMS,
+    names=("E4.1-inbound", "E4.1-time"),
     says="All but the largest configuration answer nearly all messages, most of them within 50 ms.",
     sources=(TE.source, RTT.source),
     limits=(

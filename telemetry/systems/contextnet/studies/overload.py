@@ -128,6 +128,7 @@ OVERLOAD_STUDY = Study(
             scale=COUNT,
         ),
     ),
+    names=("E4.10-overload",),
     limits=(
         "Simulated. Servers take the processor time of the calibration, each as if it had a processor of its own; "
         "nodes and applications take none. Links take 2 ms, and appends 0.3 ms.",

@@ -76,5 +76,6 @@ PRESENCE_STUDY = Study(
             WRITTEN,
         ),
     ),
+    names=("E4.7-presence",),
     limits=(SIMULATED,),
 )

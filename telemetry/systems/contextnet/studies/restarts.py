@@ -57,5 +57,6 @@ RESTART_STUDY = Study(
             scale=COUNT,
         ),
     ),
+    names=("E4.12-mtd-crash",),
     limits=(SIMULATED,),
 )

@@ -91,5 +91,6 @@ ROAMING_STUDY = Study(
             scale=COUNT,
         ),
     ),
+    names=("E4.9-roaming",),
     limits=(SIMULATED, "Another address is another port: other IP addresses are not simulated."),
 )

@@ -122,6 +122,7 @@ ABLATION_STUDY = Study(
         ),
     ),
     CLAIMS,
+    names=("E1.5-ablation", "E1.5-mobile-factor", "E1.5-routing", "E1.5-cycles"),
     says="The paper gives the cache to three brokers only, and compares one machine with three.",
     sources=(),
     limits=(

@@ -40,6 +40,7 @@ CALIBRATED_STUDY = Study(
         plot("11b-saturation", "Standard deviation of T_S by rate", SATURATED, DEVIATION),
     ),
     (of_service_time(CALIBRATED), of_service_time(SATURATED)),
+    names=("E1.1-saturation",),
     fill=with_rates,
     says="T_S rises with the rate of queries, much less with three brokers than with one; its deviation grows "
     "markedly, more with one broker; federated brokers are better under increasing load.",

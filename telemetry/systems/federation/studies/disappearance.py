@@ -276,6 +276,7 @@ DISAPPEARANCE_STUDY = Study(
             BOUND,
         ),
     ),
+    names=("E1.4-disappearance", "E1.4-diameter"),
     says="A proper disappearance is known quickly; an improper one after a wait of 4 s, twice the period of "
     "keep-alives.",
     sources=(*QUICK_SOURCES.values(), WAIT.source, BOUND),

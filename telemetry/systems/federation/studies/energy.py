@@ -133,6 +133,7 @@ ENERGY_STUDY = Study(
         for model in MODELS
     ),
     tuple(claim for model in MODELS for rate in RATES for claim in _of(model, rate)),
+    names=("E1.3-energy",),
     says="A mobile broker needs less energy than none, bulk a little more than that by HTTP, and bulk by IPC about "
     "30 % less than none.",
     sources=(SOURCE,),

@@ -91,6 +91,7 @@ LOADED_STUDY = Study(
         ),
     ),
     CLAIMS,
+    names=("E1.1-loaded", "E1.1-assumptions", "E1.1-queries"),
     says="T_S rises with the rate of queries, much less with three brokers than with one; its deviation grows "
     "markedly, more with one broker; federated brokers are better under increasing load.",
     sources=(MEAN_SOURCE, SPREAD_SOURCE),

@@ -121,6 +121,7 @@ WAN_STUDY = Study(
         )
         for arm in FIGURES
     ),
+    names=("E1.2-wan",),
     says="Points of the Q-Q plots approximately overlap and diverge only at the extremes, with one broker and three.",
     sources=tuple(SOURCES.values()),
     limits=(

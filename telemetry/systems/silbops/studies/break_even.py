@@ -217,6 +217,7 @@ BREAK_EVEN_STUDY = Study(
         )
     ),
     (*map(_claim, SIZES),),
+    names=("silbops-break-even",),
     says=f"SilboPS pays if there are fewer than {PRINTED_AT.value} notifications per change.",
     sources=(PRINTED_AT.source, CORRECTED_AT[1].source),
     published=published,

@@ -94,6 +94,7 @@ COST_STUDY = Study(
         for scope, name in SCOPES.items()
     ),
     tuple(_of_cost(profile, scope) for profile in PROFILES for scope in SCOPES),
+    names=("silbops-change-cost",),
     says="Both arms have a fixed cost for each connection; SilboPS gains three orders of magnitude.",
     sources=(ORDERS.source, find(DERIVED, "ratio of a change", "one filter").source),
     limits=(IN_PROCESS, *slips_at("187", "193", "255")),
@@ -181,6 +182,7 @@ LOAD_STUDY = Study(
         ),
     ),
     tuple(_of_load(profile) for profile in PROFILES),
+    names=("silbops-change-load",),
     says=f"The time is proportional to changes, at most {LEAST_COST.value} µs for each, and depends on neither the "
     "number of connections nor of subscriptions.",
     sources=(PROPORTIONAL.source, LEAST_COST.source),
@@ -250,6 +252,7 @@ WIDTH_STUDY = Study(
     DEFINITIONS / "change-width.yaml",
     (Plot("9", "Broker time per change", axis("Filters of a subscriber"), TIME_AXIS, _by_filters),),
     tuple(_of_width(profile) for profile in PROFILES),
+    names=("silbops-change-width",),
     says="SIENA's time is linear in the filters of a subscriber, 105 µs for each message and 10 ms at 50 filters; that "
     "of SilboPS is constant.",
     sources=(LINEAR.source, WIDE.source),

@@ -121,6 +121,7 @@ SCOPE_STUDY = Study(
             source=FUTURE,
         ),
     ),
+    names=("silbops-publisher-scope",),
     limits=(SIMULATED,),
 )
 
@@ -160,6 +161,7 @@ CAMERAS_STUDY = Study(
             source=FUTURE,
         ),
     ),
+    names=("silbops-moving-cameras",),
     limits=(SIMULATED,),
 )
 
@@ -217,6 +219,7 @@ HANDOVER_STUDY = Study(
             source=FUTURE,
         ),
     ),
+    names=("silbops-handover",),
     limits=(SIMULATED,),
 )
 
@@ -264,6 +267,7 @@ GAP_STUDY = Study(
             source=FUTURE,
         ),
     ),
+    names=("silbops-gap",),
     limits=(SIMULATED, "The gap is as long as a broker takes for two messages, and as the links delay them."),
 )
 

@@ -111,6 +111,7 @@ NETWORK_STUDY = Study(
         for scope, name in SCOPES.items()
     ),
     tuple(_claim(network, scope) for network in NETWORKS for scope in SCOPES),
+    names=("silbops-change-network",),
     says="In a network of five brokers SilboPS is about 5 times as fast; both slopes bend, at about 200 and 1,000 "
     "changes, where buffers are full.",
     sources=(SPEED_UP.source,),

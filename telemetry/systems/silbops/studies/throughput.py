@@ -133,6 +133,7 @@ THROUGHPUT_STUDY = Study(
         for size in (10_000, PUBLISHED_AT)
     ),
     tuple(_claim(pair) for pair in PAIRS),
+    names=("silbops-throughput",),
     says="With 80,000 subscriptions SIENA does 1,083 and 1,101 notifications/s, SilboPS 984 and 1,016: 8.4 % less. "
     "Throughput rises with the number of notifications.",
     sources=(find(PRINTED, "throughput").source, LOST.source),

@@ -17,7 +17,8 @@ const placeAt = (track, time) => track.places[lastAt(track.places, time, "at_us"
 
 const { svg, resize } = drawSquare(side, resized, { hasGrid: true, width: () => state.width });
 const notes = node("g", {}), clients = node("g", {});
-svg.append(notes, clients);
+clients.style.setProperty("--layers", Math.max(1, data.vehicles.length * Math.min(1, (2 * data.radius_km / side) ** 2)));
+svg.append(clients, notes);
 
 const vehicles = data.vehicles.map((track) => {
   const whole = node("g", {}, undefined), dot = node("circle", { class: "vehicle" });
