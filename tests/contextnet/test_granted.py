@@ -170,7 +170,7 @@ def test_commands_grant_and_revoke(network: Standing, capsys: pytest.CaptureFixt
         ({"group": "*"}, r"group: '\*' is no name"),
         ({"topics": ["presence"]}, "topic: presence is of the system"),
         ({"topics": ["gateway.0"]}, "topic: 'gateway.0' is no name"),
-        ({"receivers": ["everybody"]}, "to: must be of nodes, groups, all, mqtt, not 'everybody'"),
+        ({"receivers": ["servers"]}, "to: must be of nodes, groups, all, mqtt, not 'servers'"),
     ],
 )
 def test_names_that_are_none_are_refused(given: dict[str, Any], sentence: str) -> None:

@@ -32,7 +32,7 @@ def add_granting(parser: OneLineParser) -> None:
         "--to",
         default="nodes",
         metavar="WHOM",
-        help=f"whom it may send to: of {', '.join(RECEIVERS)}, with commas between; empty: nobody (nodes)",
+        help=f"whom it may send to: of {', '.join(RECEIVERS)}, with commas between; empty: it only listens (nodes)",
     )
 
 
