@@ -147,6 +147,9 @@ def test_what_is_wrong_is_said(network: Standing, capsys: Any, monkeypatch: Any)
     monkeypatch.delenv(VARIABLE, raising=False)
     assert run("send", "--all", "x") == WRONG_USAGE
     assert run("send", *log, "bus", "x") == WRONG_USAGE
+    assert "send: the id of a node must be 32 hexadecimal digits, not 'bus'" in capsys.readouterr().err
+    assert run("send", *log) == WRONG_USAGE
+    assert "Name a NODE, --group or --all" in capsys.readouterr().err
     assert run("listen", *log, "--network", "none") == FAILED
     assert capsys.readouterr().err.endswith(f"The log at {network.log.where} has no network none, but n1.\n")
     assert run("nodes", "--log", "redis://127.0.0.1:9/0") == UNANSWERED

@@ -143,9 +143,9 @@ def show(message: Message, is_json: bool, **more: Any) -> None:
 def node(text: str) -> bytes:
     """The type of an argument: the id of a node."""
     try:
-        return message_json.node_read(text, "it")
+        return message_json.node_read(text)
     except InvalidSetting as error:
-        raise ArgumentTypeError(str(error)) from None
+        raise ArgumentTypeError(f"the id of a node {error.sentence}") from None
 
 
 def _secret(text: str) -> bytes:
