@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from overlay.core.errors import WaxwingError, shown
 
@@ -52,20 +52,38 @@ def lines(file: BinaryIO) -> Iterator[str]:
             yield _decoded(line)
 
 
+class Line(NamedTuple):
+    """Of standard input."""
+
+    number: int
+    """The first line is 1."""
+    data: bytes
+
+    def text(self) -> str:
+        """Raises ``InvalidDocument``."""
+        return _decoded(self.data)
+
+
 async def coming_lines(fd: int) -> AsyncIterator[str]:
     """As ``lines``, while the event loop goes on: keep-alives are sent, and Ctrl-C ends it."""
-    kept = b""
+    async for line in coming(fd):
+        yield line.text()
+
+
+async def coming(fd: int) -> AsyncIterator[Line]:
+    """As ``coming_lines``, for those who go on after a line that is refused."""
+    kept, number = b"", 0
     while True:
         await _readable(fd)
         read = os.read(fd, READ_BYTES)
         *whole, kept = (kept + read).split(b"\n")
         for line in whole if read else [kept]:
+            number += 1
             if line.strip():
-                yield _decoded(line)
+                yield Line(number, line)
         if not read:
             return
-        if len(kept) > MOST_TEXT:
-            _decoded(kept)
+        kept = kept[: MOST_TEXT + 1]  # enough to be refused
 
 
 def _decoded(line: bytes) -> str:

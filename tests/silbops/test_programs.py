@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +19,8 @@ from overlay.programs.running import DONE, FAILED, UNANSWERED, WRONG_USAGE
 from overlay.programs.silbops import commands, using
 from overlay.programs.silbops.client import Client, Inbox, Refused
 from overlay.programs.silbops.inspection import site_of
+from overlay.programs.silbops.reading import publication_of
+from overlay.programs.text import MOST_TEXT, InvalidDocument
 from overlay.runtime.server_process import ServerProcess
 from overlay.systems.silbops.clients.events import Notified
 from overlay.systems.silbops.system import SYSTEM
@@ -56,6 +60,15 @@ def run(*arguments: str) -> int:
         return commands.main(arguments[0], list(arguments[1:]))
     except SystemExit as error:
         return int(error.code or 0)
+
+
+@pytest.fixture
+def typed(monkeypatch: Any) -> Iterator[Any]:
+    """What is written here comes by standard input, until it is closed."""
+    here, there = os.pipe()
+    with os.fdopen(here) as read, os.fdopen(there, "w") as write:
+        monkeypatch.setattr(sys, "stdin", read)
+        yield write
 
 
 def within(story: Any) -> None:
@@ -139,14 +152,114 @@ def test_what_a_command_publishes_reaches_another_broker(brokers: Any, capsys: A
     within(story())
 
 
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ('{"kind": "x"}', ({"kind": "x"}, None)),
+        ('{"context": 1}', ({"context": 1}, None)),
+        ('{"notification": {"kind": "x"}}', ({"kind": "x"}, None)),
+        ('{"notification": {"notification": 3}, "context": {}}', ({"notification": 3}, {})),
+    ],
+)
+def test_a_line_with_a_notification_may_have_a_context(line: str, read: Any) -> None:
+    assert publication_of(line) == read
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("{}", "there are 0 names instead of 1 to 64"),
+        ('{"kind": [1]}', r"\[1\] is no value"),
+        ('{"notification": 3}', "notification: 3 is no map of names and values"),
+        ('{"notification": {}}', "notification: there are 0 names"),
+        ('{"notification": {"kind": "x"}, "context": [1]}', r"context: \[1\] is no map"),
+        ('{"notification": {"kind": "x"}, "context": "abc"}', "context: 'abc' is no map"),
+        ('{"notification": {"kind": "x"}, "context": {"x": NaN}}', "context: nan is no finite number"),
+        ('{"notification": {"kind": "x"}, "contxt": {"x": 1}}', "'contxt' is unknown"),
+    ],
+)
+def test_a_line_that_is_no_publication_is_refused_by_field(line: str, sentence: str) -> None:
+    with pytest.raises(InvalidDocument, match=sentence):
+        publication_of(line)
+
+
+def test_a_bad_line_ends_publish_and_what_came_before_it_stays(brokers: Any, typed: Any, capsys: Any) -> None:
+    typed.write('{"kind": "a"}\n\n{"kind": "b"}\n{"notification": {"kind": "c"}, "context": [1]}\n{"kind": "d"}\n')
+    typed.close()
+    at = format_address(brokers[0])
+
+    async def story() -> None:
+        inbox = Inbox()
+        async with Client(site_of(brokers[0]), id=CAR, on_event=inbox.put) as car:
+            await car.subscribe()
+            assert await asyncio.to_thread(run, "publish", at, "--id", CAMERA.hex(), "--wait", "0.001") == WRONG_USAGE
+            assert [(await notified(inbox)).notification["kind"] for _ in range(2)] == ["a", "b"]
+
+    within(story())
+    told, error = capsys.readouterr().err.splitlines()
+    assert told == f"{CAMERA.hex()} has advertised"
+    assert error == (
+        "overlay silbops publish: line 4: context: [1] is no map of names and values (2 published before it)"
+    )
+
+
+def test_a_mistyped_context_is_told_and_the_subscription_goes_on(brokers: Any, typed: Any, capsys: Any) -> None:
+    at = format_address(brokers[0])
+
+    def lines() -> None:
+        with typed:
+            typed.writelines(f"{line}\n" for line in ("garbage", '{"x": NaN}', "x" * (2 * MOST_TEXT), '{"x": 5}'))
+
+    async def story() -> None:
+        following = ("subscribe", at, "--scope", NEAR, "--context", '{"x": 90}', "--follow", "--count", "1", "--json")
+        heard = asyncio.create_task(asyncio.to_thread(run, *following))
+        await asyncio.to_thread(lines)
+        async with Client(site_of(brokers[0]), id=CAMERA) as camera:
+            await camera.set_context({"x": 9})
+            await camera.advertise(["x"])
+            while not heard.done():
+                await camera.publish({"kind": "fire"})
+        assert heard.result() == DONE
+
+    within(story())
+    out, err = capsys.readouterr()
+    assert json.loads(out)["notification"] == {"kind": "fire"}
+    wrong = [line for line in err.splitlines() if line.startswith("line ")]
+    assert [one.partition(":")[0] for one in wrong] == [f"line {number} is not the new context" for number in (1, 2, 3)]
+    assert wrong[0].endswith("'garbage' is no JSON: Expecting value: line 1 column 1 (char 0)")
+    assert wrong[1].endswith("nan is no finite number")
+    assert wrong[2].endswith("a line has at most 131,072 bytes")
+
+
+def test_the_operator_asks_about_a_client_by_the_id_that_publish_told(brokers: Any, capsys: Any) -> None:
+    at = format_address(brokers[0])
+    assert run("publish", at, '{"kind": "fire"}', "--wait", "0.001") == DONE
+    id, *words = capsys.readouterr().err.split()
+    assert words == ["has", "advertised"]
+    assert run("why", at, '{"kind": "fire"}', "--publisher", id, "--context", '{"x": 9}') in (DONE, FAILED)
+    assert capsys.readouterr().out.startswith("b0: to ")
+
+
 def test_what_is_wrong_is_said(brokers: Any, capsys: Any) -> None:
     at = format_address(brokers[0])
-    assert run("publish", at, "[1]") == WRONG_USAGE
-    assert run("publish", at, '{"a b": 1}') == FAILED
-    assert run("subscribe", at, "--where", '[["kind", "=="]]') == WRONG_USAGE
+    for wrong in (
+        ("publish", at, "[1]"),
+        ("publish", at, '{"a b": 1}'),
+        ("publish", at, "{}"),
+        ("publish", at, '{"x": NaN}'),
+        ("publish", at, '{"kind": "fire"}', "--context", '{"x": NaN}'),
+        ("subscribe", at, "--context", '{"x": NaN}'),
+        ("subscribe", at, "--where", '[["kind", "=="]]'),
+        ("subscribe", at, "--where", '[["x", "=", NaN]]'),
+        ("why", at, '{"kind": "fire"}', "--publisher", "00"),
+        ("why", at, '{"x": NaN}', "--publisher", 32 * "0"),
+    ):
+        assert run(*wrong) == WRONG_USAGE, wrong
     assert run("subscribe", at, "--scope", "this.x <") == WRONG_USAGE
-    assert run("why", at, '{"kind": "fire"}', "--publisher", "00") == FAILED
-    assert capsys.readouterr().err.splitlines()[-1] == "overlay silbops why: No broker has a client '00'."
+    assert capsys.readouterr().err.splitlines()[-1].startswith("overlay silbops subscribe: argument --scope: ")
+    assert run("why", at, '{"kind": "fire"}', "--publisher", 32 * "0") == FAILED
+    error = f"overlay silbops why: No broker has a client '{32 * '0'}'."
+    assert capsys.readouterr().err.splitlines()[-1] == error
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         nowhere = format_address(silent.getsockname())

@@ -12,7 +12,7 @@ from overlay.core.addresses import Address, parse_address
 from overlay.core.errors import WaxwingError
 from overlay.programs.arguments import OneLineParser
 from overlay.programs.silbops.inspection import Inspector, site_of
-from overlay.programs.silbops.using import values
+from overlay.programs.silbops.reading import client_id, context_of, document, function, notification_of
 from overlay.programs.text import say
 from overlay.systems.silbops.clients.terms import Site
 from overlay.systems.silbops.subjects import Subject
@@ -46,25 +46,33 @@ class Network:
 
 
 def add_why(parser: OneLineParser) -> None:
-    parser.add_argument("notification", type=values, metavar="JSON", help='such as \'{"kind": "fire"}\'')
-    parser.add_argument("--publisher", required=True, metavar="HEX", help="the client that would publish")
-    parser.add_argument("--context", type=values, default={}, metavar="JSON", help="of the publisher")
-    parser.add_argument("--scope", default="", metavar="TEXT", help="the publisher's function of context")
-    parser.add_argument("--subscriber", default="", metavar="HEX", help="a client whose subscriptions are all listed")
+    parser.add_argument(
+        "notification", type=document(notification_of), metavar="JSON", help='such as \'{"kind": "fire"}\''
+    )
+    parser.add_argument(
+        "--publisher", type=client_id, required=True, metavar="HEX", help="the client that would publish"
+    )
+    parser.add_argument("--context", type=document(context_of), default={}, metavar="JSON", help="of the publisher")
+    parser.add_argument(
+        "--scope", type=function, default="", metavar="TEXT", help="the publisher's function of context"
+    )
+    parser.add_argument(
+        "--subscriber", type=client_id, metavar="HEX", help="a client whose subscriptions are all listed"
+    )
 
 
 def why(given: Namespace) -> bool:
     """Whether any client, or the subscriber that was named, would get it."""
     network = survey(given.broker, given.deadline)
     asked = {"notification": given.notification, "context": given.context, "scope": given.scope}
-    subscriber, found = given.subscriber, False
+    subscriber, found = given.subscriber or "", False
     for broker, answer in dry_publication(network, given.publisher, asked, subscriber, given.deadline):
         if given.json:
             say(json.dumps({"broker": broker, **answer}))
         else:
             _show(broker, answer)
         clients = [name for kind, name in answer["to"] if kind == "client"]
-        found = found or (given.subscriber in clients if subscriber else bool(clients))
+        found = found or (subscriber in clients if subscriber else bool(clients))
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable
 
-from overlay.core.settings import InvalidText
 from overlay.programs.arguments import OneLineParser, add_deadline, address
 from overlay.programs.inspection import NotInspected
 from overlay.programs.questions import NoAnswer
@@ -21,7 +20,7 @@ def main(name: str, arguments: list[str]) -> int:
     add(parser)
     add_deadline(parser)
     refused = (Refused, NotInspected, asking.NotPublished)
-    return carry_out(parser, arguments, run, unanswered=(NoAnswer,), refused=refused, wrong=(InvalidText,))
+    return carry_out(parser, arguments, run, unanswered=(NoAnswer,), refused=refused)
 
 
 _COMMANDS: dict[str, tuple[Callable[[OneLineParser], None], Callable[[Namespace], bool]]] = {

@@ -6,36 +6,56 @@ import asyncio
 import json
 import secrets
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
 from overlay.programs.arguments import OneLineParser, duration, number
-from overlay.programs.silbops.client import ID_BYTES, SETTLES_S, Client, Inbox
+from overlay.programs.silbops.client import ID_BYTES, SETTLES_S, Client, Inbox, Refused
 from overlay.programs.silbops.inspection import site_of
-from overlay.programs.text import InvalidDocument, coming_lines, object_of, say, tell
+from overlay.programs.silbops.reading import (
+    client_id,
+    constraints,
+    context_of,
+    document,
+    function,
+    notification_of,
+    publication_of,
+)
+from overlay.programs.text import InvalidDocument, coming, say, tell
 from overlay.systems.silbops.clients.events import Connected, GaveUp, Lost, Notified
-from overlay.systems.silbops.content.filters import read_filter
-from overlay.systems.silbops.content.values import InvalidContent
+from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.settings import Settings
 
 
 def add_client(parser: OneLineParser) -> None:
     parser.add_argument(
-        "--id", type=_id, default=secrets.token_hex(ID_BYTES), metavar="HEX", help="the client's 16 bytes (random)"
+        "--id",
+        type=client_id,
+        default=secrets.token_hex(ID_BYTES),
+        metavar="HEX",
+        help="the client's 16 bytes (random)",
     )
     parser.add_argument("--arm", choices=(SILBOPS, SIENA), default=SILBOPS, help="of the network (silbops)")
-    parser.add_argument("--context", type=values, metavar="JSON", help='of the client, such as \'{"x": 5, "y": 8}\'')
     parser.add_argument(
-        "--where", type=_filter, default=[], metavar="JSON", help='a filter, such as \'[["kind", "=", "fire"]]\' (all)'
+        "--context", type=document(context_of), metavar="JSON", help='of the client, such as \'{"x": 5, "y": 8}\''
+    )
+    parser.add_argument(
+        "--where",
+        type=constraints,
+        default=[],
+        metavar="JSON",
+        help='a filter, such as \'[["kind", "=", "fire"]]\' (all)',
     )
 
 
 def add_subscribing(parser: OneLineParser) -> None:
     add_client(parser)
-    parser.add_argument("--scope", default="", metavar="TEXT", help="a function of context: 'pub.x <= this.x + 20'")
+    parser.add_argument(
+        "--scope", type=function, default="", metavar="TEXT", help="a function of context: 'pub.x <= this.x + 20'"
+    )
     parser.add_argument("--follow", action="store_true", help="each line of standard input is a new context")
     parser.add_argument("--count", type=number, metavar="N", help="stop after N notifications")
     parser.add_argument("--seconds", type=duration, metavar="S", help="stop after S seconds")
@@ -53,7 +73,7 @@ def add_publishing(parser: OneLineParser) -> None:
     parser.add_argument(
         "notification",
         nargs="?",
-        type=values,
+        type=document(notification_of),
         metavar="JSON",
         help='such as \'{"kind": "fire"}\'; by default lines of standard input: those, or {"notification", "context"}',
     )
@@ -80,8 +100,11 @@ async def _follow(given: Namespace) -> None:
 
 
 async def _set_contexts(client: Client) -> None:
-    async for line in coming_lines(sys.stdin.fileno()):
-        await client.set_context(object_of(line))
+    async for line in coming(sys.stdin.fileno()):
+        try:
+            await client.set_context(context_of(line.text()))
+        except (InvalidDocument, Refused) as error:
+            tell(f"line {line.number} is not the new context: {error}")
 
 
 async def _print(given: Namespace, inbox: Inbox, contexts: asyncio.Task[None] | None) -> None:
@@ -137,6 +160,7 @@ def publish(given: Namespace) -> bool:
                 if variables != told:
                     told = variables
                     await client.advertise(sorted(told), given.where)
+                    tell(f"{given.id} has advertised")
                     await settle(given.wait)
                 await client.publish(notification)
 
@@ -148,19 +172,19 @@ settle = asyncio.sleep
 """After an advertisement: until subscriptions to it can have come. Tests replace it."""
 
 
-async def _publications(given: Namespace) -> AsyncIterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+async def _publications(given: Namespace) -> AsyncIterator[tuple[Values, Values | None]]:
     """With the context, if it is new. Raises ``InvalidDocument``."""
     if given.notification is not None:
         yield given.notification, given.context
         return
-    context = given.context
-    async for line in coming_lines(sys.stdin.fileno()):
-        document = object_of(line)
-        if isinstance(document.get("notification"), dict):
-            yield document["notification"], document.get("context", context)
-        else:
-            yield document, context
-        context = None
+    first, published = given.context, 0
+    async for line in coming(sys.stdin.fileno()):
+        try:
+            content, context = publication_of(line.text())
+        except InvalidDocument as error:
+            raise InvalidDocument(f"line {line.number}: {error} ({published:,} published before it)") from None
+        yield content, first if context is None else context
+        first, published = None, published + 1
 
 
 def _client(given: Namespace, inbox: Inbox | None = None) -> Client:
@@ -168,29 +192,3 @@ def _client(given: Namespace, inbox: Inbox | None = None) -> Client:
     on_event = None if inbox is None else inbox.put
     id = bytes.fromhex(given.id)
     return Client(site, Settings(arm=given.arm), id=id, on_event=on_event, within_s=given.deadline)
-
-
-def values(text: str) -> dict[str, Any]:
-    """The type of an argument: a JSON object."""
-    try:
-        return object_of(text)
-    except InvalidDocument as error:
-        raise ArgumentTypeError(str(error)) from None
-
-
-def _filter(text: str) -> Any:
-    try:
-        found = json.loads(text)
-        read_filter(found)
-    except (ValueError, RecursionError, InvalidContent) as error:
-        raise ArgumentTypeError(f"{text[:40]!r} is no filter: {error}") from None
-    return found
-
-
-def _id(text: str) -> str:
-    try:
-        if len(bytes.fromhex(text)) == ID_BYTES:
-            return text.lower()
-    except ValueError:
-        pass
-    raise ArgumentTypeError(f"{text[:40]!r} must be {2 * ID_BYTES} hexadecimal digits")
