@@ -7,7 +7,7 @@ with 1 when it cannot bind.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from overlay import __version__
@@ -25,17 +25,21 @@ def main(argv: list[str]) -> int:
     """Run one command; its exit code."""
     command = argv[0] if argv else ""
     if command in ("-h", "--help"):
-        sys.stdout.write(usage())
+        sys.stdout.write(usage(list(PROGRAMS)))
         return 0
     if command == "--version":
         sys.stdout.write(f"{__version__}\n")
         return 0
     if command in OWN:
         return _loaded(partial(_own, command))(argv[1:])
+    systems = [command] if command in PROGRAMS else list(PROGRAMS)
+    if argv[1:2] in (["-h"], ["--help"]) and command in PROGRAMS:
+        sys.stdout.write(usage(systems))
+        return 0
     found, arguments = find(argv)
     if found is not None:
         return _loaded(found.load)(arguments)
-    sys.stderr.write(f"overlay: {_wrong(argv)}\n{usage()}")
+    sys.stderr.write(f"overlay: {_wrong(argv)}\n{usage(systems)}")
     return 2
 
 
@@ -71,19 +75,22 @@ def _own(command: str) -> Callable[[list[str]], int]:
     return replay.main
 
 
-def usage() -> str:
-    return "".join(f"{line}\n" for line in _usage())
+def usage(systems: Sequence[str]) -> str:
+    """What there is of these systems, and of every one if there are several."""
+    return "".join(f"{line}\n" for line in _usage(systems))
 
 
-def _usage() -> Iterator[str]:
-    yield "usage: python -m overlay [SYSTEM] COMMAND ..."
+def _usage(systems: Sequence[str]) -> Iterator[str]:
+    system = systems[0] if len(systems) == 1 else ""
+    yield f"usage: python -m overlay {system or '[SYSTEM]'} COMMAND ..."
     first = next(iter(PROGRAMS))
-    for system in PROGRAMS:
+    for one in systems:
         yield ""
-        yield f"{system}{' (the default system)' if system == first else ''}:"
-        yield from (f"  {name:<11} {command.help}" for name, command in commands_of(system).items())
+        yield f"{one}{' (the default system)' if one == first else ''}:"
+        yield from (f"  {name:<11} {command.help}" for name, command in commands_of(one).items())
+    if not system:
+        yield ""
+        yield "every system:"
+        yield from (f"  {name:<11} {help}" for name, help in OWN.items())
     yield ""
-    yield "every system:"
-    yield from (f"  {name:<11} {help}" for name, help in OWN.items())
-    yield ""
-    yield "For details: python -m overlay COMMAND --help"
+    yield f"For details: python -m overlay {f'{system} ' if system else ''}COMMAND --help"

@@ -132,6 +132,16 @@ def test_wrong_usage_ends_with_2_and_says_what_was_wrong(arguments: list[str | b
     assert sentence in error
 
 
+def test_the_usage_of_one_system_has_its_commands_only() -> None:
+    code, output, error = overlay("silbops", "--help")
+    assert (code, error) == (0, "")
+    assert output.startswith("usage: python -m overlay silbops COMMAND ...\n\nsilbops:\n  subscribe ")
+    assert output.endswith("\n\nFor details: python -m overlay silbops COMMAND --help\n")
+    assert "contextnet" not in output
+    code, nothing, error = overlay("silbops", "fly")
+    assert (code, nothing, error) == (2, "", f"overlay: 'fly' is not a command\n{output}")
+
+
 def test_a_port_in_use_ends_with_1_in_one_line(daemon: Daemon) -> None:
     code, output, error = overlay("broker", "--bind", daemon.text)
     assert (code, output) == (1, "")

@@ -158,6 +158,9 @@ def test_calls_are_refused_by_the_library_with_a_reason_and_change_nothing() -> 
         ),
         (False, lambda c: c.subscribe(FIRE, 0, ttl_ms=86_400_001).call, m.Code.LIMIT, "ttl_ms is 0 to 86,400,000"),
         (False, lambda c: c.advertise(FIRE, XY, 0, ttl_ms=-1).call, m.Code.LIMIT, "ttl_ms is 0 to 86,400,000"),
+        (False, lambda c: c.subscribe(FIRE, 0, id=-1).call, m.Code.MALFORMED, "is 0 to 2^64 - 1, not -1"),
+        (False, lambda c: c.advertise(FIRE, XY, 0, id=1 << 64).call, m.Code.MALFORMED, "is 0 to 2^64 - 1, not 18446"),
+        (True, lambda c: c.subscribe(FIRE, 0, id=-1).call, m.Code.MALFORMED, "is 0 to 2^64 - 1, not -1"),
         (False, lambda c: c.advertise(FIRE, frozenset({"a b"}), 0).call, m.Code.MALFORMED, "'a b' is no name"),
         (False, lambda c: c.advertise(FIRE, MANY, 0).call, m.Code.LIMIT, "names 64 variables at most, not 65"),
         (

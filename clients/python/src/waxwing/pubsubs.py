@@ -62,15 +62,20 @@ class Why(Record):
 
     delivered: bool = False
     """Whether the subscriber, or anyone, would get it."""
+    subscription: str = ""
+    """The one that was asked about; empty: none."""
     brokers: Sequence[Raw] = ()
     """Mappings of ``broker``, ``to``, ``rows``, ``total`` and ``told``. A row's ``says_no`` is the constraint or the
     part of a function that is against it, or None."""
 
     @property
     def says_no(self) -> tuple[str, ...]:
-        """Every objection, from the publisher's broker on."""
-        rows = (row for broker in self.brokers for row in broker["rows"])
-        return tuple(dict.fromkeys(row["says_no"] for row in rows if row["says_no"]))
+        """Every objection, from the publisher's broker on; of ``subscription`` only, unless brokers know it by numbers
+        that the server does not tell, as in the siena arm."""
+        rows = [row for broker in self.brokers for row in broker["rows"]]
+        own = {_known_as(row) for row in rows if self.subscription and row["subscription"] == self.subscription}
+        asked = (row for row in rows if not own or _known_as(row) in own)
+        return tuple(dict.fromkeys(row["says_no"] for row in asked if row["says_no"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +96,11 @@ class Notified:
     """Of an ``ended``: refused, removed."""
     reason: str = ""
     raw: Mapping[str, Any] = field(repr=False, default_factory=dict)
+
+
+def _known_as(row: Mapping[str, Any]) -> tuple[str, int]:
+    """By all brokers, which have rows of one subscription each."""
+    return row["subscriber"], row["id"]
 
 
 def path(network: str, *parts: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from overlay.core.errors import shown
 from overlay.systems.silbops.clients.arms import Arm, Silbops, Told, Wanted
 from overlay.systems.silbops.clients.attaching import Attaching
 from overlay.systems.silbops.clients.events import Notified, Rejected
@@ -23,6 +24,9 @@ from overlay.systems.silbops.repeats import Repeats
 from overlay.systems.silbops.scope.tree import Tree
 from overlay.systems.silbops.wire import messages as m
 from overlay.systems.silbops.wire.kinds import MAX_TTL_MS
+
+NUMBERS = range(1 << 64)
+"""Of subscriptions and advertisements."""
 
 
 class Asked(NamedTuple):
@@ -62,6 +66,7 @@ class Client(Attaching):
         one = m.Advertise(0, id, filter, variables, subscriber_variables, ttl_ms)
 
         def advertise() -> Told:
+            _check_number(id)
             self._check_room(id, self._arm.offers)
             _check(one.ttl_ms, variables, subscriber_variables or ())
             return self._arm.advertise(one)
@@ -86,6 +91,7 @@ class Client(Attaching):
         one = Wanted(filter, scope, ttl_ms)
 
         def subscribe() -> Told:
+            _check_number(id)
             self._check_room(id, self._arm.wanted)
             _check(one.ttl_ms)
             return self._arm.subscribe(id, one)
@@ -142,7 +148,8 @@ class Client(Attaching):
 
     def _named(self, id: int | None) -> int:
         id = self._last_id + 1 if id is None else id
-        self._last_id = max(id, self._last_id)
+        if id in NUMBERS:
+            self._last_id = max(id, self._last_id)
         return id
 
     def _check_room(self, id: int, known: object) -> None:
@@ -191,6 +198,11 @@ class Client(Attaching):
         else:
             notification = self._arm.received(message.notification)
             self._news.append(Notified(message.publisher, message.number, notification, ids))
+
+
+def _check_number(id: int) -> None:
+    if type(id) is not int or id not in NUMBERS:
+        refuse(m.Code.MALFORMED, f"the number of a subscription or advertisement is 0 to 2^64 - 1, not {shown(id)}")
 
 
 def _check(ttl_ms: int, *several: Collection[str]) -> None:

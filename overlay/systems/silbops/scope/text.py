@@ -19,10 +19,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn
 
 from overlay.core.settings import InvalidText
+from overlay.systems.silbops.content.values import KINDS
 from overlay.systems.silbops.scope.tree import (
     ARITHMETIC,
     COMPARISONS,
     MAX_DEPTH,
+    NO_TEST,
     PUBLISHER,
     SUBSCRIBER,
     TRUTHS,
@@ -45,6 +47,13 @@ _TOKEN = re.compile(
 )
 _SIDES = {"pub": PUBLISHER, "this": SUBSCRIBER}
 _FUNCTIONS = tuple(name for name in ARITHMETIC if name.isalpha())
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+"""What someone may have meant as a variable or a function."""
+_INSTEAD = {"'": "texts stand in double quotes", "&": "write and", "|": "write or", "!": "write not"}
+"""Of marks of other languages."""
+
+
+_WORDS = ("and", "or", "not", "exists")
 
 
 class _Token(NamedTuple):
@@ -60,6 +69,8 @@ def parse(text: str) -> Tree:
     parser = _Parser(text)
     node = parser.either(0)
     parser.expect_end()
+    if not isinstance(node, tuple):
+        raise InvalidText(0, f"{json.dumps(node, ensure_ascii=False)} is a {KINDS[type(node)]}, which {NO_TEST}")
     try:
         return read(node)
     except InvalidScope as error:  # kinds, and limits of the function as a whole
@@ -140,14 +151,21 @@ class _Parser:
         left = self._sum(depth)
         if not self._is_next(*COMPARISONS):
             return left
-        op, middle = self._advance().text, self._sum(depth)
+        op, middle = self._operator(), self._sum(depth)
         first: Tree = (op, left, middle)
         if not self._is_next(*COMPARISONS):
             return first
-        op, right = self._advance().text, self._sum(depth)
+        op, right = self._operator(), self._sum(depth)
         if self._is_next(*COMPARISONS):
             self._fail("a chain has two comparisons at most; join more with and")
         return join("and", [first, (op, middle, right)])
+
+    def _operator(self) -> str:
+        op = self._advance().text
+        if op == "=" and self._is_next("="):
+            quotes = ", and texts stand in double quotes" if "'" in self._text else ""
+            self._fail(f"write = instead of =={quotes}")
+        return op
 
     def _sum(self, depth: int) -> Node:
         return self._left_to_right(("+", "-"), self._term, depth)
@@ -177,6 +195,8 @@ class _Parser:
             return (self._advance().text,)
         if self._is_next(*_FUNCTIONS):
             return self._call(depth)
+        if self._next.kind == "word" and self._next.text not in _WORDS:
+            self._fail_unknown()
         if not self._is_next("("):
             self._fail("a variable such as pub.x or this.x, a number, a text in quotes, or ( is expected here")
         self._advance()
@@ -224,7 +244,10 @@ class _Parser:
         if match is None or match.lastgroup is None:
             at = len(self._text) - len(self._text[self._position :].lstrip())
             rest = self._text[at]
-            raise InvalidText(at, "a text has no end" if rest == '"' else f"{rest!r} is not part of the language")
+            instead = f"; {_INSTEAD[rest]}" if rest in _INSTEAD else ""
+            raise InvalidText(
+                at, "a text has no end" if rest == '"' else f"{rest!r} is not part of the language{instead}"
+            )
         self._position = match.end()
         return _Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup))
 
@@ -243,6 +266,24 @@ class _Parser:
     def _check(self, depth: int) -> None:
         if depth > MAX_NESTING:
             self._fail(f"it is nested more than {MAX_NESTING} deep")
+
+    def _fail_unknown(self) -> NoReturn:
+        """Of a word where a value is expected."""
+        from difflib import get_close_matches  # only for errors
+
+        match = _NAME.match(self._text, self._next.at)
+        assert match is not None, "a word is a name"
+        name = match[0]
+        if self._text[match.end() :].lstrip().startswith("("):
+            near = get_close_matches(name.lower(), _FUNCTIONS, n=1)
+            wanted = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(_FUNCTIONS)}"
+            self._fail(f"{name} is no function{wanted}")
+        own = name.rpartition(".")[2]
+        near = [name.lower()] if name.lower() in TRUTHS else [f"{side}.{own}" for side in _SIDES if own]
+        wanted = f"; did you mean {' or '.join(near)}?" if near else ""
+        self._fail(
+            f"{name} is unknown: variables are pub.NAME of the publisher and this.NAME of the subscriber{wanted}"
+        )
 
     def _fail(self, sentence: str) -> NoReturn:
         raise InvalidText(self._next.at, sentence)

@@ -53,6 +53,8 @@ ARITHMETIC: Mapping[str, tuple[int, int]] = {
 _EXACT: Final = 1 << 53
 """Up to here, each integer is a float64."""
 _UNKNOWN = "unknown"
+NO_TEST = "is neither true nor false; comparisons, exists, and, or and not are"
+"""Of what is no function: the end of a sentence."""
 
 
 class InvalidScope(WireError):
@@ -140,7 +142,11 @@ class _Reader:
             return self._comparison(head, operands, depth)
         if head in TRUTHS:
             refuse(f"{head} alone compares nothing")
-        refuse(f"{shown(head)} is neither true nor false; comparisons, exists, and, or and not are")
+        if head in (PUBLISHER, SUBSCRIBER):
+            refuse(f"a variable alone {NO_TEST}")
+        if head in ARITHMETIC:
+            refuse(f"{head} gives a number, which {NO_TEST}")
+        refuse(f"{shown(head)} {NO_TEST}")
 
     def _comparison(self, head: str, operands: Sequence[Any], depth: int) -> Tree:
         if len(operands) != 2:

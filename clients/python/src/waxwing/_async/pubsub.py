@@ -101,9 +101,10 @@ class AsyncPubsubOf:
         subscription: str | None = None,
     ) -> Why:
         """Who would get it, and which constraint or function says no; it is not sent. ``subscription``: one of this
-        account, whose client is followed through the network."""
+        account, whose client is followed through the network; ``says_no`` has its objections only."""
         more = {"context": context, "scope": scope, "client": client, "subscription": subscription}
-        return Why.of((await self._transport.send(pubsubs.asking(self.network, notification, more))).data)
+        asked = pubsubs.asking(self.network, notification, more)
+        return Why.of((await self._transport.send(asked)).data, subscription=subscription or "")
 
     async def watch(
         self,
