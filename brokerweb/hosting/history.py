@@ -65,10 +65,10 @@ class History:
         tally.last_notified = timezone.now()
         self._flush_soon()
 
-    def removed(self, row: Any) -> None:
-        """By its account; the row is gone. Streams are told."""
-        body = {"subscription": row.pk, "end": REMOVED, "reason": ""}
-        self.feed(row.client.network_id).add(Happened(ENDED, row.pk, body), 0)
+    def removed(self, network: str, subscription: str) -> None:
+        """By its account; its row is gone. Streams are told."""
+        body = {"subscription": subscription, "end": REMOVED, "reason": ""}
+        self.feed(network).add(Happened(ENDED, subscription, body), 0)
 
     def ended(self, row: Any, state: str, body: Mapping[str, Any], reason: str) -> None:
         """A subscription is over."""

@@ -277,10 +277,10 @@ class Host(ABC, Generic[P]):
     async def withdraw(self, client: str, ids: Sequence[str]) -> None:
         """Rows that were removed."""
         await self.hold()
-        for id in ids:
-            self._removed(id)
-            self._sender.forget(id)
         known = self._hosted.get(client)
+        for id in ids:
+            self._removed(id, known)
+            self._sender.forget(id)
         if known is not None:
             with suppress(*self.errors):  # it is told again by itself
                 await known[0].withdraw(ids)
@@ -288,15 +288,15 @@ class Host(ABC, Generic[P]):
     async def unregister(self, client: str) -> None:
         """A row that was removed, with its subscriptions."""
         await self.hold()
+        known = self._hosted.get(client)
         for id in [row.pk for row in self._rows.values() if row.client_id == client]:
-            self._removed(id)
-        if client in self._hosted:
+            self._removed(id, known)
+        if known is not None:
             await self._close([client])
 
-    def _removed(self, subscription: str) -> None:
-        row = self._rows.pop(subscription, None)
-        if row is not None:
-            self._history.removed(row)
+    def _removed(self, subscription: str, of: tuple[Any, P] | None) -> None:
+        if self._rows.pop(subscription, None) is not None and of is not None:
+            self._history.removed(of[0].row.network_id, subscription)
 
     async def position(self, network: str) -> str:
         """A stream that resumes behind this id has all that comes from now on."""
