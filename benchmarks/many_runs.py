@@ -65,17 +65,20 @@ class Seeded:
 
 
 @transaction.atomic
-def seed(owner: User, *, things: int = 100, swept: int = 10, replicates: int = 10, name: str = "Sweep") -> Seeded:
+def seed(
+    owner: User, *, things: int = 100, swept: int = 10, replicates: int = 10, name: str = "Sweep", clients: int = 150
+) -> Seeded:
     """``things`` of each kind; each experiment has ``swept`` configurations of ``replicates`` runs.
 
-    May be called again with another ``name``: its rows are added to the existing ones.
+    ``clients``, a third of them providers, are those of the run that has files. May be called again with another
+    ``name``: its rows are added to the existing ones.
     """
     made = Seeded(owner)
     overlays = [_topology(f"{name}, overlay {number}", number, owner) for number in range(things)]
     made.topology = overlays[-1]
     swept_over = [overlay.id for overlay in overlays[:1]]
     first = _experiment(f"{name} 0", swept_over, swept, replicates, owner)
-    pattern = collected(first, replicates, owner)
+    pattern = collected(first, replicates, owner, clients)
     made.run, made.experiment = pattern, first
     made.runs += _runs(first, pattern, replicates, leave_out=pattern)
     for number in range(1, things):
@@ -126,12 +129,13 @@ def row_of(experiment: Experiment, position: int, configuration: dict[str, Any],
     return run
 
 
-def collected(experiment: Experiment, replicates: int, owner: User) -> Run:
-    """A run of ``experiment`` that was measured and collected, files and all."""
+def collected(experiment: Experiment, replicates: int, owner: User, clients: int = 150) -> Run:
+    """A run of ``experiment`` that was measured and collected, files and all; a third of ``clients`` are providers."""
     configuration = configurations(experiment.definition, experiments.find_topology)[0]
     run = row_of(experiment, 0, configuration, 0, RunState.DONE)
     overlay = configuration["topology"]
-    script = Script(brokers=overlay["brokers"], topology=overlay["kind"], consumers=100, providers=50, seconds=30)
+    numbers = {"brokers": overlay["brokers"], "providers": clients // 3, "consumers": clients - clients // 3}
+    script = Script(topology=overlay["kind"], seconds=30, **numbers)
     files = write_run(Path(settings.RUNS) / run.id, script, topology=overlay)
     write_traces(files, furniture.way_of(run))
     run.summary = collect(files, Lake(Path(settings.LAKE)))

@@ -43,10 +43,7 @@ application = ProtocolTypeRouter(
     }
 )
 
-# Some 250,000 objects live as long as this process. Collecting them held pages up by 170 ms now and then; requests
-# create only a few.
 _ = get_resolver().url_patterns  # loads views and forms now instead of at the first request
 operations()
 gc.collect()
-gc.freeze()
-gc.set_threshold(20_000, 50, 50)
+gc.freeze()  # the collector does not look at what lives as long as this process

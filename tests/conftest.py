@@ -22,11 +22,14 @@ from django.core.management.commands import flush
 from hypothesis import HealthCheck, settings
 
 from overlay.runtime.lifeline import die_with_parent
+from tests.thorough import THOROUGH
 from tests.turns import turn
 from tests.waiting import BOUND_S
 
 # How long an example takes, and how long it is to draw one, says how busy the machine is.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+# Of the examples of a test that says no number, Hypothesis' own 100, a quarter.
+settings.register_profile("unhurried", max_examples=100 if THOROUGH else 25, **UNHURRIED)
 settings.load_profile("unhurried")
 
 # Hundreds of processes are started: none of them has to compile the sources again.

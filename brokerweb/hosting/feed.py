@@ -17,6 +17,8 @@ OVERHEAD_BYTES = 500
 """Of an event in memory, without its text."""
 NOTIFICATION, ENDED = "notification", "ended"
 """The names of events."""
+REMOVED = "removed"
+"""The end of a subscription that its account removed."""
 
 Selection = frozenset[str]
 """Ids of subscriptions."""

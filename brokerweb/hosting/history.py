@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from brokerweb.front.replies import ENCODER
-from brokerweb.hosting.feed import ENDED, NOTIFICATION, Feed, Happened
+from brokerweb.hosting.feed import ENDED, NOTIFICATION, REMOVED, Feed, Happened
 from brokerweb.hosting.rows import Tally, in_thread
 
 FLUSH_S = 0.2
@@ -64,6 +64,11 @@ class History:
         tally.notified += 1
         tally.last_notified = timezone.now()
         self._flush_soon()
+
+    def removed(self, row: Any) -> None:
+        """By its account; the row is gone. Streams are told."""
+        body = {"subscription": row.pk, "end": REMOVED, "reason": ""}
+        self.feed(row.client.network_id).add(Happened(ENDED, row.pk, body), 0)
 
     def ended(self, row: Any, state: str, body: Mapping[str, Any], reason: str) -> None:
         """A subscription is over."""

@@ -278,7 +278,7 @@ class Host(ABC, Generic[P]):
         """Rows that were removed."""
         await self.hold()
         for id in ids:
-            self._rows.pop(id, None)
+            self._removed(id)
             self._sender.forget(id)
         known = self._hosted.get(client)
         if known is not None:
@@ -286,10 +286,17 @@ class Host(ABC, Generic[P]):
                 await known[0].withdraw(ids)
 
     async def unregister(self, client: str) -> None:
-        """A row that was removed."""
+        """A row that was removed, with its subscriptions."""
         await self.hold()
+        for id in [row.pk for row in self._rows.values() if row.client_id == client]:
+            self._removed(id)
         if client in self._hosted:
             await self._close([client])
+
+    def _removed(self, subscription: str) -> None:
+        row = self._rows.pop(subscription, None)
+        if row is not None:
+            self._history.removed(row)
 
     async def position(self, network: str) -> str:
         """A stream that resumes behind this id has all that comes from now on."""

@@ -9,6 +9,24 @@ from rest_framework import serializers
 
 from brokerweb.hosting.models import Delivered
 
+NAME: dict[str, Any] = {"min_length": 1, "max_length": 64}
+
+
+def wrong_name(name: str) -> str:
+    """Why it cannot be the name of a client, which is a part of addresses; empty: it can."""
+    if name in (".", "..") or "/" in name:
+        return "must not be '.' or '..', nor contain '/', as it is a part of addresses"
+    return "" if name.isprintable() else "must have printable characters only"
+
+
+def check_name(name: str) -> None:
+    if wrong := wrong_name(name):
+        raise serializers.ValidationError(wrong)
+
+
+CLIENT: dict[str, Any] = {**NAME, "validators": [check_name]}
+"""The name of a client that an account makes."""
+
 COUNTS = ("notified", "delivered", "given_up", "last_notified", "last_failure", "failure")
 
 

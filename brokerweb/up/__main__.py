@@ -1,4 +1,4 @@
-"""``python -m brokerweb.up [--port N] [--down]``: starts the installation until it is ready, or stops it."""
+"""``python -m brokerweb.up`` runs the installation; ``--down`` stops it, and ``--log-url`` tells where its logs are."""
 
 from __future__ import annotations
 
@@ -193,11 +193,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m brokerweb.up", description="Runs all processes until Ctrl-C.")
     parser.add_argument("--port", type=int, default=8000, help="port of the web server on 127.0.0.1; 0: any free one")
     parser.add_argument("--down", action="store_true", help="stop the running installation")
+    parser.add_argument(
+        "--log-url", action="store_true", help="print the address of the running server of logs, with its password"
+    )
     options = parser.parse_args()
     home = Home(Path(os.environ.get("WAXWING_VAR") or ROOT / "var").resolve())
     try:
         if options.down:
             print(take_down(home))
+            return 0
+        if options.log_url:
+            print(redis.running_for_logs(home.redis_of_logs))
             return 0
         with home.claim():
             check_database(os.environ, home.var)

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from overlay.core.errors import WaxwingError
 from overlay.log.spec import VALKEY
 from overlay.runtime.logs.engines import VARIABLE, kind_of
 from overlay.runtime.logs.valkey import instance
-from overlay.runtime.redis_server import find_server, prepare, rules
+from overlay.runtime.redis_server import address_in, find_server, prepare, rules
 
 QUEUE_VARIABLE, LOG_VARIABLE = "REDIS_URL", VARIABLE
 """They name the servers of the queue and of logs."""
@@ -55,6 +56,19 @@ def addresses_of_logs(environment: Mapping[str, str], chosen: Redis) -> str:
     """Of all engines, the chosen server's first. Those of other kinds serve networks whose settings name them."""
     named = [url for url in environment.get(LOG_VARIABLE, "").split() if url != chosen.url]
     return " ".join([chosen.url, *named])
+
+
+def running_for_logs(directory: Path) -> str:
+    """The address of our own server of logs, with its password. Raises ``WaxwingError`` if none answers."""
+    try:
+        url = address_in(directory, OF_LOGS)
+    except (OSError, KeyError, ValueError):
+        url = ""
+    if not url or not answers(url):
+        raise WaxwingError(
+            f"no server of logs of `make up` runs here; {LOG_VARIABLE} names another one where it is set"
+        )
+    return url
 
 
 def answers(url: str) -> bool:

@@ -38,6 +38,10 @@ class LogSpec:
     most_records: int = 1 << 20
     """Of one partition; beyond, the oldest are dropped."""
 
+    gives_up: bool = False
+    """Whether what the engine's user may not do is given up, and told (``LogPort.denied``): an application that is
+    limited to some topics. Otherwise it is tried again until the user may, so that servers lose nothing."""
+
     def __post_init__(self) -> None:
         for name, value, known in (("engine", self.engine, ENGINES), ("durability", self.durability, DURABILITIES)):
             if value not in known:

@@ -62,7 +62,18 @@ def prepare(server: str, directory: Path, rules: Sequence[str], name: str) -> Ow
     path, port, password = directory / f"{name}.conf", free_port(), secrets.token_urlsafe(24)
     own = ["bind 127.0.0.1", f"port {port}", f"requirepass {password}", f'dir "{directory}"', "daemonize no"]
     write_private(path, "\n".join([*own, *rules, ""]))
-    return Own(f"redis://:{password}@127.0.0.1:{port}/0", (server, str(path)))
+    return Own(_address(password, port), (server, str(path)))
+
+
+def address_in(directory: Path, name: str) -> str:
+    """Of the instance that ``prepare`` wrote a configuration for last. Raises ``OSError`` and ``KeyError``."""
+    lines = (line.split(" ", 1) for line in (directory / f"{name}.conf").read_text().splitlines())
+    said = {line[0]: line[1] for line in lines if len(line) == 2}
+    return _address(said["requirepass"], int(said["port"]))
+
+
+def _address(password: str, port: int) -> str:
+    return f"redis://:{password}@127.0.0.1:{port}/0"
 
 
 def free_port() -> int:

@@ -17,22 +17,23 @@ from telemetry.measures import figures_in
 from telemetry.studies import drawing, judging, telling
 from telemetry.studies.criteria import LOOKS, in_words
 from telemetry.studies.judging import Result
-from telemetry.studies.study import Row
+from telemetry.studies.study import Row, Study
 from telemetry.systems.registry import measures_of, row_of, studies
 
 
 def results(runs: Sequence[ChosenRun]) -> list[Result]:
     """One for each study and scale that the runs were launched for, judged by the runs of the report alone."""
+    known = studies()
     found: dict[tuple[str, str], list[ChosenRun]] = defaultdict(list)
     for run in runs:
-        if run.study in studies():
+        if run.study in known:
             found[run.study, run.scale].append(run)
-    return [_result(study, scale, own) for (study, scale), own in found.items()]
+    return [_result(known[study], scale, own) for (study, scale), own in found.items()]
 
 
-def _result(study: str, scale: str, runs: Sequence[ChosenRun]) -> Result:
+def _result(study: Study, scale: str, runs: Sequence[ChosenRun]) -> Result:
     rows = [_row(run) for run in runs]
-    return judging.judge(studies()[study], scale, rows, len({row.configuration for row in rows}))
+    return judging.judge(study, scale, rows, len({row.configuration for row in rows}))
 
 
 def _row(run: ChosenRun) -> Row:

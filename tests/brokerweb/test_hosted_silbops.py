@@ -75,6 +75,26 @@ async def test_a_context_changes_what_comes_without_another_subscription(site: S
     assert HOST._rows == {}
 
 
+async def test_a_publication_without_a_context_leaves_that_of_its_client(site: Site) -> None:
+    await put(site, "pubsub/clients/van/", {"context": {"x": 5}})
+    made = await site.json("pubsub/subscriptions/", {**FIRE, "client": "van"})
+    async with site.stream(made) as events:
+        await site.json("pubsub/publish/", {"notification": {"kind": "news"}, "client": "van"}, 202)
+        assert (await site.client.get("pubsub/clients/van/")).json()["context"] == {"x": 5}
+        await fire(site, 6, at="near")
+        assert (await anext(events))["data"]["notification"]["at"] == "near"
+
+
+async def test_a_stream_is_told_that_its_subscription_or_client_was_removed(site: Site) -> None:
+    for path in ("pubsub/subscriptions/{id}/", "pubsub/clients/car/"):
+        made = await site.json("pubsub/subscriptions/", {**FIRE, "client": "car"})
+        async with site.stream(made) as events:
+            assert (await site.client.delete(path.format(id=made["id"]))).status_code == 204
+            event = await anext(events)
+            assert (event["event"], event["data"]["subscription"]) == ("ended", made["id"])
+            assert event["data"]["end"] == "removed"
+
+
 async def test_a_dry_publication_says_who_says_no_and_is_not_sent(site: Site) -> None:
     await put(site, "pubsub/clients/publisher/", {"broker": 0})
     await put(site, "pubsub/clients/car/", {"broker": 2, "context": {"x": 0}})
@@ -222,6 +242,9 @@ async def test_what_is_wrong_is_named_and_changes_nothing(site: Site) -> None:
         assert (refused.status_code, refused.json()["field"]) == (400, field), refused.text
     refused = await site.client.put("pubsub/clients/car/", json={"broker": 99})
     assert (refused.status_code, refused.json()["field"]) == (400, "broker")
+    for name in ("a/b", ".."):
+        refused = await site.client.post("pubsub/publish/", json={"notification": {"k": 1}, "client": name})
+        assert (refused.status_code, refused.json()["field"]) == (400, "client"), refused.text
     assert (await site.client.get("pubsub/clients/")).json()["count"] == 0
     missing = await site.client.post("pubsub/why/", json={"notification": {"k": 1}, "subscription": "none"})
     assert missing.status_code == 404

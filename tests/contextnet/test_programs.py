@@ -25,7 +25,7 @@ from overlay.systems.contextnet.records.records import Credential
 from tests.contextnet.standing import Standing, standing
 from tests.waiting import BOUND_S
 
-BUS, TRAM = b"bus".ljust(16, b"-"), b"tram".ljust(16, b"-")
+BUS, TRAM, CAR = (name.ljust(16, b"-") for name in (b"bus", b"tram", b"car"))
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +147,9 @@ def test_what_is_wrong_is_said(network: Standing, capsys: Any, monkeypatch: Any)
     monkeypatch.delenv(VARIABLE, raising=False)
     assert run("send", "--all", "x") == WRONG_USAGE
     assert run("send", *log, "bus", "x") == WRONG_USAGE
+    assert "send: the id of a node must be 32 hexadecimal digits, not 'bus'" in capsys.readouterr().err
+    assert run("send", *log) == WRONG_USAGE
+    assert "Name a NODE, --group or --all" in capsys.readouterr().err
     assert run("listen", *log, "--network", "none") == FAILED
     assert capsys.readouterr().err.endswith(f"The log at {network.log.where} has no network none, but n1.\n")
     assert run("nodes", "--log", "redis://127.0.0.1:9/0") == UNANSWERED
@@ -160,6 +163,23 @@ def test_what_is_wrong_is_said(network: Standing, capsys: Any, monkeypatch: Any)
 
     with pytest.raises(NoAnswer, match="did not answer"):
         asyncio.run(enter())
+
+
+def test_a_command_whose_secret_is_revoked_ends_and_says_so(network: Standing, capsys: Any) -> None:
+    secret = network.secret(CAR).hex()
+    who = ("node", network.gateway, "--id", CAR.hex(), "--secret", secret, "--seconds", "60", "--text", "here")
+
+    async def story() -> None:
+        async with Application(network.log, group="cars", within_s=BOUND_S) as application:
+            ended = asyncio.create_task(asyncio.to_thread(run, *who))
+            async for heard in application.messages():
+                if heard.message.source == CAR.hex():
+                    break
+            await asyncio.to_thread(network.log.tell, Credential(CAR, 0, is_revoked=True))
+            assert await ended == FAILED
+
+    within(story())
+    assert "The node's secret is not known any more" in capsys.readouterr().err
 
 
 def test_an_application_answers_a_client_of_mqtt_until_its_secret_is_revoked(network: Standing) -> None:

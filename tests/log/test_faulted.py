@@ -27,7 +27,7 @@ class Port:
     descriptors = feed = take = close = None
 
     def __init__(self):
-        self.told, self.counters = [], {}
+        self.told, self.counters, self.denied = [], {}, {}
 
     def next_timer(self):
         return 10 * SECOND

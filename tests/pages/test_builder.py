@@ -607,7 +607,7 @@ def test_an_unknown_system_is_refused_and_saves_nothing(olga: Client, ring: Topo
     ("asked", "said"),
     [
         ("preset=nope", "must be one of quick-look, "),
-        ("study=nope", "there is none with the id or name &#x27;nope&#x27;; "),
+        ("study=nope", "there is none with the id or name 'nope'; "),
         ("study=&scale=nope", "must be one of quick, paper, not "),
         ("system=nope", "must be one of context-broker"),
         ("from=nope", "there is no experiment with the id "),

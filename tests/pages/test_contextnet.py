@@ -64,7 +64,9 @@ def the_messages(olga: Client, run: Run) -> None:
     assert rows_in(page_of(olga, f"{address}?node=x&show=nothing")) == rows_in(page_of(olga, address))
     found = olga.get(f"/api/runs/{run.pk}/traces/?show=stored&page_size=5").json()
     assert [one["id"] for one in found["results"]] == [one["id"] for one in rows_of(run, show="stored")[:5]]
-    assert olga.get(f"/api/runs/{run.pk}/traces/?node=x").json()["field"] == "node"
+    refused = olga.get(f"/api/runs/{run.pk}/traces/?node=x").json()
+    assert (refused["field"], refused["code"]) == ("node", "invalid")
+    assert 0 < olga.get(f"/api/runs/{run.pk}/traces/?node=1&direction=inbound").json()["count"] < found["count"] + 100
 
 
 def the_way_of_a_stored_message(olga: Client, run: Run) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from benchmarks.many_runs import Seeded, addresses, seed
+from benchmarks.many_runs import Seeded, addresses
+from benchmarks.many_runs import seed as seed_with
 from brokerweb.comparison import selection
 from brokerweb.experiments.models import Run
 
@@ -17,6 +20,9 @@ PAGES |= {"runs:detail", "reports:list", "reports:detail", "reports:new", "sched
 REMEMBERING = {"experiment-chart"}
 """Pages whose process remembers what configurations say: asked once before they are counted."""
 LISTS = {f"api:{kind}-list" for kind in ("topology", "network", "experiment", "run", "report", "schedule", "host")}
+
+seed = partial(seed_with, clients=6)
+"""No page asks the database for single requests, and 150 clients make 33,000 of them."""
 
 
 def questions(browser: Client, made: Seeded) -> dict[str, int]:

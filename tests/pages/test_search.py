@@ -98,10 +98,10 @@ def test_every_page_of_the_rail_is_among_the_places(olga: Client, house: House) 
 
 
 def test_a_search_asks_the_database_as_often_of_many_rows_as_of_few(olga: Client, operator: User) -> None:
-    seed(operator, things=2, swept=1, replicates=2, name="Few")
+    seed(operator, things=2, swept=1, replicates=2, name="Few", clients=6)
     with CaptureQueriesContext(connection) as before:
         found(olga, "e")
-    seed(operator, things=20, swept=1, replicates=2, name="Many")
+    seed(operator, things=20, swept=1, replicates=2, name="Many", clients=6)
     with CaptureQueriesContext(connection) as after:
         assert len(found(olga, "e")) <= 10 * 5
     assert len(after) <= len(before)

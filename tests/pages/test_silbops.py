@@ -71,6 +71,9 @@ def the_publications(olga: Client, run: Run) -> None:
     assert [one["id"] for one in found["results"]] == [one["id"] for one in rows_of(run, show="slowest")[:2]]
     assert "about" not in found["results"][0]
     assert olga.get(f"{rest}?show=nothing").json()["field"] == "show"
+    assert olga.get(f"{rest}?publisher=publisher-1").json()["count"] == 4
+    assert olga.get(f"{rest}?subscriber=subscriber-2").json()["count"] == len(got)
+    assert olga.get(f"{rest}?attribute=none").json()["count"] == 0
     assert len(olga.get(f"{rest}?format=csv").content.splitlines()) == len(rows) + 1
 
 

@@ -56,6 +56,21 @@ def test_ours_wants_a_password_and_listens_on_loopback_only(tmp_path):
         server.end()
 
 
+def test_the_address_of_the_server_of_logs_is_told_while_it_runs(tmp_path):
+    with pytest.raises(WaxwingError, match="no server of logs of `make up` runs here; WAXWING_LOG_URL"):
+        redis.running_for_logs(tmp_path)
+    chosen = redis.choose_for_logs({"PATH": ""}, tmp_path)
+    with pytest.raises(WaxwingError, match="runs here"):
+        redis.running_for_logs(tmp_path)
+    process = subprocess.Popen(chosen.command, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: redis.answers(chosen.url), "the server answers")
+        assert redis.running_for_logs(tmp_path) == chosen.url
+    finally:
+        process.terminate()
+        process.wait(BOUND_S)
+
+
 def test_its_password_is_new_at_each_start(tmp_path):
     environment = {"PATH": ""}
     assert redis.choose(environment, tmp_path).url != redis.choose(environment, tmp_path).url

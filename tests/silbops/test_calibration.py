@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from overlay.core.calibration import Measured
+from overlay.core.engines import SIMULATED
 from overlay.core.node import MILLISECOND
+from overlay.deployment.deployment import Deployment
 from overlay.journal.facts import Row
 from overlay.runtime.calibrated import model_of, reference
 from overlay.runtime.own_supervisor import own_supervisor
@@ -13,6 +17,7 @@ from overlay.systems.silbops.names import UNITS
 from overlay.systems.silbops.rows import ContextSet, row
 from overlay.systems.silbops.system import SYSTEM
 from telemetry.calibration import fleets, speaking
+from telemetry.calibration.anchors import document_for
 from telemetry.systems.silbops.calibration import plan, probes
 from tests.thorough import thoroughly
 
@@ -100,7 +105,16 @@ def test_anchors_compare_the_time_until_a_change_of_context_is_applied():
     assert took(row(5_000, ContextSet("subscriber-1", "{}", 1_000, 1_200, 1_900, True)), SYSTEM) == 900
     assert took(row(5_000, ContextSet("subscriber-1", "{}", 1_000, 1_200, 1_900, False)), SYSTEM) is None
     assert took(row(5_000, ContextSet("subscriber-1", "{}", 1_000, 1_200, 0, True)), SYSTEM) is None
+    assert took(row(5_000, ContextSet("subscriber-1", "{}", 1_000, 1_200, 1_200, True)), SYSTEM) is None, "at once"
     assert took(Row("", 1, "delivered", []), SYSTEM) is None
+
+
+def test_the_anchors_of_studies_are_configurations_of_the_presets(tmp_path):
+    anchors = plan.SilbopsPlan.more_anchors
+    assert Counter(one.name.partition(",")[0] for one in anchors) == {"E2.1": 1, "E2.3": 1, "E2.4": 2, "E2.5": 1}
+    for number, anchor in enumerate(anchors):
+        document = document_for(anchor, plan.SilbopsPlan(), SYSTEM, tmp_path / str(number), 0, 12.0)
+        assert Deployment.from_json(document, SIMULATED).graph.brokers == anchor.brokers
 
 
 def test_a_system_with_all_costs_is_measured():

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from math import log10
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from brokerweb.studies.services import offer
+from overlay.core.engines import SIMULATED
+from overlay.deployment.deployment import Deployment, run_document
 from overlay.experiment.definition import checked
 from overlay.experiment.inline import separated
+from overlay.sim.engine import simulate
 from telemetry.__main__ import main
 from telemetry.studies.criteria import NOT, REPRODUCED, SHAPE_ONLY, UNKNOWN
 from telemetry.studies.judging import Result, judge
@@ -151,6 +156,20 @@ def test_a_network_is_reproduced_about_five_times_as_fast_with_both_bends() -> N
 
 
 # ---- E2.5 and E2.6
+
+
+@pytest.mark.parametrize("arm", ["silbops", "siena"])
+def test_the_profile_changes_no_time_of_a_network(tmp_path: Path, arm: str) -> None:
+    """No cost of the model depends on the index, so the study has one profile."""
+    ended = []
+    for profile in ("seed", "improved"):
+        body = studies()["E2.4"].at(QUICK)
+        workload = {**body["workload"], "subscribers": 50, "change_scope": "one", "changes": 10, "duration_s": 10}
+        body |= {"blocks": [], "settings": {"profile": profile, "arm": arm}, "workload": workload}
+        _, (configuration,) = checked(*separated(body))
+        document = run_document(configuration, run="r1", seed=1, directory=str(tmp_path / profile))
+        ended.append(simulate(Deployment.from_json(json.loads(json.dumps(document)), SIMULATED)).digest)
+    assert ended[0] == ended[1]
 
 
 def throughput(loss: float) -> Measures:

@@ -79,7 +79,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
         published=lambda: table,
         system="context-broker",
     )
-    monkeypatch.setattr("telemetry.cli.study.studies", lambda: {made.id: made})
+    monkeypatch.setattr("telemetry.systems.registry.studies", lambda: {made.id: made})
     return made
 
 
@@ -253,6 +253,6 @@ def test_a_study_that_is_stopped_prints_no_values_and_goes_on_later(
     assert output.out == ""
     assert "Stopped with 3 of 4 runs done" in output.err
     monkeypatch.undo()
-    monkeypatch.setattr("telemetry.cli.study.studies", lambda: {study.id: study})
+    monkeypatch.setattr("telemetry.systems.registry.studies", lambda: {study.id: study})
     assert main(told) == 0
     assert json.loads(capsys.readouterr().out)["seeds"] == 2

@@ -23,8 +23,10 @@ from overlay.programs.contextnet.logs import NetworkLog
 from overlay.programs.questions import NoAnswer
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.logs.line import LogLine
+from overlay.runtime.logs.port import Denied
 from overlay.systems.contextnet.applications import application as cores
 from overlay.systems.contextnet.applications.application import GROUP, Heard, Terms
+from overlay.systems.contextnet.applications.rights import own_group
 from overlay.systems.contextnet.names import APPLICATION
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message, Presence
@@ -64,19 +66,25 @@ class Application:
         has messages, and must not wait. ``within_s``: for the log's first answer, and for each record."""
         self.log = log
         heard = [Subscription(topic, group) for topic in topics]
-        name = name or f"{APPLICATION}-{secrets.token_hex(4)}"
+        place = secrets.token_hex(4)
+        name = name or (own_group(log.application, place) if log.application else f"{APPLICATION}-{place}")
         self.core = cores.Application(name, settings or Settings(), SystemRandom(), wall_offset_ns(), heard)
         self._allowed, self._group = {*allowed, *topics}, group
         self._on_heard, self._within_s = on_heard, within_s
         self._has_come = asyncio.Event()
         self._line: LogLine | None = None
+        self._denied: dict[str, str] = {}
+        """As its port has it."""
 
     async def __aenter__(self) -> Self:
-        """Raises ``NoAnswer``."""
-        self._line = LogLine(self.log.open(self.core.name, self.core, self._allowed), self._stepped)
+        """Raises ``NoAnswer``, and ``Denied`` if its user may not read a topic."""
+        port = self.log.open(self.core.name, self.core, self._allowed)
+        self._denied = port.denied
+        self._line = LogLine(port, self._stepped)
         try:
-            if not await self.line.until(lambda: self.core.is_ready, self._within_s):
+            if not await self.line.until(lambda: self.core.is_ready or bool(self._denied), self._within_s):
                 raise NoAnswer(self._why)
+            self._check_rights()
         except BaseException:
             await self._line.leave()
             raise
@@ -99,7 +107,7 @@ class Application:
         """Those that were ever connected, by id."""
         return self.core.directory.nodes
 
-    # ---- sending. Each returns once its record is durable, and raises ``NoAnswer`` and ``BadRecord``.
+    # ---- sending. Each returns once its record is durable, and raises ``NoAnswer``, ``BadRecord`` and ``Denied``.
 
     async def send(self, node: bytes, payload: bytes, *, ttl_s: int = 0, reply_to: str = "") -> Sent:
         """To a node; one that is not connected gets it when it returns, within ``ttl_s`` (0: the network's default)."""
@@ -123,7 +131,10 @@ class Application:
     async def _durable(self, message: Message, append: Callable[[Callable[[], None]], str]) -> Sent:
         done: list[bool] = []
         topic = append(lambda: done.append(True))
-        if not await self.line.until(lambda: bool(done), self._within_s):
+        self._denied.pop(topic, None)
+        is_over = await self.line.until(lambda: bool(done) or bool(self._denied), self._within_s)
+        self._check_rights(topic)
+        if not is_over:
             raise NoAnswer(f"{self._log} did not confirm a record within {self._within_s:g} s; it may still come.")
         return Sent(message, topic)
 
@@ -131,14 +142,19 @@ class Application:
 
     async def listen(self, topics: Sequence[str]) -> bool:
         """To these topics from now on. Where its group, which no other application is in, has read nothing, it begins
-        with the next message. Returns whether messages will come now: not if the log does not answer."""
+        with the next message. Returns whether messages will come now: not if the log does not answer. Raises
+        ``Denied``."""
         self.core.listen([Subscription(topic, self._group, Start.NEWEST) for topic in topics])
-        return await self.line.until(lambda: self.core.hears_all, self._within_s)
+        hears = await self.line.until(lambda: self.core.hears_all or bool(self._denied), self._within_s)
+        self._check_rights()
+        return hears
 
     async def messages(self) -> AsyncIterator[Heard]:
-        """Each is settled, which commits it, when the next one is asked for: who stops before hears it again."""
+        """Each is settled, which commits it, when the next one is asked for: who stops before hears it again. Raises
+        ``Denied`` when its user may not read them any more."""
         while True:
             while not self.core.waiting:
+                self._check_rights()
                 self._has_come.clear()
                 await self._has_come.wait()
             heard = self.core.waiting.popleft()
@@ -154,10 +170,18 @@ class Application:
     # ---- inner
 
     def _stepped(self, now: int) -> None:
+        if self._denied:
+            self._has_come.set()
         if self.core.waiting:
             self._has_come.set()
             if self._on_heard is not None:
                 self._on_heard()
+
+    def _check_rights(self, written: str = "") -> None:
+        """``written``: a topic that it writes, and need not read. Raises ``Denied``."""
+        for topic in ("", written, *(one.topic for one in self.core.subscriptions())):
+            if topic in self._denied:
+                raise Denied(f"{self._log} refuses this: {self._denied.pop(topic)}.")
 
     @property
     def _log(self) -> str:
@@ -170,4 +194,4 @@ class Application:
         return f"{self._log} did not answer within {self._within_s:g} s."
 
 
-__all__ = ["Application", "Heard", "NoAnswer", "Sent"]
+__all__ = ["Application", "Denied", "Heard", "NoAnswer", "Sent"]

@@ -6,11 +6,12 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 
 from overlay.programs.arguments import OneLineParser, add_deadline
-from overlay.programs.contextnet import moving, using
+from overlay.programs.contextnet import granting, moving, using
 from overlay.programs.contextnet.logs import NotFound
 from overlay.programs.contextnet.node import Refused
 from overlay.programs.questions import NoAnswer
 from overlay.programs.running import EPILOG, carry_out
+from overlay.runtime.logs.port import Denied, NoUsers
 
 
 def main(name: str, arguments: list[str]) -> int:
@@ -18,7 +19,7 @@ def main(name: str, arguments: list[str]) -> int:
     add, run = _COMMANDS[name]
     add(parser)
     add_deadline(parser)
-    refused, wrong = (Refused, NotFound), (ArgumentTypeError,)
+    refused, wrong = (Refused, NotFound, Denied, NoUsers), (ArgumentTypeError,)
     return carry_out(parser, arguments, run, unanswered=(NoAnswer,), refused=refused, wrong=wrong)
 
 
@@ -27,5 +28,8 @@ _COMMANDS: dict[str, tuple[Callable[[OneLineParser], None], Callable[[Namespace]
     "send": (using.add_sending, using.send),
     "listen": (using.add_listening, using.listen),
     "nodes": (using.add_listing, using.nodes),
+    "grant": (granting.add_granting, granting.grant),
+    "revoke": (granting.add_revoking, granting.revoke),
+    "granted": (granting.add_listing, granting.granted),
 }
 """What adds its arguments; what runs it, and returns whether anything was done or found."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from overlay.core.errors import WaxwingError
-from overlay.log.spec import LogSpec
+from overlay.log.rights import Granted, Rights
+from overlay.log.spec import VALKEY, LogSpec
 from overlay.log.topics import Topic
 from overlay.programs.questions import NoAnswer
-from overlay.runtime.logs.engines import ADDRESSES, VARIABLE, addresses, engine_at
-from overlay.runtime.logs.port import Engine, LogPort
+from overlay.runtime.logs.engines import ADDRESSES, VARIABLE, addresses, engine_at, kind_of
+from overlay.runtime.logs.port import Denied, Engine, LogPort, NoUsers
 from overlay.systems.contextnet.mqtt.mapping import PREFIX
 from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records import codec, names
@@ -22,6 +25,9 @@ _READER: Final = f"{GATEWAY}-0"
 """Reads presence in every network, in as many partitions as the network's topics have."""
 _NEVER_S: Final = float(1 << 31)
 """The servers of a network drop its old records; an application, which does not know how old they may become, none."""
+
+
+A = TypeVar("A")
 
 
 class NotFound(WaxwingError):
@@ -42,6 +48,12 @@ class NetworkLog:
         return self._engine.where
 
     @property
+    def application(self) -> str:
+        """Whose user the address has, as ``grant`` gives them out; empty: it is not limited to one application."""
+        network, name = _granted(self.url)
+        return name if network == self.network else ""
+
+    @property
     def _engine(self) -> Engine:
         return engine_at(self.url)
 
@@ -50,7 +62,8 @@ class NetworkLog:
         shared = (topic for topic in listened if "." not in topic or topic.startswith(PREFIX))
         allowed = [topic for topic in shared if topic != names.INBOUND]
         topics: tuple[Topic, ...] = names.topics((), (), self.partitions, self.partitions, allowed)
-        return self._engine.open(LogSpec(topics, retention_s=_NEVER_S), self.network, name, core)
+        spec = LogSpec(topics, retention_s=_NEVER_S, gives_up=True)
+        return self._engine.open(spec, self.network, name, core)
 
     def nodes(self) -> list[Presence]:
         """Where nodes are that were ever connected, by id. Blocking; raises ``NoAnswer``, as do the next ones."""
@@ -71,11 +84,21 @@ class NetworkLog:
         """All gateways."""
         self._asked(self._engine.append, names.CREDENTIALS, credential.node, codec.write(credential))
 
+    def grant(self, application: str, rights: Rights) -> Granted:
+        """A user for this application, until the network ends; another password if it has one. Blocking; raises
+        ``NoUsers`` if the engine has none, as do the next ones, and ``NoAnswer``."""
+        return _asked(self._engine, partial(self._engine.grant, self.network, application, rights))
+
+    def revoke(self, application: str) -> bool:
+        """Whether it had a user."""
+        return _asked(self._engine, partial(self._engine.revoke, self.network, application))
+
+    def granted(self) -> list[str]:
+        """The applications that have a user."""
+        return _asked(self._engine, partial(self._engine.users, self.network))
+
     def _asked(self, ask: Callable[..., Any], topic: str, *more: bytes) -> Any:
-        try:
-            return ask(self.network, topic, self.partitions, *more)
-        except (OSError, WaxwingError) as error:
-            raise NoAnswer(f"The log at {self.where} does not answer: {error}.") from None
+        return _asked(self._engine, partial(ask, self.network, topic, self.partitions, *more))
 
     def forget(self, group: str, topics: Iterable[str]) -> None:
         """A group that will not read these topics again. Blocking; if the log is away, it keeps what it has of it."""
@@ -83,9 +106,28 @@ class NetworkLog:
             self._engine.forget(self.network, group, topics)
 
 
+def _asked(engine: Engine, ask: Callable[[], A]) -> A:
+    """Raises ``NoAnswer``, ``Denied`` and ``NoUsers``."""
+    try:
+        return ask()
+    except NoUsers:
+        raise
+    except Denied as error:
+        raise Denied(f"The log at {engine.where} refuses this: {error}.") from None
+    except (OSError, WaxwingError) as error:
+        raise NoAnswer(f"The log at {engine.where} does not answer: {str(error).rstrip('.')}.") from None
+
+
+def _granted(url: str) -> tuple[str, str]:
+    """The network and the application whose user the address of a Valkey has; empty: neither."""
+    user = unquote(urlsplit(url).username or "") if kind_of(url) == VALKEY else ""
+    network, dot, name = user.partition(".")
+    return (network, name) if dot else ("", "")
+
+
 def find(url: str = "", network: str = "") -> NetworkLog:
     """``url``: by default those of the environment. ``network``: an id; it may be missing if there is one network only.
-    Raises ``NotFound``, ``NoAnswer``, and ``WaxwingError`` without a URL, or for a wrong one."""
+    Raises ``NotFound``, ``NoAnswer``, ``Denied``, and ``WaxwingError`` without a URL, or for a wrong one."""
     urls = [url] if url else addresses()
     if not urls:
         example = next(iter(ADDRESSES.values()))
@@ -93,10 +135,9 @@ def find(url: str = "", network: str = "") -> NetworkLog:
     known: dict[str, NetworkLog] = {}
     engines = [engine_at(one) for one in urls]
     for one, engine in zip(urls, engines, strict=True):
-        try:
-            found = engine.partitions_read(_READER, names.PRESENCE)
-        except (OSError, WaxwingError) as error:
-            raise NoAnswer(f"The log at {engine.where} does not answer: {error}.") from None
+        own = _granted(one)[0]
+        wanted = (network or own) if own else ""  # a user of one application may not look for others
+        found = _asked(engine, partial(engine.partitions_read, _READER, names.PRESENCE, wanted))
         known |= {id: NetworkLog(one, id, partitions) for id, partitions in found.items()}
     if not network and len(known) == 1:
         network = next(iter(known))

@@ -15,7 +15,7 @@ from typing import Any
 from overlay.core.addresses import format_address
 from overlay.core.errors import InvalidSetting
 from overlay.programs.arguments import OneLineParser, address, duration, number
-from overlay.programs.contextnet.node import Inbox, Node
+from overlay.programs.contextnet.node import Inbox, Node, Refused
 from overlay.programs.text import InvalidDocument, coming_lines, object_of, say, tell
 from overlay.systems.contextnet import message_json
 from overlay.systems.contextnet.keys import NO_SECRET
@@ -24,6 +24,8 @@ from overlay.systems.contextnet.records.kinds import ID_BYTES
 from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import Message
 from overlay.systems.contextnet.settings import Settings
+from overlay.systems.contextnet.transport.events import Refused as RefusedBy
+from overlay.systems.contextnet.transport.layouts import Refusal
 from overlay.systems.contextnet.transport.secrets import SECRET_BYTES
 from overlay.systems.contextnet.transport.settings import QUIC, TETHER
 
@@ -127,6 +129,10 @@ async def _print(given: Namespace, inbox: Inbox) -> None:
                 tell(f"connected to {format_address(gateway)}{', as it was told' if was_ordered else ''}")
             case Parted(reason):
                 tell(f"the connection ended: {reason}")
+            case RefusedBy(code=Refusal.SECRET):
+                raise Refused(
+                    "The node's secret is not known any more: it was revoked, or another one given out.", event.code
+                )
             case _:
                 pass
 
@@ -143,9 +149,9 @@ def show(message: Message, is_json: bool, **more: Any) -> None:
 def node(text: str) -> bytes:
     """The type of an argument: the id of a node."""
     try:
-        return message_json.node_read(text, "it")
+        return message_json.node_read(text)
     except InvalidSetting as error:
-        raise ArgumentTypeError(str(error)) from None
+        raise ArgumentTypeError(f"the id of a node {error.sentence}") from None
 
 
 def _secret(text: str) -> bytes:

@@ -18,14 +18,14 @@ from overlay.systems.contextnet.records.names import INBOUND
 from overlay.systems.contextnet.records.records import ALL
 
 
-def _add_log(parser: OneLineParser) -> None:
+def add_log(parser: OneLineParser) -> None:
     shapes = ", ".join(ADDRESSES.values())
     parser.add_argument("--log", default="", metavar="URL", help=f"{shapes} (that in {VARIABLE})")
     parser.add_argument("--network", default="", metavar="ID", help="of the log, if it has several")
 
 
 def add_sending(parser: OneLineParser) -> None:
-    _add_log(parser)
+    add_log(parser)
     to = parser.add_mutually_exclusive_group()
     to.add_argument(
         "--group", metavar="NAME", help="to the nodes of a group that are connected: DEFINER/GROUP or GROUP"
@@ -42,12 +42,12 @@ def add_sending(parser: OneLineParser) -> None:
         "words",
         nargs="*",
         metavar="NODE TEXT",
-        help="a node's 16 bytes, unless a group is named; by default lines of input",
+        help="a node's id (32 hexadecimal digits), with --group or --all none; the text, or each line of input",
     )
 
 
 def add_listening(parser: OneLineParser) -> None:
-    _add_log(parser)
+    add_log(parser)
     parser.add_argument(
         "--group", default=GROUP, metavar="NAME", help=f"applications of one group share the messages ({GROUP})"
     )
@@ -60,26 +60,33 @@ def add_listening(parser: OneLineParser) -> None:
 
 
 def add_listing(parser: OneLineParser) -> None:
-    _add_log(parser)
+    add_log(parser)
 
 
 def send(given: Namespace) -> bool:
+    """Whether anything was."""
     words = list(given.words)
-    to = None if given.group else node(words.pop(0) if words else "")
+    if not given.group and not words:
+        raise ArgumentTypeError("to whom? Name a NODE, --group or --all")
+    to = None if given.group else node(words.pop(0))
     if len(words) > 1:
         raise ArgumentTypeError("there is more than one text: put it in quotes")
 
-    async def run() -> None:
+    async def run() -> bool:
+        is_any = False
         async with _application(given) as application:
             async for text in texts(words[0] if words else None):
+                is_any = True
                 if to is None:
                     sent = await application.cast(given.group, text.encode())
                 else:
                     sent = await application.send(to, text.encode(), ttl_s=given.ttl)
                 _show(sent, given.json)
+        if not is_any:
+            tell("nothing was sent: there was no text, and no line of input")
+        return is_any
 
-    asyncio.run(run())
-    return True
+    return asyncio.run(run())
 
 
 def _show(sent: Sent, is_json: bool) -> None:
@@ -119,6 +126,8 @@ def nodes(given: Namespace) -> bool:
             say(json.dumps({"node": one.node.hex(), **about}))
         else:
             say(f"{one.node.hex()}  {'connected' if one.connected else 'away':<9}  {one.gateway}")
+    if not found:
+        tell("no node was ever connected")
     return bool(found)
 
 

@@ -21,7 +21,7 @@ from overlay.log.topics import Append, Topic
 from overlay.runtime.logs.balancing import Balancing, Seats
 from overlay.runtime.logs.outbox import Outbox
 from overlay.runtime.logs.port import counters
-from overlay.runtime.logs.wire import LostConnection, Wire
+from overlay.runtime.logs.wire import LostConnection, NotAdmitted, Wire
 
 FIRST_PAUSE_NS, LONGEST_PAUSE_NS = 50 * MILLISECOND, 2 * SECOND
 """Between two attempts to connect; doubled each time."""
@@ -37,6 +37,7 @@ class ConnectedLog(Seats, ABC):
         """``name`` is that of the process or client."""
         self.member = Member(name, node)
         self.counters = counters()
+        self.denied: dict[str, str] = {}
         self.spec = spec
         self.outbox = Outbox(self.member)
         self._topics = spec.by_name()
@@ -138,7 +139,9 @@ class ConnectedLog(Seats, ABC):
                 self._next_beat = now + self.spec.beat_ns
                 if self._is_up:
                     self.beat(now)
-        except LostConnection:
+        except LostConnection as error:
+            if self.spec.gives_up and isinstance(error, NotAdmitted):
+                self.denied[""] = str(error)
             self._lose(now)
 
     def feed(self, now: int) -> None:

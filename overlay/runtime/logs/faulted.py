@@ -18,7 +18,7 @@ class FaultedLog:
     """A ``LogPort`` with the faults that ``watcher`` sees."""
 
     def __init__(self, port: LogPort, watcher: Look) -> None:
-        self.counters = port.counters
+        self.counters, self.denied = port.counters, port.denied
         self._port = port
         self._watcher = watcher
         self._next_look = 0

@@ -55,6 +55,15 @@ class Outbox:
         """The oldest that was sent."""
         self._member.durable((self._under_way.popleft().token,))
 
+    @property
+    def oldest(self) -> Append:
+        """Of those that were sent. There is one."""
+        return self._under_way[0]
+
+    def drop(self) -> None:
+        """The oldest that was sent: the engine refuses it, and is not asked again."""
+        self._under_way.popleft()
+
     def hurry(self) -> None:
         """Nothing is late any more."""
         self._leaves_at.clear()

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from overlay.core.errors import WaxwingError
 from overlay.log.node import LogUser
+from overlay.log.rights import Granted, Rights
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Record
 from overlay.runtime.polled import Polled
@@ -21,6 +23,10 @@ class LogPort(Polled, Protocol):
     """Its counters all begin with ``log_``. Its ``close`` leaves the groups, after what was appended and committed has
     been sent."""
 
+    denied: dict[str, str]
+    """With ``LogSpec.gives_up``: the topics that the engine's user may not use, with a sentence. The empty topic: the
+    engine does not know the user any more. Whoever reads it removes what may have changed."""
+
     def set_cut(self, is_cut: bool, now: int) -> None:
         """A fault begins or ends in which this process cannot reach the log."""
         ...
@@ -28,6 +34,14 @@ class LogPort(Polled, Protocol):
     def set_delay(self, delay_ns: int) -> None:
         """A fault: what is appended leaves so much later."""
         ...
+
+
+class Denied(WaxwingError):
+    """The engine's user may not do this, or the engine does not know the user."""
+
+
+class NoUsers(WaxwingError):
+    """An engine has no users of whom a log could have some of its own; the message says what to do instead."""
 
 
 class Engine(Protocol):
@@ -50,8 +64,9 @@ class Engine(Protocol):
         cannot say: they count as lost then, not as late."""
         ...
 
-    def partitions_read(self, group: str, topic: str) -> dict[str, int]:
-        """The deployments in which this group reads this topic: by id, how many partitions the topic has."""
+    def partitions_read(self, group: str, topic: str, deployment: str = "") -> dict[str, int]:
+        """The deployments in which this group reads this topic: by id, how many partitions the topic has.
+        ``deployment``: only this one, for users who may not see others."""
         ...
 
     def newest(self, deployment: str, topic: str, partitions: int) -> dict[bytes, bytes]:
@@ -64,6 +79,19 @@ class Engine(Protocol):
 
     def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
         """A record of a compacted topic."""
+        ...
+
+    def grant(self, deployment: str, name: str, rights: Rights) -> Granted:
+        """A user ``name`` who may do this in a deployment and nothing else, until it is erased; one that there is gets
+        these rights and another password. Raises ``NoUsers``, as do the next ones, if the engine cannot."""
+        ...
+
+    def revoke(self, deployment: str, name: str) -> bool:
+        """Whether there was this user, whose connections end."""
+        ...
+
+    def users(self, deployment: str) -> list[str]:
+        """The names of all that were granted."""
         ...
 
     def forget(self, deployment: str, group: str, topics: Iterable[str]) -> None:

@@ -16,6 +16,10 @@ class LostConnection(WaxwingError):
     """The engine is away, or refused a request that it must not refuse. The message says why."""
 
 
+class NotAdmitted(LostConnection):
+    """The engine does not accept who asks."""
+
+
 class Wire(ABC):
     """Begins to connect when made. What is to be sent is added to ``out``."""
 

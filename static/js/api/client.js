@@ -1390,7 +1390,7 @@ export const runsTableRetrieve = (id, table, query, options) => send("GET", `/ap
 /**
  * Traced queries: one in so many, and all failed ones.
  * @param {string | number} id
- * @param {{ client?: string, entity?: string, format?: "csv" | "json" | "parquet", kind?: string, order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, provider?: string, scope?: string, show?: string }} [query]
+ * @param {{ attribute?: string, client?: string, direction?: string, entity?: string, format?: "csv" | "json" | "parquet", kind?: string, node?: string, order?: "latest" | "longest" | "slowest", outcome?: string, page?: number, page_size?: number, provider?: string, publisher?: string, scope?: string, show?: string, subscriber?: string }} [query]
  * @param {Options} [options]
  * @returns {Promise<Types.TraceList>}
  */

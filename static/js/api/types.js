@@ -2123,7 +2123,7 @@
 /**
  * @typedef {Object} PubsubPublicationBodyRequest
  * @property {Record<string, any>} notification Values by name, such as {"kind": "fire"}
- * @property {Record<string, any>} [context] Of its publisher.
+ * @property {Record<string, any>} [context] Of its publisher from now on; by default as it is.
  * @property {string} [scope] The publisher's function, with publisher_scope
  * @property {string} [client] Made at its first use
  */
@@ -2200,7 +2200,7 @@
 /**
  * @typedef {Object} PubsubWhyBodyRequest
  * @property {Record<string, any>} notification Values by name, such as {"kind": "fire"}
- * @property {Record<string, any>} [context] Of its publisher.
+ * @property {Record<string, any>} [context] Of its publisher from now on; by default as it is.
  * @property {string} [scope] The publisher's function, with publisher_scope
  * @property {string} [client] Made at its first use
  * @property {string} [subscription] Of this account; all of its client's are listed at each broker

@@ -75,7 +75,8 @@ def _draw_more(plan: Plan, random: Random) -> None:
         workload["admitted_share"] = random.choice((0.3, 0.7))
     if settings.get("arm") == "siena":
         settings["index"] = random.choice((settings["index"], settings["index"], "cells"))
-        settings["siena_change"] = random.choice(("add-first", "add-first", "remove-first"))
+        if not workload["handover_interval_s"]:  # what a move loses is still seen
+            settings["siena_change"] = random.choice(("add-first", "remove-first"))
         return
     if "admitted_share" in workload:
         settings["publisher_scope"] = random.random() < 0.7

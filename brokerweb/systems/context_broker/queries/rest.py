@@ -42,7 +42,10 @@ class RunTraces(GenericViewSet):
             OpenApiParameter("show", str, description="Of a system without queries: which of its rows"),
             *(
                 OpenApiParameter(name, str, description="Of a system without queries that has such a column: its value")
-                for name in ("kind", "scope", "entity", "provider", "client")
+                for name in (
+                    *("kind", "scope", "entity", "provider", "client"),
+                    *("publisher", "subscriber", "attribute", "direction", "node"),
+                )
             ),
             PAGED_AS_JSON,
             OpenApiParameter("page", int),

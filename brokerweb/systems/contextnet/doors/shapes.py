@@ -8,12 +8,11 @@ from typing import Any
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import Body
-from brokerweb.hosting.shapes import DeliveredSerializer
+from brokerweb.hosting.shapes import CLIENT, NAME, DeliveredSerializer
 from brokerweb.systems.contextnet.models import Subscription
 from overlay.systems.contextnet.records.kinds import MOST_TTL
 from overlay.systems.contextnet.records.names import INBOUND
 
-NAME: dict[str, Any] = {"min_length": 1, "max_length": 64}
 APPLICATION = "application"
 """Of an account that names none."""
 NODE_HELP = "Its id, 32 hexadecimal digits"
@@ -37,7 +36,7 @@ class MobileMessageBody(Body):
         help_text="How long it is stored for a node that is away. 0: as the network's settings say",
     )
     application = serializers.CharField(
-        **NAME, required=False, default=APPLICATION, help_text="Which sends it; made at its first use"
+        **CLIENT, required=False, default=APPLICATION, help_text="Which sends it; made at its first use"
     )
 
 
@@ -67,7 +66,7 @@ class MobileSubscriptionBody(Body):
     )
     node = serializers.CharField(required=False, default="", allow_blank=True, help_text="Only its messages")
     application = serializers.CharField(
-        **NAME, required=False, default=APPLICATION, help_text="Which listens; made at its first use"
+        **CLIENT, required=False, default=APPLICATION, help_text="Which listens; made at its first use"
     )
     url = serializers.CharField(required=False, default="", allow_blank=True, help_text="Is sent messages by POST")
 

@@ -19,6 +19,7 @@ from brokerweb.systems.contextnet.doors import credentials
 from brokerweb.systems.contextnet.doors.places import place_of
 from overlay.core.errors import InvalidSetting
 from overlay.programs.questions import NoAnswer
+from overlay.runtime.logs.port import Denied
 from overlay.systems.contextnet.message_json import node_read
 from overlay.systems.contextnet.system import SYSTEM
 
@@ -34,7 +35,7 @@ def nodes(request: HttpRequest, network: Network) -> HttpResponse:
     context: dict[str, Any] = {"network": network}
     try:
         found = place_of(snapshot_of(network)).log.nodes()
-    except (NotPossible, NoAnswer) as error:
+    except (NotPossible, NoAnswer, Denied) as error:
         context["error"] = str(error)
     else:
         found.sort(key=lambda one: (not one.connected, one.node))

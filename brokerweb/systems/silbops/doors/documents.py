@@ -41,10 +41,11 @@ def read_by(scope: str) -> frozenset[str]:
     return names(_parsed(scope), SUBSCRIBER) if scope else frozenset()
 
 
-def publication_of(body: Mapping[str, Any]) -> tuple[dict[str, Value], dict[str, Value], str]:
-    """``notification``, ``context``, ``scope``."""
+def publication_of(body: Mapping[str, Any]) -> tuple[dict[str, Value], dict[str, Value] | None, str]:
+    """``notification``, ``context`` (``None``: not given), ``scope``."""
     notification = values_of("notification", body["notification"], fewest=1)
-    return notification, values_of("context", body.get("context", {})), scope_of(body.get("scope", ""))
+    context = values_of("context", body["context"]) if "context" in body else None
+    return notification, context, scope_of(body.get("scope", ""))
 
 
 def _parsed(text: str) -> Any:

@@ -31,7 +31,8 @@ Content = Mapping[str, Value]
 @dataclass(frozen=True, slots=True)
 class Publication:
     notification: Content
-    context: Content
+    context: Content | None = None
+    """``None``: the client's, as it is."""
     scope: str = ""
 
 
@@ -97,12 +98,12 @@ def unsubscribe(client: str, ids: Sequence[str]) -> None:
 def publish(caller: Caller, client: str, one: Publication) -> str:
     """Returns the name of the broker that has received it."""
     count_in_thread(caller.who, 1)
-    row = offered(caller, client, one)
-    rows.change(row, context=dict(one.context))
+    row, context = offered(caller, client, one)
+    rows.change(row, context=dict(context))
 
     async def publish() -> str:
         async with HOST.client(caller.snapshot, row.pk) as hosted:
-            await hosted.publish(one.notification, one.context, one.scope)
+            await hosted.publish(one.notification, context, one.scope)
             broker: str = hosted.client.core.site.broker
             return broker
 
@@ -112,14 +113,15 @@ def publish(caller: Caller, client: str, one: Publication) -> str:
     return broker
 
 
-def offered(caller: Caller, client: str, one: Publication) -> SilbopsClient:
-    """The client, which is to advertise what the publication has."""
+def offered(caller: Caller, client: str, one: Publication) -> tuple[SilbopsClient, Content]:
+    """The client, which is to advertise what the publication has, and the context of the publication."""
     settings = SYSTEM.read_settings(caller.snapshot.settings)
     if one.scope and not settings.has_publisher_scope:
         raise InvalidSetting("scope", "publishers have functions only in networks with publisher_scope")
     row = ROWS.kept(caller.network, caller.user, client)
-    rows.offer(row, one.context, read_by(one.scope))
-    return row
+    context: Content = (row.context or {}) if one.context is None else one.context
+    rows.offer(row, context, read_by(one.scope))
+    return row, context
 
 
 def attached(caller: Caller, row: SilbopsClient) -> tuple[str, Any]:

@@ -8,10 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from brokerweb.api.shapes.fields import Body, ObjectField
-from brokerweb.hosting.shapes import DeliveredSerializer
+from brokerweb.hosting.shapes import CLIENT, DeliveredSerializer
 from brokerweb.systems.silbops.models import SilbopsClient, State
 
-NAME: dict[str, Any] = {"min_length": 1, "max_length": 64}
 SUBSCRIBER, PUBLISHER = "subscriber", "publisher"
 """Clients of an account that names none."""
 CONTEXT_HELP = 'Values by name, such as {"x": 5, "y": 8}'
@@ -51,7 +50,7 @@ class PubsubSubscriptionBody(Body):
         required=False, help_text='Constraints, such as [["kind", "=", "fire"]]; default: all'
     )
     scope = serializers.CharField(required=False, default="", allow_blank=True, help_text=SCOPE_HELP)
-    client = serializers.CharField(**NAME, required=False, default=SUBSCRIBER, help_text="Made at its first use")
+    client = serializers.CharField(**CLIENT, required=False, default=SUBSCRIBER, help_text="Made at its first use")
     context: Any = ObjectField(required=False, help_text="Of its client from now on; by default as it is")
     url = serializers.CharField(required=False, default="", allow_blank=True, help_text="Is sent notifications by POST")
 
@@ -72,11 +71,13 @@ class PubsubSubscriptionSerializer(DeliveredSerializer):
 
 class PubsubPublicationBody(Body):
     notification: Any = ObjectField(help_text='Values by name, such as {"kind": "fire"}')
-    context: Any = ObjectField(required=False, default=dict, help_text=f"Of its publisher. {CONTEXT_HELP}")
+    context: Any = ObjectField(
+        required=False, help_text=f"Of its publisher from now on; by default as it is. {CONTEXT_HELP}"
+    )
     scope = serializers.CharField(
         required=False, default="", allow_blank=True, help_text="The publisher's function, with publisher_scope"
     )
-    client = serializers.CharField(**NAME, required=False, default=PUBLISHER, help_text="Made at its first use")
+    client = serializers.CharField(**CLIENT, required=False, default=PUBLISHER, help_text="Made at its first use")
 
 
 class PubsubPublishedSerializer(serializers.Serializer):

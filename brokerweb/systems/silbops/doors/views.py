@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from brokerweb.accounts.rights import Operation
 from brokerweb.api.resources import IDEMPOTENCY_KEY, created
+from brokerweb.hosting.shapes import wrong_name
 from brokerweb.hosting.views import PAGED, OfNetwork, page
 from brokerweb.systems.silbops.doors import service, shapes
 from brokerweb.systems.silbops.doors.documents import publication_of, scope_of, values_of, where_of
@@ -165,6 +166,8 @@ class WhyView(OfSilbops):
 
 
 def _name(name: str) -> str:
-    if not 1 <= len(name) <= 64 or not name.isprintable():
-        raise InvalidSetting("name", "must be 1 to 64 printable characters")
+    if not 1 <= len(name) <= 64:
+        raise InvalidSetting("name", "must have 1 to 64 characters")
+    if wrong := wrong_name(name):
+        raise InvalidSetting("name", wrong)
     return name

@@ -25,12 +25,12 @@ def why(caller: Caller, client: str, one: Publication, about: SilbopsSubscriptio
 
     The publisher attaches, and advertises as for a publication, which changes what brokers tell one another.
     """
-    publisher = service.offered(caller, client, one)
+    publisher, context = service.offered(caller, client, one)
     _, address = service.attached(caller, publisher)
     if about is not None:
         service.attached(caller, about.client)
     subscriber = "" if about is None else about.client.identity
-    asked = {"notification": dict(one.notification), "context": dict(one.context), "scope": one.scope}
+    asked = {"notification": dict(one.notification), "context": dict(context), "scope": one.scope}
     answers = _asked(address, publisher.identity, asked, subscriber)
     own = _Own(caller)
     brokers = [own.told(broker, answer) for broker, answer in answers]

@@ -83,7 +83,7 @@ class Told:
     """Empty of a ``reset``."""
     notification: Notification | None = None
     end: str = ""
-    """Of an ``ended``: satisfied, expired, refused."""
+    """Of an ``ended``: satisfied, expired, refused, removed."""
     reason: str = ""
     raw: Mapping[str, Any] = field(repr=False, default_factory=dict)
     """With ``cached`` and ``hops`` of a notification."""

@@ -93,7 +93,7 @@ class Notified:
     number: int = 0
     """Rises with each of its publisher."""
     end: str = ""
-    """Of an ``ended``: refused."""
+    """Of an ``ended``: refused, removed."""
     reason: str = ""
     raw: Mapping[str, Any] = field(repr=False, default_factory=dict)
 

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from overlay.core.errors import WaxwingError
 from overlay.log.node import LogUser
+from overlay.log.rights import Granted, Rights
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Record, partition_of
 from overlay.runtime.logs.kafka.cluster import Cluster, Names, deployment_of
 from overlay.runtime.logs.kafka.log import KafkaLog
 from overlay.runtime.logs.kafka.topics import ANSWER_S
-from overlay.runtime.logs.port import LogPort
+from overlay.runtime.logs.port import LogPort, NoUsers
 
 Answer = TypeVar("Answer")
 
 ERASED_S = 2.0
 """A supervisor waits for it."""
+
+_NO_USERS: Final = (
+    "Users of Kafka and their rights are those of its cluster: add one for the application there (kafka-acls), and "
+    "give it the address with that user."
+)
 
 
 class Kafka:
@@ -51,10 +57,20 @@ class Kafka:
     def uncommitted(self, deployment: str) -> Iterator[Record]:
         return iter(())
 
-    def partitions_read(self, group: str, topic: str) -> dict[str, int]:
+    def grant(self, deployment: str, name: str, rights: Rights) -> Granted:
+        raise NoUsers(_NO_USERS)
+
+    def revoke(self, deployment: str, name: str) -> bool:
+        raise NoUsers(_NO_USERS)
+
+    def users(self, deployment: str) -> list[str]:
+        raise NoUsers(_NO_USERS)
+
+    def partitions_read(self, group: str, topic: str, deployment: str = "") -> dict[str, int]:
         """Those of all deployments that have the topic: which groups read it, only Kafka's coordinators know."""
         found = {deployment_of(name, topic): partitions for name, partitions in self._topics().items()}
-        return {name: found[name] for name in sorted(found.keys() - {None}, key=str) if name is not None}
+        known = sorted(name for name in found if name is not None and deployment in ("", name))
+        return {name: found[name] for name in known}
 
     def newest(self, deployment: str, topic: str, partitions: int) -> dict[bytes, bytes]:
         return self._newest(deployment, topic, range(partitions))

@@ -35,6 +35,7 @@ class KafkaLog:
     def __init__(self, spec: LogSpec, cluster: Cluster, deployment: str, name: str, node: LogUser) -> None:
         self.member = Member(name, node)
         self.counters = counters()
+        self.denied: dict[str, str] = {}
         self._cluster, self._names = cluster, Names(deployment)
         self._executor = ThreadPoolExecutor(1, f"log of {name}")
         self._topics = Topics(cluster, self._names, spec, self._executor)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Final
 
 from overlay.log.node import LogUser
+from overlay.log.rights import Granted, Rights
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Record, Topic, partition_of
 from overlay.runtime.logs.nats.asking import asking
@@ -14,7 +16,12 @@ from overlay.runtime.logs.nats.connection import NO_STREAM, Server, accepted, co
 from overlay.runtime.logs.nats.log import ANSWER_S, NatsLog
 from overlay.runtime.logs.nats.names import Names, deployment_of, pack, unpack
 from overlay.runtime.logs.nats.protocol import Message
-from overlay.runtime.logs.port import LogPort
+from overlay.runtime.logs.port import LogPort, NoUsers
+
+_NO_USERS: Final = (
+    "NATS has its users and their permissions in the configuration of the server: add one for the application there, "
+    "and give it the address with that user."
+)
 
 
 class Nats:
@@ -39,7 +46,16 @@ class Nats:
     def uncommitted(self, deployment: str) -> Iterator[Record]:
         return iter(())
 
-    def partitions_read(self, group: str, topic: str) -> dict[str, int]:
+    def grant(self, deployment: str, name: str, rights: Rights) -> Granted:
+        raise NoUsers(_NO_USERS)
+
+    def revoke(self, deployment: str, name: str) -> bool:
+        raise NoUsers(_NO_USERS)
+
+    def users(self, deployment: str) -> list[str]:
+        raise NoUsers(_NO_USERS)
+
+    def partitions_read(self, group: str, topic: str, deployment: str = "") -> dict[str, int]:
         found: dict[str, int] = {}
         with asking(self._server, ANSWER_S) as server:
             streams: list[str] = []
@@ -50,11 +66,11 @@ class Nats:
                 if not page or len(streams) >= answer["total"]:
                     break
             for stream in streams:
-                if (deployment := deployment_of(stream)) is not None:
-                    subject = Names(deployment).leases((group, topic))
+                if (known := deployment_of(stream)) is not None and deployment in ("", known):
+                    subject = Names(known).leases((group, topic))
                     leases = server.last(stream, subject)
                     if leases.sequence:
-                        found[deployment] = len(json.loads(leases.payload))
+                        found[known] = len(json.loads(leases.payload))
         return dict(sorted(found.items()))
 
     def newest(self, deployment: str, topic: str, partitions: int) -> dict[bytes, bytes]:

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from overlay.runtime.logs.port import Denied
 from overlay.runtime.logs.valkey.connection import Server
-from overlay.runtime.logs.valkey.resp import Answers, EngineError, request
-
-_OF_USERS = ("NOPERM", "WRONGPASS", "NOAUTH")
+from overlay.runtime.logs.valkey.resp import Answers, EngineError, is_about_rights, request
 
 
-def refused(error: EngineError, server: Server) -> EngineError:
-    """With the user, where the error is about rights."""
-    return EngineError(f"{error} ({server.named})") if str(error).startswith(_OF_USERS) else error
+class NotAllowed(EngineError, Denied):
+    """The same, where it is about rights, with the user."""
+
+
+def _refused(error: EngineError, server: Server) -> EngineError:
+    return NotAllowed(f"{error} ({server.named})") if is_about_rights(error) else error
 
 
 @contextmanager
@@ -32,7 +34,7 @@ def asking(server: Server, timeout_s: float) -> Iterator[Any]:
                     raise OSError("it closed the connection")
                 found = reader.feed(data)
             if isinstance(found[0], EngineError):
-                raise refused(found[0], server)
+                raise _refused(found[0], server)
             return found[0]
 
         if server.login:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from overlay.core.errors import WaxwingError
 from overlay.runtime.logs.valkey.resp import Answers, BadAnswer, EngineError, request
-from overlay.runtime.logs.wire import LostConnection, Wire
+from overlay.runtime.logs.wire import LostConnection, NotAdmitted, Wire
 
 OnAnswer = Callable[[Any], None]
 
@@ -39,6 +40,11 @@ class Server:
             shape = "redis://user:password@host:port/0, where the user may be missing"
             raise WaxwingError(f"the address of the log must be as {shape}") from None
 
+    def url_of(self, user: str, password: str) -> str:
+        """Its address for another user."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"redis://{quote(user, safe='')}:{quote(password, safe='')}@{host}:{self.port}/{self.database}"
+
     @property
     def login(self) -> tuple[str, ...]:
         """What AUTH is told; empty: nothing, there is no password."""
@@ -57,7 +63,7 @@ class Connection(Wire):
         self._answers = Answers()
         self._waiting: deque[OnAnswer] = deque()
         if server.login:
-            self.ask(accepted, "AUTH", *server.login)
+            self.ask(partial(_admitted, server), "AUTH", *server.login)
         if server.database:
             self.ask(accepted, "SELECT", server.database)
 
@@ -79,6 +85,11 @@ class Connection(Wire):
             if not self._waiting:
                 raise LostConnection("it answered what was not asked")
             self._waiting.popleft()(answer)
+
+
+def _admitted(server: Server, answer: Any) -> None:
+    if isinstance(answer, EngineError):
+        raise NotAdmitted(f"{server.named} is not known, or has another password")
 
 
 def accepted(answer: Any) -> Any:

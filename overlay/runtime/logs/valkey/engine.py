@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import secrets
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Any, Final
 
 from overlay.log.node import LogUser
+from overlay.log.rights import Granted, Rights
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Record, partition_of
-from overlay.runtime.logs.port import LogPort
+from overlay.runtime.logs.port import LogPort, NoUsers
 from overlay.runtime.logs.valkey import keys, scripts
 from overlay.runtime.logs.valkey.asking import asking
 from overlay.runtime.logs.valkey.connection import Server
 from overlay.runtime.logs.valkey.keys import Keys
 from overlay.runtime.logs.valkey.log import ValkeyLog
+from overlay.runtime.logs.valkey.resp import EngineError
+from overlay.runtime.logs.valkey.users import rules, user_of
 
 ANSWER_S = 5.0
 AT_ONCE: Final = 1_000
@@ -40,6 +45,10 @@ class Valkey:
         with asking(self._server, ANSWER_S) as ask:
             for found in _keys(ask, f"{_escaped(deployment)} *"):
                 ask("UNLINK", *found)
+            with suppress(EngineError):  # an engine without users, or one of which ours may not manage them
+                if granted := _users(ask, deployment):
+                    ask("ACL", "DELUSER", *(user_of(deployment, name) for name in granted))
+                    _keep(ask)
 
     def uncommitted(self, deployment: str) -> Iterator[Record]:
         """``MOST_UNCOMMITTED`` at most."""
@@ -55,11 +64,12 @@ class Valkey:
                         left -= 1
                         yield keys.record(topic, int(number), *entry)
 
-    def partitions_read(self, group: str, topic: str) -> dict[str, int]:
+    def partitions_read(self, group: str, topic: str, deployment: str = "") -> dict[str, int]:
         ending = f" g {group} {topic}"
         found: dict[str, int] = {}
         with asking(self._server, ANSWER_S) as ask:
-            for key in chain.from_iterable(_keys(ask, f"*{ending}")):
+            of_one = [f"{deployment}{ending}".encode()]
+            for key in of_one if deployment else chain.from_iterable(_keys(ask, f"*{ending}")):
                 leases = ask("HGET", key, "s")
                 if leases:
                     found[key.decode().removesuffix(ending)] = len(json.loads(leases))
@@ -84,12 +94,57 @@ class Valkey:
         with asking(self._server, ANSWER_S) as ask:
             ask("EVAL", scripts.APPEND, 2, *both, scripts.MOST_NEWEST, key, value, wall_us)
 
+    def grant(self, deployment: str, name: str, rights: Rights) -> Granted:
+        user, password = user_of(deployment, name), secrets.token_urlsafe(24)
+        with asking(self._server, ANSWER_S) as ask:
+            try:
+                ask("ACL", "SETUSER", user, "reset", "on", f">{password}", *rules(deployment, rights))
+            except EngineError as error:
+                raise _without_users(error) from None
+            return Granted(self._server.url_of(user, password), _keep(ask))
+
+    def revoke(self, deployment: str, name: str) -> bool:
+        with asking(self._server, ANSWER_S) as ask:
+            try:
+                was_there = bool(ask("ACL", "DELUSER", user_of(deployment, name)))
+            except EngineError as error:
+                raise _without_users(error) from None
+            _keep(ask)
+        return was_there
+
+    def users(self, deployment: str) -> list[str]:
+        with asking(self._server, ANSWER_S) as ask:
+            try:
+                return _users(ask, deployment)
+            except EngineError as error:
+                raise _without_users(error) from None
+
     def forget(self, deployment: str, group: str, topics: Iterable[str]) -> None:
         names = Keys(deployment)
         named = [kind((group, topic)) for topic in topics for kind in (names.group, names.members)]
         if named:
             with asking(self._server, ANSWER_S) as ask:
                 ask("UNLINK", *named)
+
+
+def _users(ask: Any, deployment: str) -> list[str]:
+    start = user_of(deployment, "")
+    names = [name.decode() for name in ask("ACL", "USERS")]
+    return sorted(name.removeprefix(start) for name in names if name.startswith(start))
+
+
+def _keep(ask: Any) -> bool:
+    """Whether the engine has its users in a file."""
+    try:
+        ask("ACL", "SAVE")
+    except EngineError:
+        return False
+    return True
+
+
+def _without_users(error: EngineError) -> NoUsers:
+    needs = "users of single topics need Valkey 7.2 or Redis 7.0, and an address whose user may manage users"
+    return NoUsers(f"The engine of the log refuses: {error}. Note that {needs}.")
 
 
 def _escaped(text: str) -> str:

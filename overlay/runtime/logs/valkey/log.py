@@ -26,6 +26,7 @@ from overlay.runtime.logs.valkey import keys, scripts
 from overlay.runtime.logs.valkey.connection import Connection, OnAnswer, Server, accepted
 from overlay.runtime.logs.valkey.keys import Keys
 from overlay.runtime.logs.valkey.reading import UNSEEN, Reading
+from overlay.runtime.logs.valkey.resp import EngineError, is_about_rights
 from overlay.runtime.logs.wire import Wire
 
 COMMIT_NS = 100 * MILLISECOND
@@ -80,6 +81,9 @@ class ValkeyLog(ConnectedLog):
             self._written.add(stream)
 
     def _appended(self, answer: Any) -> None:
+        if isinstance(answer, EngineError) and self._is_denied(self.outbox.oldest.topic, "write to", answer):
+            self.outbox.drop()
+            return
         accepted(answer)  # if it is full, what follows must not overtake this one
         self.appended()
 
@@ -137,16 +141,29 @@ class ValkeyLog(ConnectedLog):
         self._eval(partial(self._known, key, then), scripts.BEAT, both, self.member.name, timeout_ms)
 
     def _known(self, key: Key, then: OnLeases, answer: Any) -> None:
+        if self._is_denied(key[1], "read", answer):
+            return
         version, text, alive = accepted(answer)
         then(version, self.leases_of(key, json.loads(text) if text else ()), {one.decode() for one in alive})
 
     def change_leases(self, key: Key, version: Any, leases: Leases, claims: Sequence[int], then: OnChange) -> None:
-        streams = [self._names.stream(key[1], number) for number in claims]
-        said = [part for number in claims for part in (number, leases[number].generation)]
+        said = [
+            part
+            for number in claims
+            for part in (number, leases[number].generation, self._names.stream(key[1], number))
+        ]
         is_newest = int(self.member.subscriptions[key].start is Start.NEWEST)
-        known = [self._names.group(key), *streams]
-        done = partial(_changed, claims, then)
-        self._eval(done, scripts.CHANGE, known, version, json.dumps([*map(list, leases)]), is_newest, *said)
+        done, group = partial(self._changed, key, claims, then), [self._names.group(key)]
+        self._eval(done, scripts.CHANGE, group, version, json.dumps([*map(list, leases)]), is_newest, *said)
+
+    def _changed(self, key: Key, claims: Sequence[int], then: OnChange, answer: Any) -> None:
+        if self._is_denied(key[1], "read", answer):
+            return
+        found = accepted(answer)
+        known: Mapping[int, Standing] | None = None
+        if found != 0:
+            known = {number: keys.standing(*one) for number, one in zip(claims, found, strict=True)}
+        then(known)
 
     def claimed(self, partitions: Sequence[Held], *, is_shared: bool) -> None:
         super().claimed(partitions, is_shared=is_shared)
@@ -158,6 +175,13 @@ class ValkeyLog(ConnectedLog):
         for key in keys:
             self._ask(accepted, "ZREM", self._names.members(key), self.member.name)
 
+    def _is_denied(self, topic: str, what: str, answer: Any) -> bool:
+        """Whether the engine lets its user not do this with the topic, which is given up then."""
+        is_denied = self.spec.gives_up and isinstance(answer, EngineError) and is_about_rights(answer)
+        if is_denied:
+            self.denied[topic] = f"{self._server.named} may not {what} topic {topic}"
+        return is_denied
+
     # ---- requests
 
     def _ask(self, on_answer: OnAnswer, *arguments: bytes | str | int) -> None:
@@ -166,11 +190,3 @@ class ValkeyLog(ConnectedLog):
 
     def _eval(self, on_answer: OnAnswer, script: str, keys: list[str], *more: bytes | str | int) -> None:
         self._ask(on_answer, "EVAL", script, len(keys), *keys, *more)
-
-
-def _changed(claims: Sequence[int], then: OnChange, answer: Any) -> None:
-    found = accepted(answer)
-    known: Mapping[int, Standing] | None = None
-    if found != 0:
-        known = {number: keys.standing(*one) for number, one in zip(claims, found, strict=True)}
-    then(known)

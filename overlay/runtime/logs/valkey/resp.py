@@ -20,6 +20,11 @@ class EngineError(WaxwingError):
     """The engine refused a request; the message is the engine's."""
 
 
+def is_about_rights(error: EngineError) -> bool:
+    """Whether it refused because of who asked: the user may not do this, or is not known."""
+    return str(error).startswith(("NOPERM", "ERR ACL failure", "WRONGPASS", "NOAUTH"))
+
+
 class BadAnswer(WaxwingError):
     """Bytes that are no answer."""
 

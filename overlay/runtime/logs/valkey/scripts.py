@@ -38,10 +38,10 @@ CHANGE = """
 if (redis.call('HGET', KEYS[1], 'v') or '0') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'v', ARGV[1] + 1, 's', ARGV[2])
 local found = {}
-for i = 2, #KEYS do
-  local number = ARGV[2 * i]
-  redis.call('HSET', KEYS[1], 'g' .. number, ARGV[2 * i + 1])
-  local last = redis.call('XREVRANGE', KEYS[i], '+', '-', 'COUNT', 1)[1]
+for i = 4, #ARGV, 3 do
+  local number = ARGV[i]
+  local last = redis.call('XREVRANGE', ARGV[i + 2], '+', '-', 'COUNT', 1)[1]
+  redis.call('HSET', KEYS[1], 'g' .. number, ARGV[i + 1])
   local id, us = '', '0'
   if last then id, us = last[1], last[2][6] end
   local committed = redis.call('HGET', KEYS[1], 'c' .. number)
@@ -50,13 +50,14 @@ for i = 2, #KEYS do
     committed = last and string.format('%015d-%07d', ms, n + 1) or string.format('%015d-%07d', 0, 0)
     redis.call('HSET', KEYS[1], 'c' .. number, committed)
   end
-  found[i - 1] = {committed or '', id, us}
+  found[#found + 1] = {committed or '', id, us}
 end
 return found
 """
-"""Keys: group, streams of the partitions that the member claims. Arguments: version that was read, leases, whether the
-group begins with the newest record; for each claimed partition its number and generation. Returns 0 if the version has
-changed, otherwise for each its committed position, and the id and time of its last record."""
+"""Keys: group. Arguments: version that was read, leases, whether the group begins with the newest record; for each
+partition that the member claims its number, generation and stream. A stream among the keys would need a user who may
+write it. Returns 0 if the version has changed, otherwise for each its committed position, and the id and time of its
+last record."""
 
 COMMIT = """
 local found = {}

@@ -40,18 +40,61 @@ ANCHORS = (
     ),
     Anchor("chain of 3, SIENA", "line", 3, _LOAD, probes.IN_SIENA),
 )
+_STUDIES = (
+    "What do configurations of studies take live? The values of E2.1, E2.3 and E2.5 are measured in process, those of "
+    "E2.4 are simulated. Each of these anchors is one of their configurations at the quick scale, as fast as brokers "
+    "take it; those of E2.4 have the chain. Changes of context contain how long they wait for those before them; in "
+    "E2.5, one subscriber of 950 has some."
+)
+_RARE = 86_400.0
+"""Seconds between what an anchor leaves out."""
+
+
+def _of_changes(study: str, brokers: int, workload: Mapping[str, Any], settings: Mapping[str, Any]) -> Anchor:
+    load = {"publishers": 5, "publish_interval_s": _RARE, **workload}
+    return Anchor(study, "line" if brokers > 1 else "central", brokers, load, settings, _STUDIES)
+
+
+_WIDE = {"subscribers": 1_000, "filters_min": 10, "filters_max": 10, "changes": 200}
+_NETWORK = {"subscribers": 50, "filters_min": 10, "filters_max": 10, "change_scope": "one", "changes": 1_000}
+_MANY = {"subscribers": 950, "subscriptions": 10_000, "changing_subscribers": 1, "notifications": 1_000}
+STUDY_ANCHORS = (
+    _of_changes(
+        "E2.1, SilboPS, one filter",
+        1,
+        {
+            "subscribers": 1_250,
+            "subscriptions": 10_000,
+            "changing_subscribers": 125,
+            "change_scope": "one",
+            "changes": 2_000,
+        },
+        {},
+    ),
+    _of_changes("E2.3, SIENA, ten filters", 1, _WIDE, probes.IN_SIENA),
+    _of_changes("E2.4, SilboPS, chain of 5", 5, _NETWORK, {}),
+    _of_changes("E2.4, SIENA, chain of 5", 5, _NETWORK, probes.IN_SIENA),
+    Anchor("E2.5, SilboPS, 10,000 subscriptions", "central", 1, {"publishers": 5, **_MANY}, {}, _STUDIES),
+)
+"""The live anchors that the presets of the contract name."""
 
 
 class SilbopsPlan(Plan):
     anchors = ANCHORS
-    measures = ("latency_mean", "change_effective_mean", "messages_per_change", "messages_per_publication")
+    more_anchors = STUDY_ANCHORS
+    question_title = "Live runs of studies"
+    measures = (
+        *("latency_mean", "change_accepted_mean", "change_effective_mean", "change_core", "notification_core"),
+        *("messages_per_change", "messages_per_publication"),
+    )
     compared, compared_from = "change of context", "from the intended call until its broker has applied it"
 
     def took_us(self, fact: Fact, system: System) -> float | None:
         if not isinstance(fact, Row) or fact.table != "contexts":
             return None
         found = ContextSet(*fact.values)
-        return found.accepted_us - found.intended_us if found.is_new and found.accepted_us else None
+        has_waited = found.accepted_us > found.called_us  # without a broker, it is accepted at once
+        return found.accepted_us - found.intended_us if found.is_new and has_waited else None
 
     def probes(self, scale: float) -> Sequence[Probe]:
         seconds = max(4.0, FLEET_S * scale)
