@@ -38,7 +38,7 @@ def publication_of(line: str) -> tuple[Values, Values | None]:
         return _checked(document, fewest=1), None
     for name in document:
         if name not in (NOTIFICATION, CONTEXT):
-            raise InvalidDocument(f"{shown(name)} is unknown; beside {NOTIFICATION} there may be a {CONTEXT}")
+            raise InvalidDocument(f"{shown(name)} is unknown; with a {NOTIFICATION} there may be a {CONTEXT}")
     content = _checked(document[NOTIFICATION], fewest=1, field=f"{NOTIFICATION}: ")
     return content, _checked(document[CONTEXT], field=f"{CONTEXT}: ") if CONTEXT in document else None
 
