@@ -99,7 +99,7 @@ def check(facts: Facts, plan: Plan) -> None:
 
 
 def check_validity(facts: Facts, ttl_s: float) -> bool:
-    """Whether there is one. Advertisements end, as nobody renews them; subscriptions only without a new context."""
+    """Whether the run has a validity. Nobody renews advertisements, so they end; a context renews subscriptions."""
     assert facts.has_ended_rows == bool(ttl_s), "advertisements end when their validity is over, and else do not"
     renewed = [(one.client, one.called_us, one.accepted_us) for one in facts.rows[ContextSet] if one.accepted_us]
     for event in facts.events:

@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import Any, Final
 
@@ -96,28 +96,31 @@ class Valkey:
 
     def grant(self, deployment: str, name: str, rights: Rights) -> Granted:
         user, password = user_of(deployment, name), secrets.token_urlsafe(24)
-        with asking(self._server, ANSWER_S) as ask:
-            try:
-                ask("ACL", "SETUSER", user, "reset", "on", f">{password}", *rules(deployment, rights))
-            except EngineError as error:
-                raise _without_users(error) from None
+        with self._asking_about_users() as ask:
+            ask("ACL", "SETUSER", user, "reset", "on", f">{password}", *rules(deployment, rights))
             return Granted(self._server.url_of(user, password), _keep(ask))
 
     def revoke(self, deployment: str, name: str) -> bool:
-        with asking(self._server, ANSWER_S) as ask:
-            try:
-                was_there = bool(ask("ACL", "DELUSER", user_of(deployment, name)))
-            except EngineError as error:
-                raise _without_users(error) from None
+        with self._asking_about_users() as ask:
+            was_there = bool(ask("ACL", "DELUSER", user_of(deployment, name)))
             _keep(ask)
         return was_there
 
     def users(self, deployment: str) -> list[str]:
+        with self._asking_about_users() as ask:
+            return _users(ask, deployment)
+
+    @contextmanager
+    def _asking_about_users(self) -> Iterator[Any]:
+        """Raises ``NoUsers`` for what the engine refuses."""
         with asking(self._server, ANSWER_S) as ask:
             try:
-                return _users(ask, deployment)
+                yield ask
             except EngineError as error:
-                raise _without_users(error) from None
+                needs = (
+                    "users of single topics need Valkey 7.2 or Redis 7.0, and an address whose user may manage users"
+                )
+                raise NoUsers(f"The engine of the log refuses: {error}. Note that {needs}.") from None
 
     def forget(self, deployment: str, group: str, topics: Iterable[str]) -> None:
         names = Keys(deployment)
@@ -140,11 +143,6 @@ def _keep(ask: Any) -> bool:
     except EngineError:
         return False
     return True
-
-
-def _without_users(error: EngineError) -> NoUsers:
-    needs = "users of single topics need Valkey 7.2 or Redis 7.0, and an address whose user may manage users"
-    return NoUsers(f"The engine of the log refuses: {error}. Note that {needs}.")
 
 
 def _escaped(text: str) -> str:
