@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from brokerweb.networks.models import Network
 from brokerweb.systems.context_broker.queries import of_networks, trace_files
@@ -117,3 +120,45 @@ def test_a_walk_that_went_to_a_broker_which_reported_nothing_yet_is_not_whole(ho
     told = of_networks.find(network, query_id(7))
     assert told is not None
     assert is_whole(told)
+
+
+def test_a_page_waits_for_a_walk_longer_and_longer_and_shows_what_there_is(
+    house: Path, client: Client, operator: User
+) -> None:
+    """A busy machine's brokers reported after the page had given up, and the walk never appeared."""
+    rows = [{"index": 0, "address": "127.0.0.1:5000"}, {"index": 1, "address": "127.0.0.1:5001"}]
+    network = Network.objects.create(name="two", brokers=rows, deployed={"brokers": 2}, state="running")
+    directory = house / "networks" / network.pk / "traces"
+    client.force_login(operator)
+    address = f"/networks/{network.pk}/walks/{query_id(7)}/"
+
+    def polls() -> list[str]:
+        """What the page shows until it asks no more."""
+        shown, following = list[str](), f"{address}?look=0"
+        while following:
+            shown.append(client.get(following).content.decode())
+            following = next(iter(re.findall(r'hx-get="([^"]*)"', shown[-1])), "")
+        return shown
+
+    silent = polls()
+    assert sum(int(wait) for one in silent for wait in re.findall(r"delay:(\d+)ms", one)) >= 30_000
+    assert ["No broker reported this query" in one for one in silent] == [False] * (len(silent) - 1) + [True]
+
+    there = "127.0.0.1:5001"
+    steps = [[0, "received", CONSUMER, ""], [1, "forwarded", there, ""], [8, "answered", there, ""]]
+    log_of(directory, 0).write(
+        [Trace("broker-0", CONSUMER, 7, "room|r1|climate", [*steps, [9, "replied", CONSUMER, ""]])]
+    )
+    partial = polls()
+    assert len(partial) == len(silent)
+    assert "Walk of this query" not in partial[0]
+    assert "Some brokers on its path have not reported it yet" in partial[-2]
+    assert "Walk of this query" in partial[-1]
+    assert "yet" not in partial[-1]
+
+    back = "127.0.0.1:5000"
+    log_of(directory, 1).write(
+        [Trace("broker-1", CONSUMER, 7, "room|r1|climate", [[3, "received", back, ""], [4, "found", back, ""]])]
+    )
+    (whole,) = polls()
+    assert "Walk of this query" in whole

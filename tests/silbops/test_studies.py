@@ -235,7 +235,7 @@ def test_the_command_measures_it_in_process_and_pages_do_not(
 ) -> None:
     made_up = throughput(-0.3)
     study = replace(OF_SYSTEM["E2.5"], measure=lambda all, _: ((one, made_up(one)) for one in all))
-    monkeypatch.setattr("telemetry.cli.study.studies", lambda: {"E2.5": study})
+    monkeypatch.setattr("telemetry.systems.registry.studies", lambda: {"E2.5": study})
     assert main(["study", "E2.5"]) == 0
     said = capsys.readouterr().out
     assert "NOT, REVERSED: SilboPS loses little throughput" in said
