@@ -40,6 +40,8 @@ from overlay.systems.federation.wire.values import (
 VERSION = "1.0"
 """Of the format."""
 _KINDS = {"stream": False, "once": True}
+_PRIORITIES = {one.name.lower(): one.value for one in Priority}
+_ROLES = {one.name.lower(): one.value for one in Role}
 _NUMBER = re.compile("0|[1-9][0-9]{0,19}")
 T = TypeVar("T")
 
@@ -103,7 +105,7 @@ def read_subscription(element: Element) -> Subscription:
         read_scopes(parts["scopes"]),
         read_constraint(parts["constraint"]) if "constraint" in parts else ["and"],
         read_time(found["expires"]),
-        chosen("priority", found.get("priority", "normal"), {one.name.lower(): one.value for one in Priority}),
+        chosen("priority", found.get("priority", "normal"), _PRIORITIES),
         chosen("kind", found.get("kind", "stream"), _KINDS),
     ]
     subscription: Subscription = checked(SUBSCRIPTION.read, array, "ctxSubscr")
@@ -163,7 +165,7 @@ def read_announcement(element: Element) -> Announcement:
     array = [
         found["id"],
         number_of(element, "registration"),
-        chosen("role", found["role"], {one.name.lower(): one.value for one in Role}),
+        chosen("role", found["role"], _ROLES),
         found.get("url", ""),
         list(map(text_of, scopes)),
         needs,

@@ -104,4 +104,4 @@ def read_time(text: str) -> int:
 def write_time(ms: int) -> str:
     if not 0 <= ms <= LAST_MS:
         refuse(f"{ms} ms since 1970 is no time of a year up to 9999")
-    return (_BEGIN + ms * _MILLISECOND).strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1_000:03}Z"
+    return (_BEGIN + ms * _MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")
