@@ -7,7 +7,7 @@ text without ``<!`` has no DTD, and so no entities (XML 1.0, section 2.8), and i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 from xml.etree.ElementTree import Element, ParseError, XMLParser
 
@@ -70,14 +70,14 @@ def _check(root: Element) -> None:
         level = [child for element in level for child in element]
 
 
-def attributes(element: Element, required: Iterable[str] = (), optional: Iterable[str] = ()) -> Mapping[str, str]:
+def attributes(element: Element, required: Sequence[str] = (), optional: Sequence[str] = ()) -> Mapping[str, str]:
     """All of ``required`` and any of ``optional``, and no other. Raises ``InvalidContextML``."""
     found = element.attrib
     for name in required:
         if name not in found:
             refuse(f"{element.tag} has no attribute {name}")
     for name in found:
-        if name not in (*required, *optional):
+        if name not in required and name not in optional:
             refuse(f"{element.tag} has an unknown attribute, {shown(name)}")
     return found
 
@@ -94,7 +94,7 @@ def children(element: Element, *tags: str) -> list[Element]:
     return list(element)
 
 
-def by_tag(element: Element, required: Iterable[str], optional: Iterable[str] = ()) -> Mapping[str, Element]:
+def by_tag(element: Element, required: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Element]:
     """Its elements, each at most once."""
     found: dict[str, Element] = {}
     for child in children(element, *required, *optional):
