@@ -90,6 +90,8 @@ class Compared:
     """``topology``, ``settings`` and ``workload``; empty in documents of earlier versions."""
     doubts: Sequence[str] = ()
     """Why live runs are suspect."""
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """Date, machine and versions of its live runs; empty: those of the costs."""
 
     @property
     def off(self) -> float:
@@ -151,7 +153,9 @@ def compared_again(row: Mapping[str, Any]) -> Compared:
     kinds = (row["live"], row["simulated"])
     live, simulated = ({name: interval(found["replicates"]) for name, found in one.items()} for one in kinds)
     configuration, doubts = row.get("configuration", {}), tuple(row.get("doubts", ()))
-    return Compared(row["anchor"], row.get("question", ""), live, simulated, configuration, doubts)
+    return Compared(
+        row["anchor"], row.get("question", ""), live, simulated, configuration, doubts, row.get("origin", {})
+    )
 
 
 def ran(files: RunFiles, reading: Reading) -> Ran:

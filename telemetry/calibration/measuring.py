@@ -12,12 +12,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from overlay.core.calibration import Calibration, Measured
+from overlay.core.service_times import ServiceModel
 from overlay.runtime.calibrated import model_of, reference
 from overlay.runtime.logs.engines import VARIABLE
 from overlay.runtime.logs.valkey.instance import own_instance
@@ -30,8 +31,6 @@ from telemetry.lake.manifest import code_version, library_versions, machine
 
 ROUNDS = 3
 """Each round measures everything once, so that other load on the machine affects all measurements equally."""
-LAUNCH_S = 4.0
-"""Overhead of a run, in addition to its ramp and the measuring phase."""
 
 Say = Callable[[str], None]
 
@@ -73,14 +72,23 @@ def measure(
         found = known.with_system(system.name, Measured(fitted.roles, {**origin, **after, **fitted.precision}))
         if fitted.deliveries is not None:
             found = Calibration(found.systems, fitted.deliveries)
-        model = model_of(found.over(reference()), system)
-        compared = []
-        for number, anchor in enumerate(anchors):
-            say(f"simulated, {number + 1} of {len(anchors)}: {system.name}, anchor: {anchor.name}")
-            places = [(directory / f"simulated-{number}-{seed}", seed) for seed in range(effort.rounds)]
-            simulated = [run_simulated(model, runs.document(anchor, *place), reading) for place in places]
-            compared.append(compare(anchor, live[anchor.name], simulated, runs.configuration(anchor)))
-    return found, compared
+        return found, runs.compare(live, model_of(found.over(reference()), system))
+
+
+def assess(
+    reading: Reading, known: Calibration, anchors: Sequence[Anchor], effort: Effort, origin: Mapping[str, Any], say: Say
+) -> list[Compared]:
+    """The residuals on ``anchors`` of what is ``known``, and of the reference for what it lacks. Measures no costs.
+
+    Raises ``TelemetryError``.
+    """
+    with _scratch() as directory:
+        runs = _Runs(reading, anchors, effort, directory, say)
+        with log_for(reading.system), own_supervisor() as client:
+            _, live = runs.measure(client, ())
+        after = {**origin, "load_average_after": list(os.getloadavg())}
+        compared = runs.compare(live, model_of(known.over(reference()), reading.system))
+        return [replace(one, origin=after) for one in compared]
 
 
 @contextmanager
@@ -134,25 +142,49 @@ class _Runs:
         """The results of the probes and of the anchors, by name, one of each round."""
         results: dict[str, list[Any]] = defaultdict(list)
         live: dict[str, list[Ran]] = defaultdict(list)
-        steps_s = [*(probe.seconds for probe in probes), *len(self._anchors) * [self._effort.anchor_s + 2 * LAUNCH_S]]
-        left = Remaining(steps_s * self._effort.rounds, self._say)
-        for seed in range(self._effort.rounds):
+        seeds = range(self._effort.rounds)
+        steps_s = [
+            took_s
+            for seed in seeds
+            for took_s in (*(probe.seconds for probe in probes), *map(self._run_s, self._anchors_of(seed)))
+        ]
+        left = Remaining(steps_s, self._say)
+        for seed in seeds:
             for number, probe in enumerate(probes):
                 left.begin(f"{self._system.name}, {probe.role}: {probe.name}")
                 results[probe.name].append(probe.measure(client, self._directory / f"probe-{number}-{seed}"))
-            for number, anchor in enumerate(self._anchors):
+            for number, anchor in enumerate(self._anchors_of(seed)):
                 left.begin(f"{self._system.name}, anchor: {anchor.name}")
-                document = self.document(anchor, self._directory / f"live-{number}-{seed}", seed)
+                document = self._document(anchor, self._directory / f"live-{number}-{seed}", seed)
                 live[anchor.name].append(run_live(client, document, self._reading))
         return results, live
 
-    def document(self, anchor: Anchor, directory: Path, seed: int) -> dict[str, Any]:
-        return document_for(anchor, self._plan, self._system, directory, seed, self._effort.anchor_s)
+    def compare(self, live: Mapping[str, Sequence[Ran]], model: ServiceModel) -> list[Compared]:
+        """The anchors' runs in virtual time, beside ``live``."""
+        compared = []
+        for number, anchor in enumerate(self._anchors):
+            self._say(f"simulated, {number + 1} of {len(self._anchors)}: {self._system.name}, anchor: {anchor.name}")
+            places = [(self._directory / f"simulated-{number}-{seed}", seed) for seed in range(len(live[anchor.name]))]
+            simulated = [run_simulated(model, self._document(anchor, *place), self._reading) for place in places]
+            compared.append(compare(anchor, live[anchor.name], simulated, self._configuration(anchor)))
+        return compared
 
-    def configuration(self, anchor: Anchor) -> dict[str, Any]:
+    def _anchors_of(self, seed: int) -> list[Anchor]:
+        return [one for one in self._anchors if one.rounds is None or seed < one.rounds]
+
+    def _measured_s(self, anchor: Anchor) -> float:
+        return self._effort.anchor_s if anchor.seconds is None else anchor.seconds
+
+    def _run_s(self, anchor: Anchor) -> float:
+        return self._measured_s(anchor) + self._plan.around_s(anchor)
+
+    def _document(self, anchor: Anchor, directory: Path, seed: int) -> dict[str, Any]:
+        return document_for(anchor, self._plan, self._system, directory, seed, self._measured_s(anchor))
+
+    def _configuration(self, anchor: Anchor) -> dict[str, Any]:
         """What the runs of an anchor have in common."""
         topology = f"{anchor.kind} of {anchor.brokers}"
-        workload = self._plan.workload(anchor, self._effort.anchor_s)
+        workload = self._plan.workload(anchor, self._measured_s(anchor))
         return {"topology": topology, "settings": dict(anchor.settings), "workload": workload}
 
 

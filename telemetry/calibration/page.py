@@ -57,6 +57,8 @@ def write_page(path: Path, residuals: Part) -> None:
         quantity_from=residuals.get("compared_from", Plan.compared_from),
         further=[line for row in rows for line in _further(row, residuals.get("further", ()))],
         configurations=[_configuration(row) for row in rows if row["configuration"]],
+        counts=sorted({row[LIVE]["p50"]["n"] for row in rows}, reverse=True),
+        origins=_origins,
         doubts=[(row["anchor"], reason) for row in rows for reason in row["doubts"]],
         path=path.name,
     )
@@ -74,6 +76,12 @@ def _questions(rows: Sequence[Row]) -> Iterator[tuple[str, str, list[Row]]]:
     for asked in dict.fromkeys(row["question"] for row in rows if row.get("question")):
         question, _, about = asked.partition("? ")
         yield question, about, [row for row in rows if row["question"] == asked]
+
+
+def _origins(rows: Sequence[Row]) -> list[Mapping[str, Any]]:
+    """Where and when live runs were made, if not with the costs."""
+    found = [row["origin"] for row in rows if row.get("origin")]
+    return [one for number, one in enumerate(found) if one not in found[:number]]
 
 
 def _costs(role: str, costs: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

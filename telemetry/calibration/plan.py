@@ -22,6 +22,10 @@ if TYPE_CHECKING:  # every page imports the interface of systems, and so this mo
     from overlay.runtime.supervisor_client import SupervisorClient
 
 
+LAUNCH_S = 4.0
+"""Overhead of a run, in addition to its ramp and the measuring phase."""
+
+
 @dataclass(frozen=True)
 class Anchor:
     """One configuration and its name. Anchors are not used for the calibration; they assess it."""
@@ -35,6 +39,10 @@ class Anchor:
     """Anchors of one question are listed separately below it: a sentence that ends with ?, and an explanation."""
     faults: Sequence[Mapping[str, Any]] = ()
     """Of its runs, as in an experiment."""
+    seconds: float | None = None
+    """For how long each run is measured; ``None``: as long as those of other anchors."""
+    rounds: int | None = None
+    """Runs of it; ``None``: as many as of other anchors. 1 for those that take minutes."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,10 @@ class Plan(ABC):
     def workload(self, anchor: Anchor, duration_s: float) -> dict[str, Any]:
         """The workload of an anchor with ``duration_s`` of measuring."""
         return {**anchor.workload, "duration_s": duration_s}
+
+    def around_s(self, anchor: Anchor) -> float:
+        """How long a live run of an anchor takes besides its measuring, roughly."""
+        return 2 * LAUNCH_S
 
     def took_us(self, fact: Fact, system: System) -> float | None:
         """The time that anchors compare, if ``fact`` has one: of an answered request in measuring, from its intended

@@ -15,10 +15,10 @@ from overlay.core.errors import InvalidSetting
 from overlay.runtime.calibrated import FILE, read_calibration
 from overlay.systems.contract import System
 from telemetry.calibration.anchors import Reading
-from telemetry.calibration.measuring import FULL, QUICK, measure, origin_of
+from telemetry.calibration.measuring import FULL, QUICK, assess, measure, origin_of
 from telemetry.calibration.page import write_page
 from telemetry.calibration.plan import Plan
-from telemetry.calibration.residuals import part_of, read_residuals, residuals_path, write_residuals
+from telemetry.calibration.residuals import Part, part_of, read_residuals, residuals_path, row_of, write_residuals
 from telemetry.collect import collect
 from telemetry.errors import TelemetryError
 from telemetry.lake.runs import Lake
@@ -32,9 +32,13 @@ def add_flags(command: ArgumentParser) -> None:
         "--system", choices=list(plans()), help="measure this system only (default: every system with a calibration)"
     )
     command.add_argument("--quick", action="store_true", help="a third of the time, for wider intervals")
-    command.add_argument("--no-anchors", action="store_true", help="only measure; skip the comparison with live runs")
-    command.add_argument(
+    compared = command.add_mutually_exclusive_group()
+    compared.add_argument("--no-anchors", action="store_true", help="only measure; skip the comparison with live runs")
+    compared.add_argument(
         "--growth", action="store_true", help="also run the configurations that answer a question of their own"
+    )
+    compared.add_argument(
+        "--only-growth", action="store_true", help="run only these, with the costs that are known, and measure none"
     )
     command.add_argument("--name", default="this machine", help="name of the machine in the output")
     command.add_argument("--model", type=Path, help="the model's file (default: calibration.json in --var)")
@@ -61,6 +65,10 @@ def make(given: Namespace, say: Callable[[str], None], now: datetime) -> Path:
     chosen = {name: plan for name, plan in plans().items() if given.system in (None, name)}
     if given.page and len(chosen) != 1:
         raise InvalidSetting("--page", f"is of one system; choose it with --system: {', '.join(chosen)}")
+    if given.only_growth:
+        chosen = {name: plan for name, plan in chosen.items() if plan.more_anchors}
+    if not chosen:
+        raise InvalidSetting("--only-growth", f"{given.system} has no configurations of this kind")
     if given.page and given.no_anchors:
         raise InvalidSetting("--page", "shows the comparison with live runs, which --no-anchors leaves out")
     if given.page and not given.page.absolute().parent.is_dir():
@@ -68,7 +76,7 @@ def make(given: Namespace, say: Callable[[str], None], now: datetime) -> Path:
     path: Path = given.model or given.var / FILE
     with _ending():
         for name, plan in chosen.items():
-            _calibrate(name, plan, path, given, say, now)
+            (_assess if given.only_growth else _calibrate)(name, plan, path, given, say, now)
     return path
 
 
@@ -94,8 +102,7 @@ def _ending() -> Iterator[None]:
 
 def _calibrate(name: str, plan: Plan, path: Path, given: Namespace, say: Callable[[str], None], now: datetime) -> None:
     systems = {telemetry.system.name: telemetry.system for telemetry in all_telemetry()}
-    known = read_calibration(path) if path.exists() else Calibration({})
-    residuals = read_residuals(residuals_path(path))
+    known = _known(path)
     effort = QUICK if given.quick else FULL
     anchors = () if given.no_anchors else (*plan.anchors, *(plan.more_anchors if given.growth else ()))
     reading = reading_of(plan, systems[name])
@@ -103,7 +110,28 @@ def _calibrate(name: str, plan: Plan, path: Path, given: Namespace, say: Callabl
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, found.to_json())
     if compared:
-        part = part_of(compared, found.systems[name], reading)
-        write_residuals(residuals_path(path), {**residuals, name: part})
-        if given.page:
-            write_page(given.page, part)
+        _write(part_of(compared, found.systems[name], reading), name, path, given)
+
+
+def _assess(name: str, plan: Plan, path: Path, given: Namespace, say: Callable[[str], None], now: datetime) -> None:
+    """Those that were compared before are replaced, and all others stay."""
+    known, effort = _known(path), QUICK if given.quick else FULL
+    part = read_residuals(residuals_path(path)).get(name)
+    if name not in known.systems or part is None:
+        raise InvalidSetting("--only-growth", f"needs the costs of {name}, which are not in {path}: calibrate it first")
+    systems = {telemetry.system.name: telemetry.system for telemetry in all_telemetry()}
+    origin = origin_of(given.name, effort, now)
+    compared = assess(reading_of(plan, systems[name]), known, plan.more_anchors, effort, origin, say)
+    again = {one.anchor for one in compared}
+    before = [row for row in part["anchors"] if row["anchor"] not in again]
+    _write({**part, "anchors": [*before, *map(row_of, compared)]}, name, path, given)
+
+
+def _known(path: Path) -> Calibration:
+    return read_calibration(path) if path.exists() else Calibration({})
+
+
+def _write(part: Part, name: str, path: Path, given: Namespace) -> None:
+    write_residuals(residuals_path(path), {**read_residuals(residuals_path(path)), name: part})
+    if given.page:
+        write_page(given.page, part)

@@ -13,10 +13,12 @@ from overlay.core.errors import InvalidSetting
 from overlay.runtime.calibrated import FILE, model_of, reference, stored_services
 from overlay.runtime.own_supervisor import own_supervisor
 from overlay.systems.context_broker.system import SYSTEM
+from telemetry.__main__ import main
 from telemetry.calibration.anchors import Compared, Ran, compare, document_for, run_simulated
 from telemetry.calibration.live import Running
 from telemetry.calibration.page import write_page
-from telemetry.calibration.residuals import part_of
+from telemetry.calibration.plan import Anchor
+from telemetry.calibration.residuals import part_of, read_residuals, residuals_path, write_residuals
 from telemetry.cli.calibrate import reading_of
 from telemetry.errors import TelemetryError
 from telemetry.lake.storage import write_json
@@ -250,6 +252,41 @@ def test_the_page_shows_further_measures_and_names_suspect_runs(tmp_path: Path) 
     assert "| +50 % |" in text
     assert f"- {ANCHORS[0].name}: Generator late\n" in text
     assert "Busy cores of consumers" not in text, "which no run has"
+
+
+def test_configurations_of_questions_are_compared_later_and_all_else_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def growth(name: str, **changed: Any) -> Anchor:
+        load = {"consumers": 2, "providers": 2, "request_interval_s": 0.05}
+        return Anchor(name, "central", 1, load, question="What grows? Much.", seconds=1, rounds=1, **changed)
+
+    model = tmp_path / FILE
+    command = ["calibrate", "--system", SYSTEM.name, "--only-growth", "--model", str(model)]
+    assert main(command) == 1
+    assert f"needs the costs of {SYSTEM.name}, which are not in {model}: calibrate it first" in capsys.readouterr().err
+    assert not model.exists()
+    with pytest.raises(SystemExit):
+        main([*command, "--growth"])
+    assert main(["calibrate", "--system", "radiator", *command[3:]]) == 1
+    assert "radiator has no configurations of this kind" in capsys.readouterr().err
+
+    before = compare(ANCHORS[0], ran(100, 104), ran(110, 111))
+    earlier = [before, compare(growth("more"), ran(100, 104), ran(110, 111))]
+    fitted = fit(costs(), MEMORY, RUNS)
+    measured = Measured(fitted.roles, {**MEASURED, **fitted.precision})
+    write_json(model, Calibration({SYSTEM.name: measured}, fitted.deliveries).to_json())
+    written = model.read_bytes()
+    write_residuals(residuals_path(model), {SYSTEM.name: part_of(earlier, measured, READING)})
+    monkeypatch.setattr(ContextBrokerPlan, "more_anchors", (growth("more"), growth("most")))
+    assert main([*command, "--page", str(tmp_path / "page.md")]) == 0
+    assert model.read_bytes() == written, "no costs were measured"
+    rows = read_residuals(residuals_path(model))[SYSTEM.name]["anchors"]
+    assert [(row["anchor"], row["live"]["p50"]["n"]) for row in rows] == [(before.anchor, 2), ("more", 1), ("most", 1)]
+    assert [row["origin"].get("rounds") for row in rows] == [None, 3, 3]
+    page = (tmp_path / "page.md").read_text()
+    assert "n = 2 or 1 runs each (1 where no interval is shown)" in page
+    assert page.count("with the costs of this page, on ") == 1
 
 
 def test_a_linear_table_that_is_a_fifth_off_counts_among_what_is_not_near(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from overlay.runtime.supervisor_client import SupervisorClient
-from telemetry.calibration.measuring import LAUNCH_S
-from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.calibration.plan import LAUNCH_S, Anchor, Fitted, Plan, Probe
 from telemetry.systems.context_broker.calibration import probes
 from telemetry.systems.context_broker.calibration.anchors import ANCHORS, GROWTH
 from telemetry.systems.context_broker.calibration.fit import BROKER_ROLE, CLIENT_ROLES, fit

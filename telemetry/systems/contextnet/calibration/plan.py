@@ -30,8 +30,7 @@ from overlay.systems.contextnet.names import (
 from overlay.systems.contextnet.system import SYSTEM
 from telemetry.calibration.fitting import at_least_nothing, cheapest, more, precision, work
 from telemetry.calibration.fleets import busiest_of, costs_of, fleet_costs
-from telemetry.calibration.measuring import LAUNCH_S
-from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.calibration.plan import LAUNCH_S, Anchor, Fitted, Plan, Probe
 from telemetry.calibration.speaking import RESTS_S, rested
 from telemetry.systems.contextnet.calibration import probes
 from telemetry.systems.contextnet.calibration.probes import CLEAR, TOGETHER, Found
@@ -57,15 +56,51 @@ ANCHORS = (
     _anchor("200 nodes, 500 messages/s to them", direction="outbound", rate_per_min=150),
     _anchor("2 gateways, 400 messages/s", gateways=2, rate_per_min=120),
 )
+_STUDIES = (
+    "What do configurations of studies take live? Those of E4.1 (without a service time of applications) and E4.2 that "
+    "the contract names, at the paper's size, over UDP and with the default log, which all share the cores of one "
+    "machine; simulated with measured costs, while the studies themselves are simulated without any. Nodes send or "
+    "get 20 messages in 5 minutes, instead of 100 in 25."
+)
+_STUDY_S = 300.0
+
+
+def _of_study(name: str, workload: Mapping[str, Any], settings: Mapping[str, Any] | None = None) -> Anchor:
+    load = {"gateways": 1, "rate_per_min": 4, "connect_interval_ms": 10, "drain_s": 60, **workload}
+    kind = "central" if load["gateways"] == 1 else "line"
+    known = {"profile": "paper", "balancing": False, **UNTRACED, **(settings or {})}
+    return Anchor(name, kind, load["gateways"], load, known, _STUDIES, seconds=_STUDY_S, rounds=1)
+
+
+_INBOUND = [(1000, 1, 1), (1000, 1, 3), (5000, 1, 1), (5000, 1, 3), (3000, 3, 1), (3000, 3, 3)]
+"""Nodes, gateways, and applications with their partitions."""
+_OUTBOUND = {"direction": "outbound", "nodes": 5000, "off_s": 30, "on_s": 173}
+_NO_STORE = {"mtd_enabled": False}
+STUDY_ANCHORS = (
+    *(
+        _of_study(f"E4.1, configuration {number}", {"nodes": nodes, "gateways": gateways, "brokers": brokers})
+        for number, (nodes, gateways, brokers) in enumerate(_INBOUND, 1)
+    ),
+    _of_study("E4.2, mtd_1: no outages", {**_OUTBOUND, "disconnecting_share": 0}, _NO_STORE),
+    _of_study("E4.2, mtd_3: 30 % are off at times", {**_OUTBOUND, "disconnecting_share": 0.3}, _NO_STORE),
+)
+"""The live anchors that the presets of the contract name."""
 
 
 class ContextNetPlan(Plan):
     anchors = ANCHORS
-    measures = ("te", "rtt_p99")
+    more_anchors = STUDY_ANCHORS
+    question_title = "Live runs of studies"
+    measures = ("te", "te_disconnecting", "rtt_mean", "rtt_p99")
 
     def workload(self, anchor: Anchor, duration_s: float) -> dict[str, Any]:
         """At least one message of each node."""
         return {**anchor.workload, "duration_s": max(duration_s, 60 / anchor.workload["rate_per_min"])}
+
+    def around_s(self, anchor: Anchor) -> float:
+        load = anchor.workload
+        connecting_s: float = load["nodes"] * load["connect_interval_ms"] / 1_000
+        return super().around_s(anchor) + connecting_s + float(load["drain_s"])
 
     def probes(self, scale: float) -> Sequence[Probe]:
         seconds = max(4.0, FLEET_S * scale)

@@ -21,8 +21,7 @@ from overlay.systems.federation.rows import SATISFIED, Subscribed
 from overlay.systems.federation.system import SYSTEM
 from telemetry.calibration.fitting import at_least_nothing, cheapest, more, precision, work
 from telemetry.calibration.fleets import Fleet, busiest_of, costs_of, fleet_costs, kilobyte_us
-from telemetry.calibration.measuring import LAUNCH_S
-from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.calibration.plan import LAUNCH_S, Anchor, Fitted, Plan, Probe
 from telemetry.calibration.speaking import RESTS_S, rested
 from telemetry.systems.federation.calibration import probes
 from telemetry.systems.federation.calibration.probes import CLIENTS, MORE, NOTIFIED, TOGETHER, Found

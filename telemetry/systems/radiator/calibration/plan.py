@@ -17,8 +17,7 @@ from overlay.journal.facts import Delivery, Fact
 from overlay.systems.contract import System
 from overlay.systems.radiator.names import UNITS
 from overlay.systems.radiator.system import SYSTEM
-from telemetry.calibration.measuring import LAUNCH_S
-from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.calibration.plan import LAUNCH_S, Anchor, Fitted, Plan, Probe
 from telemetry.systems.radiator.calibration.probes import (
     CHAINED,
     CLASSES,

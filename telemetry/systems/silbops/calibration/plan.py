@@ -19,8 +19,7 @@ from overlay.systems.silbops.rows import ContextSet
 from overlay.systems.silbops.system import SYSTEM
 from telemetry.calibration.fitting import DIGITS, at_least_nothing, cheapest, more, precision, work
 from telemetry.calibration.fleets import busiest_of, clients_of, costs_of, fleet_costs, kilobyte_us
-from telemetry.calibration.measuring import LAUNCH_S
-from telemetry.calibration.plan import Anchor, Fitted, Plan, Probe
+from telemetry.calibration.plan import LAUNCH_S, Anchor, Fitted, Plan, Probe
 from telemetry.calibration.speaking import RESTS_S, rested
 from telemetry.systems.silbops.calibration import probes
 from telemetry.systems.silbops.calibration.probes import CANDIDATES, MORE, NOTIFIED, REPLACED, TOGETHER, Found
