@@ -1,7 +1,7 @@
 """Streams through a websocket: ``/ws/networks/ID/stream/`` with the parameters of ``/api/networks/ID/stream/``.
 
 Close codes: 1000 by the client, 4000 ended by the server, with the reason, 4401 not logged in, 4403 not allowed,
-4404 no such network, otherwise 4000 and the status of the error, such as 4429.
+4404 no such network or subscription, otherwise 4000 and the status of the error, such as 4429.
 """
 
 from __future__ import annotations

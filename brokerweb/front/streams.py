@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping
 
 from django.conf import settings
 from django.db import DatabaseError
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, NotFound
 
 from brokerweb.front.channels import Feed
 from brokerweb.front.listeners import Listener
@@ -22,7 +22,7 @@ from brokerweb.kit.errors import NotAnswered
 from brokerweb.networks.snapshot import NetworkSnapshot
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import REST, STREAM
-from brokerweb.systems.contract import Context
+from brokerweb.systems.contract import Absent, Context
 from overlay.core.errors import InvalidSetting
 
 CHECK_S = 1.0
@@ -88,14 +88,18 @@ class Streams:
         self._of[principal.account] += 1
         try:
             following = await context.follow(asked.snapshot)
-        except BaseException:
+            feed = self._feeds.get(asked.snapshot.network)
+            if feed is None:
+                feed = self._feeds[asked.snapshot.network] = Feed(following)
+            id = asked.headers.get("last-event-id") or asked.parameters.get("last_event_id", "")
+            listener.join(feed, feed.channel(selection), id)
+            # It listens already: what ends meanwhile is told to it.
+            await context.check(asked.snapshot, selection, principal.account, id)
+        except BaseException as error:
             self.leave(listener)
+            if isinstance(error, Absent):
+                raise NotFound(str(error)) from None
             raise
-        feed = self._feeds.get(asked.snapshot.network)
-        if feed is None:
-            feed = self._feeds[asked.snapshot.network] = Feed(following)
-        id = asked.headers.get("last-event-id") or asked.parameters.get("last_event_id", "")
-        listener.join(feed, feed.channel(selection), id)
         if self._checking is None or self._checking.done():
             self._checked_at = asyncio.get_running_loop().time()
             self._checking = asyncio.get_running_loop().create_task(self._check())

@@ -27,6 +27,8 @@ Selection = frozenset[str]
 class Happened(NamedTuple):
     name: str
     subscription: str
+    account: str
+    """Whose subscription it is."""
     body: Mapping[str, Any]
 
 
@@ -58,6 +60,12 @@ class Feed:
 
     def changes(self, after: int, most: int) -> Sequence[Happened] | None:
         return self._log.after(after, most)
+
+    def endings(self, account: str, after: str) -> frozenset[str]:
+        """Subscriptions of an account whose end a stream is told that resumes behind the event with this id."""
+        number = self.number_of(after)
+        behind = None if number is None else self.changes(number, self.last - number)
+        return frozenset(one.subscription for one in behind or () if one.name == ENDED and one.account == account)
 
     def event(self, change: Happened, selection: Selection) -> tuple[str, Mapping[str, Any]] | None:
         return (change.name, change.body) if change.subscription in selection else None

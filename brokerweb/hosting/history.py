@@ -59,20 +59,20 @@ class History:
 
     def notified(self, row: Any, body: Mapping[str, Any]) -> None:
         """A notification has come for a subscription."""
-        self.feed(row.client.network_id).add(Happened(NOTIFICATION, row.pk, body), len(ENCODER.encode(body)))
+        self._happened(row.client, NOTIFICATION, row.pk, body, len(ENCODER.encode(body)))
         tally = self._tallies.setdefault(row.pk, Tally())
         tally.notified += 1
         tally.last_notified = timezone.now()
         self._flush_soon()
 
-    def removed(self, network: str, subscription: str) -> None:
-        """By its account; its row is gone. Streams are told."""
+    def removed(self, client: Any, subscription: str) -> None:
+        """By its account; its row is gone, and its client's may be. Streams are told."""
         body = {"subscription": subscription, "end": REMOVED, "reason": ""}
-        self.feed(network).add(Happened(ENDED, subscription, body), 0)
+        self._happened(client, ENDED, subscription, body, 0)
 
     def ended(self, row: Any, state: str, body: Mapping[str, Any], reason: str) -> None:
         """A subscription is over."""
-        self.feed(row.client.network_id).add(Happened(ENDED, row.pk, body), len(reason))
+        self._happened(row.client, ENDED, row.pk, body, len(reason))
         self._ended.append(Ending(row.pk, state, reason))
         self._flush_soon()
 
@@ -96,6 +96,9 @@ class History:
             log.warning("counts of subscriptions were not stored yet: %s", error)
             self._ended = [*ended, *self._ended]
             self._tallies = {**self._tallies, **tallies}
+
+    def _happened(self, client: Any, name: str, subscription: str, body: Mapping[str, Any], size_bytes: int) -> None:
+        self.feed(client.network_id).add(Happened(name, subscription, str(client.owner_id), body), size_bytes)
 
     def _flush_soon(self) -> None:
         if self._timer is None and self._spawn is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
@@ -42,7 +42,7 @@ class Due(NamedTuple):
     """A client that is to be hosted, with its active subscriptions."""
 
     client: Any
-    """Its row: ``pk``, ``network_id``, ``name``."""
+    """Its row: ``pk``, ``network_id``, ``owner_id``, ``name``."""
     subscriptions: Sequence[Any]
     """Their rows: ``pk``, ``client``, ``url``."""
 
@@ -91,7 +91,11 @@ class Host(ABC, Generic[P]):
 
     @abstractmethod
     def is_any(self) -> bool:
-        """Whether there are rows of clients. Blocking, as are the next three."""
+        """Whether there are rows of clients. Blocking, as are the next four."""
+
+    @abstractmethod
+    def states(self, network: str, account: str, ids: Collection[str]) -> Mapping[str, str]:
+        """Of those of these subscriptions that the account has there: how each ended; empty: it has not."""
 
     @abstractmethod
     def due(self, now: datetime, used: Sequence[str]) -> Sequence[Due]:
@@ -296,7 +300,7 @@ class Host(ABC, Generic[P]):
 
     def _removed(self, subscription: str, of: tuple[Any, P] | None) -> None:
         if self._rows.pop(subscription, None) is not None and of is not None:
-            self._history.removed(of[0].row.network_id, subscription)
+            self._history.removed(of[0].row, subscription)
 
     async def position(self, network: str) -> str:
         """A stream that resumes behind this id has all that comes from now on."""

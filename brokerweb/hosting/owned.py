@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from django.contrib.auth.models import User
@@ -93,6 +93,15 @@ class Owned(Generic[C, S]):
     def of_account(self, network: str, owner: User) -> Any:
         rows = self._subscriptions.filter(client__network=network, client__owner=owner)
         return rows.select_related("client").order_by("created", "pk")
+
+    def states(self, network: str, account: str, ids: Collection[str]) -> dict[str, str]:
+        """Implements ``Host.states``."""
+        mine = {"client__network": network, "client__owner": account}
+        rows: Iterable[Any] = self._subscriptions.filter(**mine, pk__in=list(ids))
+        return {row.pk: "" if self._is_active(row) else row.state for row in rows}
+
+    def _is_active(self, row: Any) -> bool:
+        return all(getattr(row, name) == value for name, value in self._active.items())
 
     def remove(self, ids: Iterable[str]) -> None:
         self._subscriptions.filter(pk__in=list(ids)).delete()

@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 
 from brokerweb.hosting.feed import Feed, Selection
 from brokerweb.hosting.host import Host
+from brokerweb.hosting.rows import in_thread
 from brokerweb.kit.errors import NotPossible
 from brokerweb.networks.snapshot import NetworkSnapshot
-from brokerweb.systems.contract import How, Key, Listed
+from brokerweb.systems.contract import Absent, How, Key, Listed
 from overlay.core.errors import InvalidSetting, shown
 
 MOST_SELECTED = 100
@@ -39,7 +40,7 @@ class Streams:
         await self._host.stop()
 
     def selection(self, parameters: Mapping[str, str]) -> Selection:
-        """Ids of subscriptions, comma-separated. One that does not exist selects nothing."""
+        """Ids of subscriptions, comma-separated."""
         ids = [one.strip() for one in parameters.get("subscription", "").split(",")]
         if len(ids) > MOST_SELECTED or not all(map(_ID.fullmatch, ids)):
             what = shown(parameters.get("subscription", ""), 40)
@@ -50,6 +51,17 @@ class Streams:
 
     async def follow(self, snapshot: NetworkSnapshot) -> Feed:
         return await self._host.feed(snapshot.network)
+
+    async def check(self, snapshot: NetworkSnapshot, selection: Selection, account: str, after: str) -> None:
+        """A stream of what never comes would be silent for ever; one that resumes may have missed only the end."""
+        feed = await self._host.feed(snapshot.network)
+        found = await in_thread(self._host.states)(snapshot.network, account, selection)
+        silent = sorted(selection - feed.endings(account, after))
+        if unknown := [id for id in silent if id not in found]:
+            raise Absent(f"This account has no subscription {unknown[0]!r} in this network.")
+        if len(silent) == len(selection) and all(found.values()):
+            others = ", and so have the others" if silent[1:] else ""
+            raise Absent(f"Subscription {silent[0]} has ended ({found[silent[0]]}){others}.")
 
     async def list(self, snapshot: NetworkSnapshot, selection: Any, after: str, most: int) -> Listed:
         """A stream that begins with a snapshot begins with nothing."""

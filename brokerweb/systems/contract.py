@@ -261,6 +261,11 @@ class Context(Protocol):
         """The changes of a network. Call ``listen`` before anything else is awaited."""
         ...
 
+    async def check(self, snapshot: NetworkSnapshot, selection: Any, account: str, after: str) -> None:
+        """Before a stream of this account begins, or resumes behind the event with the id ``after`` (empty: it
+        begins): whether what it selects can come. Raises ``Absent`` if it never does."""
+        ...
+
     def when_stored(self, stored: Callable[[str, Key], None]) -> None:
         """Call it with network and key whenever a followed network has new data."""
         ...

@@ -12,11 +12,13 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 import uvicorn
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from websockets.asyncio.client import connect
 
 from brokerweb.accounts.services import make_token
 from brokerweb.asgi import application
@@ -75,6 +77,18 @@ class Site:
             events = _events(answer)
             assert (await anext(events))["event"] == "ready"
             yield events
+
+    async def refused_stream(self, **parameters: str) -> tuple[int, str]:
+        """Status and sentence; a websocket says the same."""
+        answer = await self.client.get("stream/", params=parameters)
+        found = answer.status_code, answer.json()["sentence"]
+        address = str(httpx.URL(self.url).copy_with(scheme="ws", path=f"/ws/networks/{self.network}/stream/"))
+        told = {"Authorization": self.client.headers["Authorization"]}
+        async with connect(f"{address}?{urlencode(parameters)}", additional_headers=told) as socket:
+            await socket.wait_closed()
+        assert socket.close_code == 4000 + found[0]
+        assert found[1] in (socket.close_reason or "")
+        return found
 
 
 def subscription(**more: Any) -> dict[str, Any]:

@@ -115,6 +115,23 @@ async def test_only_the_holder_of_the_lease_hosts(site: Site) -> None:
     assert (await site.subscribe())["state"] == "active"
 
 
+async def test_a_stream_begins_only_where_something_may_come(site: Site, stranger: Stranger) -> None:
+    stranger.answer = json.dumps({"entity_type": "room", "data": {"temperature": 21}, "valid_ms": 60_000})
+    await site.provider(url=stranger.url)
+    once, warm = await site.subscribe("entity.id = r18", kind="once"), await site.subscribe()
+    async with site.stream(once) as events:
+        assert [(await anext(events))["event"] for _ in range(2)] == ["notification", "ended"]
+    await site.until(lambda one: one["state"] == "satisfied", f"subscriptions/{once['id']}/")
+    ended = f"Subscription {once['id']} has ended (satisfied)."
+    assert await site.refused_stream(subscription=once["id"]) == (404, ended)
+    both = {"stream": f"/api/networks/{site.network}/stream/?subscription={once['id']},{warm['id']}"}
+    async with site.stream(both) as events:
+        await site.publish("r1", x=1)
+        assert (await anext(events))["data"]["subscription"] == warm["id"], "the other one goes on"
+    unknown = "This account has no subscription 'nosuch' in this network."
+    assert await site.refused_stream(subscription="nosuch") == (404, unknown)
+
+
 async def test_a_provider_with_a_url_is_asked_by_get(site: Site, stranger: Stranger) -> None:
     stranger.answer = json.dumps({"entity_type": "room", "data": {"temperature": 21}, "valid_ms": 60_000})
     await site.provider(url=f"{stranger.url}?house=1")

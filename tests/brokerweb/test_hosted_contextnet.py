@@ -95,6 +95,11 @@ async def test_messages_go_both_ways_and_wait_for_a_node_that_is_away(site: Site
     assert HOST._rows == {}
 
 
+async def test_a_stream_of_a_subscription_that_is_not_there_is_refused(site: Site) -> None:
+    unknown = "This account has no subscription 'nosuch' in this network."
+    assert await site.refused_stream(subscription="nosuch") == (404, unknown)
+
+
 async def test_a_subscription_hears_its_topic_and_node_only(site: Site) -> None:
     alarms = await site.json("mobile/subscriptions/", {"topic": "alarms", "node": BUS.hex()})
     all = await site.json("mobile/subscriptions/", {"application": "archive"})

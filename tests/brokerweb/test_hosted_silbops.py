@@ -13,6 +13,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import Client
 
+from brokerweb.accounts.services import make_token
 from brokerweb.networks.models import Network
 from brokerweb.systems.silbops.doors.host import HOST
 from overlay.systems.silbops.system import SYSTEM
@@ -93,6 +94,26 @@ async def test_a_stream_is_told_that_its_subscription_or_client_was_removed(site
             event = await anext(events)
             assert (event["event"], event["data"]["subscription"]) == ("ended", made["id"])
             assert event["data"]["end"] == "removed"
+
+
+async def test_a_stream_of_a_subscription_that_is_not_there_is_refused(site: Site, operator: User) -> None:
+    made = await site.json("pubsub/subscriptions/", {**FIRE, "client": "car"})
+    unknown = (404, "This account has no subscription 'nosuch' in this network.")
+    assert await site.refused_stream(subscription="nosuch") == unknown
+    assert await site.refused_stream(subscription=f"{made['id']},nosuch") == unknown
+    other = await sync_to_async(User.objects.create_user)("oscar", is_staff=True)
+    site.client.headers["Authorization"] = f"Bearer {(await sync_to_async(make_token)(other))[1]}"
+    status, sentence = await site.refused_stream(subscription=made["id"])
+    assert (status, made["id"] in sentence) == (404, True), "it is another account's"
+
+
+async def test_a_stream_that_resumes_is_told_of_what_was_removed_meanwhile(site: Site) -> None:
+    made = await site.json("pubsub/subscriptions/", {**FIRE, "client": "car"})
+    assert (await site.client.delete(f"pubsub/subscriptions/{made['id']}/")).status_code == 204
+    async with site.stream(made) as events:
+        event = await anext(events)
+        assert (event["event"], event["data"]["end"]) == ("ended", "removed")
+    assert (await site.refused_stream(subscription=made["id"], last_event_id=event["id"]))[0] == 404
 
 
 async def test_a_dry_publication_says_who_says_no_and_is_not_sent(site: Site) -> None:

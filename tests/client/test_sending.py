@@ -314,6 +314,15 @@ def test_a_watch_with_a_snapshot_begins_again_with_what_there_is_after_a_reset(w
         assert [one.url.params.get("snapshot") for one in seen] == (["true", "true"] if snapshot else [None, None])
 
 
+def test_a_watch_of_several_subscriptions_asks_again_for_those_that_have_not_ended(waits: list[float]) -> None:
+    """A server refuses a stream of one that it no longer has."""
+    kind = {"Content-Type": "text/event-stream"}
+    ends = [f'id: 1-{at}\nevent: ended\ndata: {{"subscription": "{id}"}}\n\n' for at, id in enumerate("ab")]
+    seen, answer = served(*(httpx.Response(200, text=text, headers=kind) for text in ends))
+    assert [one.subscription for one in client(answer).pubsub("n").watch(["a", "b"])] == ["a", "b"]
+    assert [one.url.params["subscription"] for one in seen] == ["a,b", "b"]
+
+
 def test_a_watch_ends_with_what_the_server_refuses_and_after_too_many_failures(waits: list[float]) -> None:
     _, answer = served(httpx.Response(404, json={**REFUSED, "code": "not_found"}))
     with pytest.raises(NotFound):

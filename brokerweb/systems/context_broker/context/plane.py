@@ -202,6 +202,9 @@ class ContextPlane:
         await following.refresh()
         return following
 
+    async def check(self, snapshot: NetworkSnapshot, selection: Any, account: str, after: str) -> None:
+        """Context that does not exist may come later."""
+
     def when_stored(self, stored: Callable[[str, Key], None]) -> None:
         self._followings.stored.append(stored)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +40,9 @@ class FederationHost(Host[Place]):
 
     def due(self, now: datetime, used: Sequence[str]) -> Sequence[Due]:
         return rows.due(now, used)
+
+    def states(self, network: str, account: str, ids: Collection[str]) -> Mapping[str, str]:
+        return rows.states(network, account, ids)
 
     def one_due(self, id: str) -> Due | None:
         return rows.one_due(id)

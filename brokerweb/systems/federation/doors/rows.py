@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -170,6 +170,14 @@ def subscription(network: str, owner: User, id: str) -> HostedSubscription:
 def of_account(network: str, owner: User) -> Any:
     rows = HostedSubscription.objects.filter(client__network=network, client__owner=owner)
     return rows.select_related("client").order_by("created", "pk")
+
+
+def states(network: str, account: str, ids: Collection[str]) -> dict[str, str]:
+    """Implements ``Host.states``."""
+    mine = {"client__network": network, "client__owner": account}
+    rows = HostedSubscription.objects.filter(**mine, pk__in=list(ids))
+    active = SubscriptionState.ACTIVE
+    return {id: "" if state == active else state for id, state in rows.values_list("pk", "state")}
 
 
 def named(of: HostedClient, numbers: Iterable[int]) -> list[HostedSubscription]:

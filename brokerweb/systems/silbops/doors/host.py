@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -33,6 +33,9 @@ class SilbopsHost(Host[Place]):
 
     def due(self, now: datetime, used: Sequence[str]) -> Sequence[Due]:
         return ROWS.due()
+
+    def states(self, network: str, account: str, ids: Collection[str]) -> Mapping[str, str]:
+        return ROWS.states(network, account, ids)
 
     def one_due(self, id: str) -> Due | None:
         return ROWS.one_due(id)

@@ -127,6 +127,14 @@ function listen() {
   const asked = new URLSearchParams({ subscription: [...known.keys()].slice(0, 100).join(","), ...(last ? { last_event_id: last } : {}) });
   events = new EventSource(`/api/networks/${network}/stream/?${asked}`);
   events.addEventListener("notification", (event) => { last = event.lastEventId || last; came(JSON.parse(event.data)); });
+  events.addEventListener("ended", (event) => { last = event.lastEventId || last; ended(JSON.parse(event.data)); });
+}
+
+// One that was removed elsewhere: a stream that names it would be refused when it is opened again.
+function ended(one) {
+  if (one.end !== "removed") return;
+  known.delete(one.subscription);
+  show();
 }
 
 function came(one) {

@@ -53,17 +53,17 @@ def hosted(
     transport: Transport, network: str, begins: Mapping[str, str], *, last_id: str, silence_s: float
 ) -> Generator[Event, None, None]:
     """Events of subscriptions (``waxwing.hosted.ids_of``) until all of them have ended. As ``events``."""
-    left = set(begins)
+    left = dict.fromkeys(begins)
 
     def asked(after: str) -> Call:
-        return watching(network, begins, after)
+        return watching(network, left, after)
 
     begin = last_id or next(iter(begins.values()))
     found = events(transport, asked, EVENTS, last_id=begin, silence_s=silence_s)
     with contextlib.closing(found) as several:
         for event in several:
             yield event
-            left.discard(ended(event) or "")
+            left.pop(ended(event) or "", None)
             if not left:
                 return
 
