@@ -1,12 +1,13 @@
 """Unknown query parameters, and conditions where there are none, are refused: a misspelt filter that is silently
 ignored would return everything.
 
-The known parameters are those in the OpenAPI document.
+The known parameters are those in the OpenAPI document. A view with ``checks_parameters``, whose addresses differ in
+them, refuses unknown ones itself, once it knows who asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -41,12 +42,22 @@ class KnownParameters:
             return None
         if has_condition and "If-Match" not in operation.headers:
             return JsonResponse(body([("If-Match", "precondition_failed", NO_CONDITIONS)]), status=412)
-        known = operation.query
-        unknown = [name for name in request.GET if name not in known]
-        if "format" in unknown and request.GET["format"] == "json":
-            unknown.remove("format")
-        if not unknown:
-            return None
-        hint = f"known parameters: {', '.join(known)}" if known else "it has no parameters"
-        refused = [(name[:40], "unknown", f"Unknown parameter {name!r:.40}; {hint}.") for name in unknown]
-        return JsonResponse(body(refused[:MOST_NAMED]), status=400)
+        is_left = getattr(getattr(view, "cls", None), "checks_parameters", False)
+        return None if is_left else refusal(request, operation.query)
+
+
+def refusal(request: HttpRequest, known: Iterable[str]) -> HttpResponse | None:
+    """Status 400, if the request has other parameters than these."""
+    known = list(known)
+    unknown = [name for name in request.GET if name not in known]
+    if "format" in unknown and request.GET["format"] == "json":
+        unknown.remove("format")
+    if not unknown:
+        return None
+    refused = [(name[:40], "unknown", sentence(name, known)) for name in unknown]
+    return JsonResponse(body(refused[:MOST_NAMED]), status=400)
+
+
+def sentence(unknown: str, known: Iterable[str]) -> str:
+    hint = f"known parameters: {', '.join(known)}" if known else "it has no parameters"
+    return f"Unknown parameter {unknown!r:.40}; {hint}."

@@ -33,7 +33,7 @@ from brokerweb.front.requests import (
     target_of,
 )
 from brokerweb.front.sending import headers_of, send_reply
-from brokerweb.front.service import BATCH, LIST, STREAM, ContextRequest, Service, are_known, check_size
+from brokerweb.front.service import BATCH, LIST, STREAM, ContextRequest, Service, check_size, unknown_parameters
 from brokerweb.front.sockets import Sockets
 from brokerweb.front.stream_transports import EventStream
 from brokerweb.front.streams import Streams
@@ -107,7 +107,7 @@ class Front:
         # One that was down may have been started since it was looked at: Django looks now.
         if seen is None or not seen.is_up or (principal.is_session and is_write):
             return None
-        if parameters and not are_known(parameters, seen.system, target.kind, method):
+        if parameters and unknown_parameters(parameters, seen.system, target.kind, method):
             return None
         event_loop.use(asyncio.get_running_loop())
         budget = self.access.count(principal.who)

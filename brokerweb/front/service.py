@@ -227,13 +227,19 @@ def selection_of(context: Context, parameters: Mapping[str, str]) -> Hashable:
     return context.selection({name: text for name, text in parameters.items() if name in context.filters})
 
 
-def are_known(parameters: Mapping[str, str], system: str, kind: str, method: str) -> bool:
-    """Whether the operation has them all. For a system without it, all are known."""
+def known_parameters(system: str, kind: str, method: str) -> Sequence[str] | None:
+    """Of the operation, first the system's; ``None``: it has no context."""
     context = web_of(system).context
     if context is None:
-        return True
+        return None
     own = context.filters if kind in (LIST, STREAM) else context.of_delete if method == "DELETE" else frozenset()
-    return all(name in PARAMETERS[kind, method] or name in own for name in parameters)
+    return [*sorted(own), *sorted(PARAMETERS[kind, method])]
+
+
+def unknown_parameters(parameters: Mapping[str, str], system: str, kind: str, method: str) -> Sequence[str]:
+    """Those that the operation does not have. For a system without context, all are known."""
+    known = known_parameters(system, kind, method)
+    return () if known is None else [name for name in parameters if name not in known]
 
 
 def _page_size(text: str) -> int:

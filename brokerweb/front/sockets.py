@@ -17,11 +17,12 @@ from django.db import DatabaseError
 from rest_framework.exceptions import APIException
 
 from brokerweb.api import errors
+from brokerweb.api.parameters import sentence
 from brokerweb.front import event_loop
 from brokerweb.front.access_control import AccessControl
 from brokerweb.front.budgets import TooManyRequests
 from brokerweb.front.principals import Credentials, credentials, who_shows
-from brokerweb.front.service import STREAM, ContextRequest, are_known
+from brokerweb.front.service import STREAM, ContextRequest, known_parameters, unknown_parameters
 from brokerweb.front.stream_transports import ENDED, Receive, Send, Socket
 from brokerweb.front.streams import Streams
 from brokerweb.kit.errors import NotAnswered, NotPossible
@@ -78,8 +79,9 @@ class Sockets:
         if snapshot is None:
             raise Refused(UNKNOWN, "There is no such network.")
         parameters = dict(parse_qsl(scope["query_string"].decode("latin1"), keep_blank_values=True))
-        if not are_known(parameters, snapshot.system, STREAM, "GET"):
-            raise Refused(ENDED + 400, "Unknown parameter. The parameters are those of the same stream in REST.")
+        if unknown := unknown_parameters(parameters, snapshot.system, STREAM, "GET"):
+            known = known_parameters(snapshot.system, STREAM, "GET") or ()
+            raise Refused(ENDED + 400, sentence(unknown[0], known))
         event_loop.use(asyncio.get_running_loop())
         budget = self._access.count(principal.who)
         if budget is not None and budget.is_exceeded:

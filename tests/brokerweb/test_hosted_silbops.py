@@ -107,6 +107,14 @@ async def test_a_stream_of_a_subscription_that_is_not_there_is_refused(site: Sit
     assert (status, made["id"] in sentence) == (404, True), "it is another account's"
 
 
+async def test_a_wrong_parameter_of_a_stream_is_refused_with_the_names_of_this_stream(site: Site) -> None:
+    made = await site.json("pubsub/subscriptions/", {**FIRE, "client": "car"})
+    for wrong in ("subscriptoin", "type", "client"):
+        refused = await site.refused_stream(subscription=made["id"], **{wrong: "x"})
+        known = "subscription, last_event_id, snapshot"
+        assert refused == (400, f"Unknown parameter '{wrong}'; known parameters: {known}.")
+
+
 async def test_a_stream_that_resumes_is_told_of_what_was_removed_meanwhile(site: Site) -> None:
     made = await site.json("pubsub/subscriptions/", {**FIRE, "client": "car"})
     assert (await site.client.delete(f"pubsub/subscriptions/{made['id']}/")).status_code == 204

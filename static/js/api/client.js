@@ -956,7 +956,7 @@ export const networksStopCreate = (id, options) => send("POST", `/api/networks/$
 /**
  * Server-sent events of what changes, under the filters of the list: `stored`, `withdrawn`, `expired`, `dropped` and `left` (it is no longer selected), each with an `id`.
  * @param {string | number} id
- * @param {{ attribute?: string, id_pattern?: string, last_event_id?: string, max_age_s?: number, near?: string, provider?: string, q?: string, scope?: string, snapshot?: boolean, type?: string, within_km?: number }} [query]
+ * @param {{ attribute?: string, id_pattern?: string, last_event_id?: string, max_age_s?: number, near?: string, provider?: string, q?: string, scope?: string, snapshot?: boolean, subscription?: string, type?: string, within_km?: number }} [query]
  * @param {Options} [options]
  * @returns {Promise<string>}
  */

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
@@ -15,15 +15,26 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
 from brokerweb.accounts.rights import Operation
+from brokerweb.api.parameters import refusal
 from brokerweb.front import event_loop
 from brokerweb.front.application import answered
 from brokerweb.front.batch import operations_of
 from brokerweb.front.budgets import count_in_thread
 from brokerweb.front.principals import who_is
 from brokerweb.front.refusals import RecordsRefusals
-from brokerweb.front.service import BATCH, HEADERS, LIST, ONE, ContextRequest, context_of, selection_of
+from brokerweb.front.service import (
+    BATCH,
+    HEADERS,
+    LIST,
+    ONE,
+    STREAM,
+    ContextRequest,
+    context_of,
+    known_parameters,
+    selection_of,
+)
 from brokerweb.kit.errors import NotPossible
-from brokerweb.networks.snapshot import NetworkSnapshot, snapshot_or_404
+from brokerweb.networks.snapshot import NetworkSnapshot, read_snapshot, snapshot_or_404
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import LIST as LISTED
 from brokerweb.operationlog.entries import REST
@@ -77,6 +88,9 @@ IF_UNMODIFIED = _header("If-Unmodified-Since", "Status 412 if the stored value i
 ONCE = _header("Idempotency-Key", "Up to 255 characters; a request sent again gets the answer of the first")
 WAITS = frozenset({"prefer"})
 """Left out here: a request that waits would keep a thread."""
+SUBSCRIBED = OpenApiParameter(
+    "subscription", str, description="Of systems with subscriptions, in place of the filters: ids, comma-separated"
+)
 RESUMED = [
     OpenApiParameter("last_event_id", str, description="As `Last-Event-ID`, for clients that cannot send headers"),
     OpenApiParameter("snapshot", bool, description="Begin with what is selected now, as events `snapshot`"),
@@ -174,10 +188,11 @@ class StreamView(RecordsRefusals):
     op = STREAMED
 
     network_in = "pk"
+    checks_parameters = True
 
     @extend_schema(
         operation_id="networks_stream",
-        parameters=[*SELECTED, *RESUMED],
+        parameters=[*SELECTED, SUBSCRIBED, *RESUMED],
         responses={(200, "text/event-stream"): OpenApiTypes.STR},
     )
     def get(self, request: Request, pk: str) -> HttpResponse:
@@ -186,13 +201,25 @@ class StreamView(RecordsRefusals):
 
         The stream begins with `ready`. With `Last-Event-ID` it begins behind that event; `reset` says that some in
         between are no longer known: list again, or ask for a `snapshot`.
+
+        Of federated brokers, SilboPS and ContextNet: events `notification` and `ended` of subscriptions, which exist.
         """
+        if refused := refusal(request._request, _parameters(pk)):
+            return refused
         snapshot = snapshot_or_404(pk)
         with recording.noted(pk, who_is(request.user, request.auth), REST, STREAMED, ()):
             context = context_of(snapshot, "stream")
             brokers_of(snapshot, None)
             selection_of(context, request.query_params.dict())
             raise NotPossible("This stream cannot begin now. Try again in a second.")
+
+
+def _parameters(pk: str) -> Iterable[str]:
+    """Those of the stream of this network; without a stream, those of the document."""
+    snapshot = read_snapshot(pk)
+    own = None if snapshot is None else known_parameters(snapshot.system, STREAM, "GET")
+    described = (*SELECTED, SUBSCRIBED, *RESUMED)
+    return own or [one.name for one in described if one.location == OpenApiParameter.QUERY]
 
 
 def _answer(request: Request, snapshot: NetworkSnapshot, kind: str, key: Key | None = None) -> HttpResponse:
