@@ -124,8 +124,29 @@ async def test_a_stream_that_resumes_is_told_of_what_was_removed_meanwhile(site:
     assert (await site.refused_stream(subscription=made["id"], last_event_id=event["id"]))[0] == 404
 
 
+async def test_a_dry_publication_changes_nothing(site: Site) -> None:
+    asked = {"notification": {"kind": "fire"}, "context": {"x": 9}, "client": "camera"}
+    refused = await site.client.post("pubsub/why/", json=asked)
+    assert (refused.status_code, refused.json()["sentence"]) == (
+        404,
+        "This account has no client 'camera' in this network.",
+    )
+    assert (await site.client.get("pubsub/clients/")).json()["count"] == 0
+    before = await put(site, "pubsub/clients/camera/", {})
+    advice = "yet, and a dry publication advertises nothing. Publish it once first."
+    refused = await site.client.post("pubsub/why/", json=asked)
+    assert (refused.status_code, refused.json()["sentence"]) == (409, f"Client camera has published nothing {advice}")
+    assert (await site.client.get("pubsub/clients/camera/")).json() == before, "it is still no publisher"
+    await site.json("pubsub/publish/", asked, 202)
+    await site.json("pubsub/why/", asked, 200)
+    refused = await site.client.post("pubsub/why/", json={**asked, "context": {"x": 9, "y": 8}})
+    assert (refused.status_code, refused.json()["sentence"]) == (409, f"Client camera advertises no y {advice}")
+    assert (await site.client.get("pubsub/clients/camera/")).json()["variables"] == ["x"]
+
+
 async def test_a_dry_publication_says_who_says_no_and_is_not_sent(site: Site) -> None:
     await put(site, "pubsub/clients/publisher/", {"broker": 0})
+    await fire(site, 1_000)
     await put(site, "pubsub/clients/car/", {"broker": 2, "context": {"x": 0}})
     made = await site.json("pubsub/subscriptions/", {**FIRE, "client": "car"})
     asked = {"notification": {"kind": "fire"}, "context": {"x": 90}, "subscription": made["id"]}
@@ -136,7 +157,8 @@ async def test_a_dry_publication_says_who_says_no_and_is_not_sent(site: Site) ->
     (row,) = found["brokers"][2]["rows"]
     assert (row["subscription"], row["link"]["client"]) == (made["id"], "car")
     assert "pub.x" in row["says_no"]
-    assert (await site.client.get("pubsub/clients/publisher/")).json()["context"] is None, "nor was its context set"
+    shown = (await site.client.get("pubsub/clients/publisher/")).json()
+    assert shown["context"] == {"x": 1_000}, "nor was its context set"
     near = await site.json("pubsub/why/", {**asked, "context": {"x": 9}}, 200)
     assert near["delivered"]
     assert near["brokers"][2]["to"][0]["client"] == "car"
@@ -178,6 +200,7 @@ async def test_the_python_client_in_the_arm_that_writes_contexts_into_subscripti
         assert (car.name, car.context, car.broker) == ("car", {"x": 0}, 1)
         made = await roads.subscribe([("kind", "=", "fire")], NEAR, client="car")
         assert (made.client, made.scope, made.state) == ("car", NEAR, "active")
+        await roads.publish({"kind": "fire", "at": "far"}, {"x": 90})
         asked = await roads.why({"kind": "fire"}, {"x": 90}, subscription=made.id)
         assert not asked.delivered
         assert asked.says_no == ("@x is 90, not <= 20.0",)
@@ -209,6 +232,7 @@ async def test_a_publisher_says_whose_context_may_get_it(operator: User) -> None
         made = await roads.subscribe(client="old", context={"age": 40})
         young = await roads.subscribe(client="young", context={"age": 9})
         adults = "this.age > 17"
+        await roads.publish({"film": "a"}, scope="this.age > 99")
         asked = await roads.why({"film": "a"}, scope=adults, subscription=young.id)
         assert (asked.delivered, asked.says_no) == (False, ("function of the publisher: this.age > 17 is false",))
         async with contextlib.aclosing(roads.watch([made, young])) as told:

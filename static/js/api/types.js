@@ -2202,7 +2202,7 @@
  * @property {Record<string, any>} notification Values by name, such as {"kind": "fire"}
  * @property {Record<string, any>} [context] Of its publisher from now on; by default as it is.
  * @property {string} [scope] The publisher's function, with publisher_scope
- * @property {string} [client] Made at its first use
+ * @property {string} [client] One that has published such a thing
  * @property {string} [subscription] Of this account; all of its client's are listed at each broker
  */
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from brokerweb.front.budgets import count_in_thread
 from brokerweb.hosting.views import Caller, check_url, in_loop
+from brokerweb.kit.errors import NotPossible
 from brokerweb.networks import broker_index
 from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import PUT, REST
@@ -115,13 +116,36 @@ def publish(caller: Caller, client: str, one: Publication) -> str:
 
 def offered(caller: Caller, client: str, one: Publication) -> tuple[SilbopsClient, Content]:
     """The client, which is to advertise what the publication has, and the context of the publication."""
+    _check_scope(caller, one)
+    row = ROWS.kept(caller.network, caller.user, client)
+    context = _context_of(row, one)
+    rows.offer(row, context, read_by(one.scope))
+    return row, context
+
+
+def advertised(caller: Caller, client: str, one: Publication) -> tuple[SilbopsClient, Content]:
+    """The same without a change, of a client that advertises all of it. Raises ``NotFound`` and ``NotPossible``."""
+    _check_scope(caller, one)
+    row = ROWS.client(caller.network, caller.user, client)
+    context = _context_of(row, one)
+    new = sorted({*context} - {*row.variables}) + sorted({*read_by(one.scope)} - {*row.readable})
+    if new or not row.is_publisher:
+        what = f"advertises no {', '.join(new)}" if row.is_publisher else "has published nothing"
+        raise NotPossible(
+            f"Client {client} {what} yet, and a dry publication advertises nothing. Publish it once first."
+        )
+    return row, context
+
+
+def _check_scope(caller: Caller, one: Publication) -> None:
+    """Raises ``InvalidSetting``."""
     settings = SYSTEM.read_settings(caller.snapshot.settings)
     if one.scope and not settings.has_publisher_scope:
         raise InvalidSetting("scope", "publishers have functions only in networks with publisher_scope")
-    row = ROWS.kept(caller.network, caller.user, client)
-    context: Content = (row.context or {}) if one.context is None else one.context
-    rows.offer(row, context, read_by(one.scope))
-    return row, context
+
+
+def _context_of(row: SilbopsClient, one: Publication) -> Content:
+    return (row.context or {}) if one.context is None else one.context
 
 
 def attached(caller: Caller, row: SilbopsClient) -> tuple[str, Any]:

@@ -86,6 +86,9 @@ class PubsubPublishedSerializer(serializers.Serializer):
 
 
 class PubsubWhyBody(PubsubPublicationBody):
+    client = serializers.CharField(
+        **CLIENT, required=False, default=PUBLISHER, help_text="One that has published such a thing"
+    )
     subscription = serializers.CharField(
         required=False, help_text="Of this account; all of its client's are listed at each broker"
     )

@@ -152,9 +152,11 @@ class WhyView(OfSilbops):
         operation_id="networks_pubsub_why", request=shapes.PubsubWhyBody, responses=shapes.PubsubWhySerializer
     )
     def post(self, request: Request, pk: str) -> Response:
-        """Who would get a publication, broker by broker, and which constraint or function says no. It is not sent.
+        """Who would get a publication, broker by broker, and which constraint or function says no. Nothing is sent or
+        changed.
 
-        The client attaches and advertises as for a publication. 504 if a broker does not answer.
+        404 for an unknown client; 409 if it has published nothing yet, or not with these variables: it does not
+        advertise them, so brokers cannot say. 504 if a broker does not answer.
         """
         caller, body = self.caller(request, pk), self.parsed(shapes.PubsubWhyBody)
         one = Publication(*publication_of(body))

@@ -21,11 +21,8 @@ DEADLINE_S = 1.0
 
 
 def why(caller: Caller, client: str, one: Publication, about: SilbopsSubscription | None) -> dict[str, Any]:
-    """``{delivered, brokers}``. ``about``: its client's subscriptions are listed at each broker in any case.
-
-    The publisher attaches, and advertises as for a publication, which changes what brokers tell one another.
-    """
-    publisher, context = service.offered(caller, client, one)
+    """``{delivered, brokers}``. ``about``: its client's subscriptions are listed at each broker in any case."""
+    publisher, context = service.advertised(caller, client, one)
     _, address = service.attached(caller, publisher)
     if about is not None:
         service.attached(caller, about.client)

@@ -69,9 +69,7 @@ async function publish() {
 }
 
 async function why() {
-  const body = publication();
-  await networksPubsubClientUpdate(network, body.client, { broker: broker("p-broker") });
-  const found = await networksPubsubWhy(network, { ...body, ...(known.has(chosen) ? { subscription: chosen } : {}) });
+  const found = await networksPubsubWhy(network, { ...publication(), ...(known.has(chosen) ? { subscription: chosen } : {}) });
   byId("why").replaceChildren(verdict(found), ...found.brokers.map(answer));
   return "";
 }

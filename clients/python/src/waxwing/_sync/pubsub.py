@@ -101,7 +101,8 @@ class PubsubOf:
         client: str | None = None,
         subscription: str | None = None,
     ) -> Why:
-        """Who would get it, and which constraint or function says no; it is not sent. ``subscription``: one of this
+        """Who would get it, and which constraint or function says no; nothing is sent or changed, so the client must
+        have published with these variables once. ``subscription``: one of this
         account, whose client is followed through the network; ``says_no`` has its objections only."""
         more = {"context": context, "scope": scope, "client": client, "subscription": subscription}
         asked = pubsubs.asking(self.network, notification, more)
