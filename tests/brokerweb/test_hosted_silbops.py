@@ -16,6 +16,8 @@ from django.test import Client
 from brokerweb.accounts.services import make_token
 from brokerweb.networks.models import Network
 from brokerweb.systems.silbops.doors.host import HOST
+from overlay.programs.silbops.client import Client as Roamer
+from overlay.systems.silbops.clients.terms import Site as At
 from overlay.systems.silbops.system import SYSTEM
 from tests.brokerweb.hosted_site import Site, Stranger, hosted_site
 from tests.thorough import thoroughly
@@ -162,6 +164,12 @@ async def test_a_dry_publication_says_who_says_no_and_is_not_sent(site: Site) ->
     near = await site.json("pubsub/why/", {**asked, "context": {"x": 9}}, 200)
     assert near["delivered"]
     assert near["brokers"][2]["to"][0]["client"] == "car"
+    assert near["brokers"][2]["to"][0]["away_s"] is None, "it is attached"
+    async with Roamer(At("b1", site.brokers.addresses[1]), id=b"gone".ljust(16)) as gone:
+        await gone.subscribe([["kind", "=", "water"]])
+    water = await site.json("pubsub/why/", {"notification": {"kind": "water"}, "context": {}}, 200)
+    (to,) = water["brokers"][1]["to"]
+    assert (to["client"], to["away_s"] >= 0) == (None, True)
     other = await site.json("pubsub/why/", {**asked, "notification": {"kind": "water"}}, 200)
     assert other["brokers"][2]["rows"][0]["says_no"] == "kind is 'water', not = 'fire'"
     shown = (await site.client.get(f"pubsub/subscriptions/{made['id']}/")).json()

@@ -372,6 +372,29 @@ def test_a_dry_publication_says_who_would_get_it_and_what_says_no() -> None:
     ]
 
 
+def test_a_dry_publication_says_which_clients_have_left_and_when() -> None:
+    network = world(keep_s=30)
+    cam, car, van = camera(network), vehicle(network), vehicle(network)
+    edge = network.core("b2")
+
+    def asked() -> Any:
+        return edge.explaining.of_neighbour("b1", {"kind": "fire"}, {"x": 110}, None, None)
+
+    assert asked()["away"] == {}
+    network.part(car.id, b"b2")
+    network.settle()
+    network.advance(12)
+    shoot(network, cam)
+    found = asked()
+    assert found["to"] == sorted([("client", car.id.hex()), ("client", van.id.hex())]), "it is kept for the one"
+    assert found["away"].keys() == {car.id.hex()}
+    assert round(found["away"][car.id.hex()]) == 12
+    network.cut.clear()
+    car.attach("b2")
+    network.settle()
+    assert asked()["away"] == {}
+
+
 def test_publishers_choose_among_subscribers_and_only_then_contexts_travel_with_plain_subscriptions() -> None:
     network = world(publisher_scope=True)
     cam = network.app("b0")

@@ -112,6 +112,19 @@ def test_a_car_hears_of_cameras_near_it_and_the_operator_why_not(brokers: Any, c
     within(story())
 
 
+def test_the_operator_sees_that_a_client_has_left(brokers: Any, capsys: Any) -> None:
+    async def story() -> None:
+        async with Client(site_of(brokers[0]), id=CAMERA) as camera:
+            async with Client(site_of(brokers[1]), id=CAR) as car:
+                await car.subscribe()
+                await camera.advertise(["x"])
+            while await asyncio.to_thread(why, brokers[0], {"x": 9}) != DONE:
+                capsys.readouterr()  # the subscription is still on its way
+
+    within(story())
+    assert f"b1: to client {CAR.hex()} (away for " in capsys.readouterr().out
+
+
 def why(broker: Address, context: dict[str, Any], *more: str) -> int:
     who = ("--publisher", CAMERA.hex(), "--subscriber", CAR.hex())
     return run("why", format_address(broker), '{"kind": "fire"}', *who, "--context", json.dumps(context), *more)

@@ -134,11 +134,14 @@ def _client_of(network: Network, id: str) -> tuple[str, str]:
 
 
 def _show(broker: str, answer: Mapping[str, Any]) -> None:
-    to = ", ".join(f"{kind} {name}" for kind, name in answer["to"])
+    def named(kind: str, name: str) -> str:
+        away_s = answer["away"].get(name) if kind == "client" else None
+        return f"{kind} {name}" if away_s is None else f"{kind} {name} (away for {away_s:.1f} s)"
+
+    to = ", ".join(named(*link) for link in answer["to"])
     say(f"{broker}: to {to or 'none'}")
     for row in answer["rows"]:
-        kind, name = row["link"]
-        say(f"  {kind} {name}, subscription {row['id']}: {row['says_no'] or 'yes'}")
+        say(f"  {named(*row['link'])}, subscription {row['id']}: {row['says_no'] or 'yes'}")
     if answer["total"] > len(answer["rows"]):
         say(f"  … {answer['total'] - len(answer['rows']):,} more")
     for one in answer["told"]:

@@ -2114,6 +2114,7 @@
  * @property {PubsubLinkKindEnum} kind
  * @property {string} name
  * @property {string | null} client The name of an own client
+ * @property {number | null} away_s Seconds since the client left: what goes to it is kept for a while; null: attached
  */
 
 /**
@@ -2193,7 +2194,7 @@
 
 /**
  * @typedef {Object} PubsubWhy
- * @property {boolean} delivered Whether the subscriber, or anyone, would get it
+ * @property {boolean} delivered Whether the subscriber, or anyone, would get it, now or when it is back
  * @property {PubsubBroker[]} brokers
  */
 

@@ -98,6 +98,9 @@ class PubsubLinkSerializer(serializers.Serializer):
     kind = serializers.ChoiceField(choices=("broker", "client", "moved"))
     name = serializers.CharField()
     client = serializers.CharField(allow_null=True, help_text="The name of an own client")
+    away_s = serializers.FloatField(
+        allow_null=True, help_text="Seconds since the client left: what goes to it is kept for a while; null: attached"
+    )
 
 
 class PubsubRowSerializer(serializers.Serializer):
@@ -123,7 +126,9 @@ class PubsubBrokerSerializer(serializers.Serializer):
 
 
 class PubsubWhySerializer(serializers.Serializer):
-    delivered = serializers.BooleanField(help_text="Whether the subscriber, or anyone, would get it")
+    delivered = serializers.BooleanField(
+        help_text="Whether the subscriber, or anyone, would get it, now or when it is back"
+    )
     brokers: Any = PubsubBrokerSerializer(many=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerweb.hosting.views import Caller
@@ -55,18 +55,26 @@ class _Own:
         self._ids = service.known(list(ROWS.of_account(caller.network, caller.user)))
 
     def told(self, broker: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+        away = answer["away"]
         return {
             "broker": broker,
-            "to": [self._link(*link) for link in answer["to"]],
-            "rows": [self._row(row) for row in answer["rows"]],
+            "to": [self._link(link, away) for link in answer["to"]],
+            "rows": [self._row(row, away) for row in answer["rows"]],
             "total": answer["total"],
             "told": answer["told"],
         }
 
-    def _link(self, kind: str, name: str) -> dict[str, Any]:
-        return {"kind": kind, "name": name, "client": self._names.get(name)}
+    def _link(self, link: Sequence[str], away: Mapping[str, float]) -> dict[str, Any]:
+        kind, name = link
+        away_s = away.get(name) if kind == "client" else None
+        return {"kind": kind, "name": name, "client": self._names.get(name), "away_s": away_s}
 
-    def _row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        kind, name = row["link"]
+    def _row(self, row: Mapping[str, Any], away: Mapping[str, float]) -> dict[str, Any]:
+        _, name = row["link"]
         subscription = self._ids.get((name, row["id"]))
-        return {**row, "link": self._link(kind, name), "subscription": subscription, "says_no": row["says_no"] or None}
+        return {
+            **row,
+            "link": self._link(row["link"], away),
+            "subscription": subscription,
+            "says_no": row["says_no"] or None,
+        }

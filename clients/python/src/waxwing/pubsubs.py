@@ -66,7 +66,8 @@ class Why(Record):
     """The one that was asked about; empty: none."""
     brokers: Sequence[Raw] = ()
     """Mappings of ``broker``, ``to``, ``rows``, ``total`` and ``told``. A row's ``says_no`` is the constraint or the
-    part of a function that is against it, or None."""
+    part of a function that is against it, or None; its link has ``away_s``, as those of ``to``: seconds since the
+    client left, or None. What goes to one that has left is kept for a while."""
 
     @property
     def says_no(self) -> tuple[str, ...]:

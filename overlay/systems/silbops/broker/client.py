@@ -33,7 +33,19 @@ class State(IntEnum):
 
 class Client:
     __slots__ = (
-        *("advertisements", "came_from", "id", "kept", "last", "link", "moves_to", "name", "owner", "publisher"),
+        *(
+            "advertisements",
+            "away_at",
+            "came_from",
+            "id",
+            "kept",
+            "last",
+            "link",
+            "moves_to",
+            "name",
+            "owner",
+            "publisher",
+        ),
         *("renewed_at", "repeats", "state", "subscriptions", "validity"),
     )
 
@@ -42,6 +54,8 @@ class Client:
         self.publisher = publisher_key(owner)
         self.link = Link(Kind.CLIENT, self.name)
         self.state = State.AWAY
+        self.away_at = 0
+        """When it left last, ns of its broker."""
         self.subscriptions: dict[int, None] = {}
         self.advertisements: dict[int, Advertisement] = {}
         self.validity: dict[tuple[int, int], int] = {}

@@ -60,7 +60,7 @@ class Clients:
         """It is away, so far."""
         settings = self._station.settings
         client = self._clients[id] = self._by_owner[owner] = Client(id, owner, settings.keep_messages)
-        client.renewed_at = self._station.now
+        client.renewed_at = client.away_at = self._station.now
         return client
 
     def attach(self, client: Client, *, is_resumed: bool, old: str = "") -> None:
@@ -77,7 +77,7 @@ class Clients:
 
     def lose(self, client: Client) -> None:
         """It is away from now on, and kept for a nanosecond at least: no deadline is due at once."""
-        client.state = State.AWAY
+        client.state, client.away_at = State.AWAY, self._station.now
         until = self._station.now + max(1, round(self._station.settings.keep_s * SECOND))
         self._station.set_timer(Clock.AWAY, client.id, until)
 

@@ -3,18 +3,20 @@
 Nothing is sent or changed. A program asks the publisher's broker first, then those that the answer names, with the
 notification and the context of that answer. A question is a map of ``notification``, ``context``, ``scope`` (text), the
 client that publishes (``client``, in hexadecimal digits) or the ``neighbour`` that it comes from, and ``about``: the
-owner of subscriptions that are listed in any case. All but ``notification`` may be left out.
+owner of subscriptions that are listed in any case. All but ``notification`` may be left out. The answer has ``away``:
+own clients among its links that are not attached, and for how many seconds; what goes to them is kept for a while.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from overlay.core.errors import shown
+from overlay.core.node import SECOND
 from overlay.core.settings import InvalidText
 from overlay.peers.questions import read_content
-from overlay.systems.silbops.broker.client import Client, publisher_key
+from overlay.systems.silbops.broker.client import Client, State, publisher_key
 from overlay.systems.silbops.broker.clients import Clients
 from overlay.systems.silbops.broker.station import Station
 from overlay.systems.silbops.content.values import InvalidContent, Values, checked_values
@@ -27,6 +29,7 @@ from overlay.systems.silbops.tables.rows import neighbour
 
 MOST_ROWS = 200
 """Of one answer."""
+_CLIENT = Kind.CLIENT.name.lower()
 
 
 class Explaining:
@@ -83,11 +86,13 @@ class Explaining:
     ) -> Mapping[str, Any]:
         touched = self._station.tables.touched(notification, about)
         rows = [self._row(key, to, link, notification, context, scope) for key, to in touched]
+        going = sorted({tuple(row["link"]) for row in rows if not row["says_no"]})
         return {
             "refused": "",
             "notification": dict(notification),
             "context": dict(context),
-            "to": sorted({tuple(row["link"]) for row in rows if not row["says_no"]}),
+            "to": going,
+            "away": self._away([*going, *(row["link"] for row in rows[:MOST_ROWS])]),
             "rows": rows[:MOST_ROWS],
             "total": len(rows),
             "told": [] if about is None else list(self._told(about)),
@@ -108,6 +113,13 @@ class Explaining:
             "says_no": no,
         }
 
+    def _away(self, links: Iterable[Sequence[str]]) -> Mapping[str, float]:
+        clients = {name: self._clients.named(name) for kind, name in links if kind == _CLIENT}
+        now = self._station.now
+        return {
+            name: round((now - one.away_at) / SECOND, 3) for name, one in clients.items() if one.state is State.AWAY
+        }
+
     def _told(self, owner: bytes) -> Iterable[Mapping[str, Any]]:
         """What neighbours know of the subscriptions of a subscriber, and why not."""
         for link, key, state in self._station.tables.told(owner):
@@ -116,7 +128,16 @@ class Explaining:
 
 
 def _refused(sentence: str) -> Mapping[str, Any]:
-    return {"refused": sentence, "notification": {}, "context": {}, "to": [], "rows": [], "total": 0, "told": []}
+    return {
+        "refused": sentence,
+        "notification": {},
+        "context": {},
+        "to": [],
+        "away": {},
+        "rows": [],
+        "total": 0,
+        "told": [],
+    }
 
 
 def _text(asked: Mapping[Any, Any], name: str) -> str:

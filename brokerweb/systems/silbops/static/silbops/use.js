@@ -79,7 +79,7 @@ function verdict(found) {
   return made("p", {}, made("span", { className: `state state-${found.delivered ? "done" : "stopped"}`, textContent: whose }));
 }
 
-const nameOf = (link) => (link.kind === "broker" ? link.name : link.client ?? `client ${link.name.slice(0, 8)}…`);
+const nameOf = (link) => `${link.kind === "broker" ? link.name : link.client ?? `client ${link.name.slice(0, 8)}…`}${link.away_s === null ? "" : ` (away for ${Math.round(link.away_s)} s)`}`;
 
 function answer(one) {
   const to = one.to.length ? `goes to ${one.to.map(nameOf).join(", ")}` : "goes nowhere from here";
