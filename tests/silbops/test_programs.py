@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -251,6 +252,105 @@ def test_the_operator_asks_about_a_client_by_the_id_that_publish_told(brokers: A
     assert words == ["has", "advertised"]
     assert run("why", at, '{"kind": "fire"}', "--publisher", id, "--context", '{"x": 9}') in (DONE, FAILED)
     assert capsys.readouterr().out.startswith("b0: to ")
+
+
+def test_a_client_that_stops_resumes_in_another_process_at_another_broker(brokers: Any, tmp_path: Path) -> None:
+    """Each ``Client`` is what a process of its own would have."""
+    state = tmp_path / "car.json"
+
+    async def story() -> None:
+        first, second = Inbox(), Inbox()
+        async with Client(site_of(brokers[0]), id=CAMERA) as camera:
+            await camera.set_context({"x": 9})
+            async with Client(site_of(brokers[1]), id=CAR, state=state, on_event=first.put) as car:
+                await car.set_context({"x": 5})
+                await car.subscribe([["kind", "=", "fire"]], NEAR, number=1)
+                await camera.advertise(["x"])
+                while await asyncio.to_thread(why, brokers[0], {"x": 9}) != DONE:
+                    pass  # the subscription is still on its way
+                await camera.publish({"kind": "fire", "n": 0})
+                assert (await notified(first)).notification["n"] == 0
+            for n in (1, 2):
+                await camera.publish({"kind": "fire", "n": n})
+            async with Client(site_of(brokers[0]), state=state, on_event=second.put) as again:
+                assert (again.id, again.was_at, [*again.subscriptions]) == (CAR, "b1", [1])
+                await camera.publish({"kind": "fire", "n": 3})
+                assert [(await notified(second)).notification["n"] for _ in range(3)] == [1, 2, 3]
+                await again.set_context({"x": 100})
+                await again.advertise()
+                await again.publish({"kind": "seen"})  # its number is above those of the former process
+                await again.unsubscribe(1)
+        assert first.dropped == second.dropped == 0
+
+    within(story())
+    assert json.loads(state.read_text())["subscriptions"] == []
+
+
+def test_a_publication_of_a_process_that_resumed_is_no_repeat(brokers: Any, tmp_path: Path) -> None:
+    async def story() -> None:
+        inbox = Inbox()
+        async with Client(site_of(brokers[0]), on_event=inbox.put) as car:
+            await car.subscribe([["kind", "=", "sign of life"]])
+            for n in (1, 2):
+                async with Client(site_of(brokers[0]), state=tmp_path / "camera.json") as camera:
+                    await camera.advertise()
+                    await camera.publish({"kind": "sign of life", "n": n})
+                assert (await notified(inbox)).notification["n"] == n
+
+    within(story())
+
+
+def test_the_command_resumes_with_its_subscription_and_what_was_kept(brokers: Any, tmp_path: Path, capsys: Any) -> None:
+    state = tmp_path / "siren.json"
+    subscribe = ("subscribe", "--state", str(state))
+    siren = ("--where", '[["kind", "=", "siren"]]')
+    assert run(*subscribe, format_address(brokers[1]), *siren, "--seconds", "0.001") == DONE
+    id = json.loads(state.read_text())["id"]
+    assert f"{id} has subscribed" in capsys.readouterr().err
+
+    async def story() -> None:
+        async with Client(site_of(brokers[1]), id=CAMERA) as camera:
+            await camera.advertise()
+            for kind in ("bell", "siren"):
+                await camera.publish({"kind": kind})
+
+    within(story())
+    assert run(*subscribe, format_address(brokers[0]), "--count", "1") == DONE
+    printed = capsys.readouterr()
+    assert printed.out.endswith('{"kind": "siren"}\n')
+    assert "resumed at b0" in printed.err
+
+    other = "0" * 32
+    for wrong, sentence in [
+        ((*subscribe, "--id", other), f"{state} is of the client {id}, not of {other}"),
+        ((*subscribe, "--arm", "siena"), "a client of the siena arm cannot resume"),
+        (("subscribe", "--state", str(tmp_path)), f"{tmp_path} cannot be read: Is a directory"),
+    ]:
+        assert run(*wrong, format_address(brokers[0])) == WRONG_USAGE
+        assert sentence in capsys.readouterr().err
+    for text in ("", "[]", "{}", '{"id": "00", "broker": "", "starts": 0, "subscriptions": []}'):
+        state.write_text(text)
+        assert run(*subscribe, format_address(brokers[0])) == WRONG_USAGE
+        assert f"{state} is no file of a client: " in capsys.readouterr().err
+        assert state.read_text() == text
+
+
+def test_the_command_says_that_the_broker_has_forgotten_the_client(brokers: Any, tmp_path: Path, capsys: Any) -> None:
+    state, drum = tmp_path / "car.json", {"number": 1, "where": [["kind", "=", "drum"]], "scope": "", "ttl_ms": None}
+    state.write_text(json.dumps({"id": 32 * "5", "broker": "b1", "starts": 3, "subscriptions": [drum]}))
+    subscribe = ("subscribe", format_address(brokers[0]), "--state", str(state), "--count", "1")
+
+    async def story() -> None:
+        heard = asyncio.create_task(asyncio.to_thread(run, *subscribe))
+        async with Client(site_of(brokers[0]), id=CAMERA) as camera:
+            await camera.advertise()
+            while not heard.done():
+                await camera.publish({"kind": "drum"})
+                await asyncio.sleep(0)
+        assert heard.result() == DONE, "it has subscribed again by itself"
+
+    within(story())
+    assert "attached to b0: b1 has nothing of the client any more" in capsys.readouterr().err
 
 
 def test_what_is_wrong_is_said(brokers: Any, capsys: Any) -> None:

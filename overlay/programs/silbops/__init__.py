@@ -1,6 +1,6 @@
 """Seed 002 on the command line and for programs.
 
-- ``client``     a client of a network, in an event loop
+- ``client``     a client of a network, in an event loop; ``memory``: the file with which its next process resumes
 - ``inspection`` what brokers tell the operators of their host
 - ``commands``   these as commands; ``using`` and ``asking`` carry them out
 """

@@ -6,29 +6,35 @@ answers::
     async with Client(site_of(("127.0.0.1", 7000)), on_event=print) as car:
         await car.set_context({"x": 5.0, "y": 8.0})
         await car.subscribe([["kind", "=", "fire"]], "this.x - 20 <= pub.x <= this.x + 20")
+
+With ``state="car.json"``, the next process with this file resumes, at any broker of the network: its subscriptions are
+there, and what was kept for it comes first (``memory``).
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from random import SystemRandom
 from time import monotonic_ns
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from overlay.core.addresses import format_address
 from overlay.core.errors import WaxwingError
 from overlay.core.node import SECOND
 from overlay.programs import inbox
 from overlay.programs.questions import NoAnswer
+from overlay.programs.silbops.memory import ID_BYTES, Constraints, InvalidMemory, Memory, Subscribed
 from overlay.runtime.clock import wall_offset_ns
 from overlay.runtime.line import Line
 from overlay.systems.silbops.clients.attaching import State
 from overlay.systems.silbops.clients.channel import ChannelWire
 from overlay.systems.silbops.clients.client import Client as Library
-from overlay.systems.silbops.clients.events import Accepted, Event, Rejected, Unanswered
-from overlay.systems.silbops.clients.terms import LEAVING, Site, Terms
+from overlay.systems.silbops.clients.events import Accepted, Connected, Event, Rejected, Unanswered
+from overlay.systems.silbops.clients.terms import LEAVING, NEW, Site, Terms
 from overlay.systems.silbops.content.filters import read_filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.peers import Peers
@@ -36,15 +42,12 @@ from overlay.systems.silbops.scope.text import parse
 from overlay.systems.silbops.settings import Settings
 from overlay.systems.silbops.wire.messages import Code
 
-ID_BYTES = 16
 PATIENCE_S = 10.0
 """For the answer to a call that has no other limit."""
 SETTLES_S = 0.5
 """After a new advertisement, until it is known everywhere and the subscriptions that it calls for have come. What is
 published earlier may overtake them."""
 Inbox = inbox.Inbox[Event]
-Constraints = Sequence[Sequence[Any]]
-"""Of a filter: ``[["kind", "=", "fire"]]``; none match everything."""
 
 
 class Refused(WaxwingError):
@@ -65,15 +68,25 @@ class Client:
         settings: Settings | None = None,
         *,
         id: bytes | None = None,
+        state: str | Path | None = None,
         on_event: Callable[[Event], object] | None = None,
         within_s: float = PATIENCE_S,
     ) -> None:
-        """``settings`` are the network's. ``id``: 16 bytes, drawn by default. ``within_s``: for attaching, and for each
-        call."""
+        """``settings`` are the network's. ``id``: 16 bytes, drawn by default, or those of the file ``state``.
+        ``within_s``: for attaching, and for each call. Raises ``InvalidMemory``."""
         settings = settings or Settings()
-        self.id = secrets.token_bytes(ID_BYTES) if id is None else id
+        if state is not None and settings.is_siena:
+            raise InvalidMemory("a client of the siena arm cannot resume: only its process knows its ids on the wire")
+        self._memory = None if state is None else Memory.at(state, id)
+        self.id = self._memory.id if self._memory else id or secrets.token_bytes(ID_BYTES)
+        former = self._memory.begin() if self._memory else NEW
+        self.was_at = former.broker
+        """The broker that served the process before; empty: there was none."""
         self._peers = Peers(self.id, settings, SystemRandom(), wall_offset_ns())
-        self.core = Library(Terms.of(settings), self.id, ChannelWire(self._peers), monotonic_ns())
+        self.core = Library(Terms.of(settings), self.id, ChannelWire(self._peers), monotonic_ns(), former)
+        for number, one in self.subscriptions.items():
+            scope = parse(one.scope) if one.scope else None
+            self.core.subscribe(read_filter(one.where), monotonic_ns(), scope=scope, ttl_ms=one.ttl_ms, id=number)
         self._site, self._on_event, self._within_s = site, on_event, within_s
         self._answers: dict[int, Event | None] = {}
         """By number of a call that is waited for; ``None``: there is none yet."""
@@ -101,6 +114,11 @@ class Client:
             self.line.close()
 
     @property
+    def subscriptions(self) -> Mapping[int, Subscribed]:
+        """Those in its file, by number; without a file none."""
+        return self._memory.subscriptions if self._memory else {}
+
+    @property
     def line(self) -> Line:
         assert self._line is not None, "it is used in an async with block"
         return self._line
@@ -120,15 +138,22 @@ class Client:
     async def subscribe(
         self, constraints: Constraints = (), scope: str = "", ttl_ms: int | None = None, number: int | None = None
     ) -> int:
-        """Returns its number. ``scope``: a function of context. One with a known number is replaced. Raises
-        ``InvalidText`` and ``InvalidContent``, too."""
+        """Returns its number. ``scope``: a function of context. One with a known number is replaced: a client that
+        resumes names its numbers. Raises ``InvalidText``, ``InvalidContent`` and ``InvalidMemory``, too."""
         function, now = parse(scope) if scope else None, monotonic_ns()
         asked = self.core.subscribe(read_filter(list(constraints)), now, scope=function, ttl_ms=ttl_ms, id=number)
         await self._answered(asked.call)
+        if self._memory:
+            self._memory.subscriptions[asked.id] = Subscribed(constraints, scope, ttl_ms)
+            self._memory.save()
         return asked.id
 
     async def unsubscribe(self, number: int) -> None:
+        """Raises ``InvalidMemory``, too."""
         await self._answered(self.core.unsubscribe(number, monotonic_ns()))
+        if self._memory:
+            self._memory.subscriptions.pop(number, None)
+            self._memory.save()
 
     async def advertise(
         self,
@@ -195,8 +220,12 @@ class Client:
     def _take(self, event: Event) -> None:
         if isinstance(event, Accepted | Rejected | Unanswered) and event.call in self._answers:
             self._answers[event.call] = event
+        if isinstance(event, Connected) and self._memory and event.broker != self._memory.broker:
+            self._memory.broker = event.broker
+            with suppress(InvalidMemory):  # the next call that saves it says so
+                self._memory.save()
         if self._on_event is not None:
             self._on_event(event)
 
 
-__all__ = ["Client", "Constraints", "Inbox", "NoAnswer", "Refused"]
+__all__ = ["ID_BYTES", "Client", "Constraints", "Inbox", "InvalidMemory", "NoAnswer", "Refused"]

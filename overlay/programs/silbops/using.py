@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import secrets
 import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator
@@ -12,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from overlay.programs.arguments import OneLineParser, duration, number
-from overlay.programs.silbops.client import ID_BYTES, SETTLES_S, Client, Inbox, Refused
+from overlay.programs.silbops.client import SETTLES_S, Client, Inbox, Refused
 from overlay.programs.silbops.inspection import site_of
 from overlay.programs.silbops.reading import (
     client_id,
@@ -29,14 +28,16 @@ from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.settings import Settings
 
+SUBSCRIBED = 1
+"""The number of the subscription."""
+
 
 def add_client(parser: OneLineParser) -> None:
     parser.add_argument(
         "--id",
         type=client_id,
-        default=secrets.token_hex(ID_BYTES),
         metavar="HEX",
-        help="the client's 16 bytes (random)",
+        help="the client's 16 bytes (random, or those of --state)",
     )
     parser.add_argument("--arm", choices=(SILBOPS, SIENA), default=SILBOPS, help="of the network (silbops)")
     parser.add_argument(
@@ -45,7 +46,6 @@ def add_client(parser: OneLineParser) -> None:
     parser.add_argument(
         "--where",
         type=constraints,
-        default=[],
         metavar="JSON",
         help='a filter, such as \'[["kind", "=", "fire"]]\' (all)',
     )
@@ -53,8 +53,12 @@ def add_client(parser: OneLineParser) -> None:
 
 def add_subscribing(parser: OneLineParser) -> None:
     add_client(parser)
+    parser.add_argument("--scope", type=function, metavar="TEXT", help="a function of context: 'pub.x <= this.x + 20'")
     parser.add_argument(
-        "--scope", type=function, default="", metavar="TEXT", help="a function of context: 'pub.x <= this.x + 20'"
+        "--state",
+        metavar="FILE",
+        help="resume what the last command with this file has left, at any broker: its subscription, unless another "
+        "one is given, and what was kept for it meanwhile",
     )
     parser.add_argument("--follow", action="store_true", help="each line of standard input is a new context")
     parser.add_argument("--count", type=number, metavar="N", help="stop after N notifications")
@@ -86,15 +90,18 @@ def subscribe(given: Namespace) -> bool:
 
 async def _follow(given: Namespace) -> None:
     inbox = Inbox()
-    async with _client(given, inbox) as client:
+    client = _client(given, inbox, given.state)
+    is_other = given.where is not None or given.scope is not None
+    async with client:
         if given.context is not None:
             await client.set_context(given.context)
-        await client.subscribe(given.where, given.scope)
-        tell(f"{given.id} has subscribed")
+        if is_other or SUBSCRIBED not in client.subscriptions:
+            await client.subscribe(given.where or [], given.scope or "", number=SUBSCRIBED)
+        tell(f"{client.id.hex()} has subscribed")
         contexts = asyncio.create_task(_set_contexts(client)) if given.follow else None
         with suppress(TimeoutError):
             async with asyncio.timeout(given.seconds):
-                await _print(given, inbox, contexts)
+                await _print(given, client.was_at, inbox, contexts)
     if inbox.dropped:
         tell(f"{inbox.dropped:,} events were not printed, because they came faster")
 
@@ -107,9 +114,9 @@ async def _set_contexts(client: Client) -> None:
             tell(f"line {line.number} is not the new context: {error}")
 
 
-async def _print(given: Namespace, inbox: Inbox, contexts: asyncio.Task[None] | None) -> None:
+async def _print(given: Namespace, was_at: str, inbox: Inbox, contexts: asyncio.Task[None] | None) -> None:
     """Until there are enough notifications, or an input is refused."""
-    printing = asyncio.create_task(_print_all(given, inbox))
+    printing = asyncio.create_task(_print_all(given, was_at, inbox))
     try:
         await asyncio.wait([printing, *filter(None, [contexts])], return_when=asyncio.FIRST_EXCEPTION)
         if contexts is not None and contexts.done():
@@ -121,7 +128,7 @@ async def _print(given: Namespace, inbox: Inbox, contexts: asyncio.Task[None] | 
                 task.cancel()
 
 
-async def _print_all(given: Namespace, inbox: Inbox) -> None:
+async def _print_all(given: Namespace, was_at: str, inbox: Inbox) -> None:
     left = given.count
     async for event in inbox:
         match event:
@@ -130,8 +137,9 @@ async def _print_all(given: Namespace, inbox: Inbox) -> None:
                 left = None if left is None else left - 1
                 if left == 0:
                     return
-            case Connected(broker):
-                tell(f"attached to {broker}")
+            case Connected(broker, is_resumed):
+                forgot = f": {was_at} has nothing of the client any more" if was_at and not is_resumed else ""
+                tell(f"{'resumed at' if is_resumed else 'attached to'} {broker}{forgot}")
             case Lost(broker, reason):
                 tell(f"lost {broker} ({reason}), trying again")
             case GaveUp(broker):
@@ -159,8 +167,8 @@ def publish(given: Namespace) -> bool:
                 variables = (told or set()) | (context or {}).keys()
                 if variables != told:
                     told = variables
-                    await client.advertise(sorted(told), given.where)
-                    tell(f"{given.id} has advertised")
+                    await client.advertise(sorted(told), given.where or [])
+                    tell(f"{client.id.hex()} has advertised")
                     await settle(given.wait)
                 await client.publish(notification)
 
@@ -187,8 +195,8 @@ async def _publications(given: Namespace) -> AsyncIterator[tuple[Values, Values 
         first, published = None, published + 1
 
 
-def _client(given: Namespace, inbox: Inbox | None = None) -> Client:
+def _client(given: Namespace, inbox: Inbox | None = None, state: str | None = None) -> Client:
     site = site_of(given.broker, given.deadline)
     on_event = None if inbox is None else inbox.put
-    id = bytes.fromhex(given.id)
-    return Client(site, Settings(arm=given.arm), id=id, on_event=on_event, within_s=given.deadline)
+    id = None if given.id is None else bytes.fromhex(given.id)
+    return Client(site, Settings(arm=given.arm), id=id, state=state, on_event=on_event, within_s=given.deadline)

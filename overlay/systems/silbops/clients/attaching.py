@@ -19,7 +19,7 @@ from overlay.core.node import SECOND
 from overlay.core.timers import earliest
 from overlay.systems.silbops.clients.events import Connected, Detached, Event, GaveUp, Lost
 from overlay.systems.silbops.clients.requests import Requests
-from overlay.systems.silbops.clients.terms import ATTACHING, LEAVING, PATIENCE, Site, Terms
+from overlay.systems.silbops.clients.terms import ATTACHING, LEAVING, NEW, PATIENCE, Former, Site, Terms
 from overlay.systems.silbops.clients.wires import Ended, Heard, Wire
 from overlay.systems.silbops.wire import messages as m
 
@@ -36,13 +36,13 @@ class State(StrEnum):
 
 
 class Attaching:
-    def __init__(self, terms: Terms, id: m.Client, wire: Wire, now: int) -> None:
+    def __init__(self, terms: Terms, id: m.Client, wire: Wire, now: int, former: Former = NEW) -> None:
         self._terms, self.id, self._wire = terms, id, wire
         self._now = now
         self.state = State.OUT
         self.site = NOWHERE
         """The broker that serves it, or is to serve it."""
-        self._home = ""
+        self._home = former.broker
         """The last broker that served it, which may have what the client has set."""
         self._due: int | None = None
         self._failures = 0
@@ -56,7 +56,7 @@ class Attaching:
         self._unsent: deque[int] = deque()
         """Numbers of requests and publications that the channel has no room for. Without a broker: none."""
         self._news: list[Event] = []
-        self._requests = Requests(1, self._news.append)
+        self._requests = Requests(former.last + 1, self._news.append)
 
     @property
     def is_in(self) -> bool:

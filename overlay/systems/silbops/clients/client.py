@@ -15,7 +15,7 @@ from overlay.systems.silbops.clients.attaching import Attaching
 from overlay.systems.silbops.clients.events import Notified, Rejected
 from overlay.systems.silbops.clients.requests import Call
 from overlay.systems.silbops.clients.siena import Siena
-from overlay.systems.silbops.clients.terms import Terms
+from overlay.systems.silbops.clients.terms import NEW, Former, Terms
 from overlay.systems.silbops.clients.wires import Wire
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import MAX_ATTRIBUTES, InvalidContent, Values, checked_name, checked_values
@@ -37,10 +37,12 @@ class Asked(NamedTuple):
 
 
 class Client(Attaching):
-    """``id``: 16 bytes of its own, by which brokers know it again."""
+    """``id``: 16 bytes of its own, by which brokers know it again. With ``former``, the first ``attach`` resumes; what
+    is subscribed before that, under the former numbers, gets what was kept. Not in the siena arm: its ids on the wire
+    are known to the process that drew them only."""
 
-    def __init__(self, terms: Terms, id: m.Client, wire: Wire, now: int) -> None:
-        super().__init__(terms, id, wire, now)
+    def __init__(self, terms: Terms, id: m.Client, wire: Wire, now: int, former: Former = NEW) -> None:
+        super().__init__(terms, id, wire, now, former)
         self._arm: Arm = (Siena if terms.is_siena else Silbops)(terms, self._requests.draw)
         self._repeats = Repeats()
         self._last_id = 0

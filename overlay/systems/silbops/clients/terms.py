@@ -29,6 +29,18 @@ class Site(NamedTuple):
     address: Address
 
 
+class Former(NamedTuple):
+    """What an earlier process of the same client has left behind."""
+
+    broker: str = ""
+    """The last one that served it; empty: none did."""
+    last: int = 0
+    """Its requests and publications had numbers up to this one."""
+
+
+NEW = Former()
+
+
 @dataclass(slots=True)
 class Terms:
     """Shared, so that a client keeps only what is its own."""
