@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ from overlay.core.addresses import Address, format_address
 from overlay.core.links import Link
 from overlay.programs.running import DONE, FAILED, UNANSWERED, WRONG_USAGE
 from overlay.programs.silbops import commands, using
-from overlay.programs.silbops.client import Client, Inbox, Refused
-from overlay.programs.silbops.inspection import site_of
+from overlay.programs.silbops.client import Client, Inbox, InvalidMemory, Refused
+from overlay.programs.silbops.inspection import arm_of, site_of
 from overlay.programs.silbops.reading import publication_of
 from overlay.programs.text import MOST_TEXT, InvalidDocument
 from overlay.runtime.server_process import ServerProcess
 from overlay.systems.silbops.clients.events import Notified
+from overlay.systems.silbops.clients.terms import Site
+from overlay.systems.silbops.settings import Settings
 from overlay.systems.silbops.system import SYSTEM
 from overlay.systems.silbops.wire.messages import Code
 from overlay.topologies import Graph
@@ -35,13 +38,21 @@ NEAR = "this.x - 20 <= pub.x <= this.x + 20"
 
 @pytest.fixture(scope="module")
 def brokers() -> Iterator[tuple[Address, ...]]:
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+    with serving(2) as addresses:
+        yield addresses
+
+
+@contextmanager
+def serving(count: int, **settings: Any) -> Iterator[tuple[Address, ...]]:
+    """A chain of brokers, each in a thread."""
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
     addresses = tuple(one.getsockname() for one in sockets)
     for one in sockets:
         one.close()
-    config = SYSTEM.config_of(SYSTEM.setup({}, None, Graph(2, (Link(0, 1),))))
+    links = tuple(Link(index, index + 1) for index in range(count - 1))
+    config = SYSTEM.config_of(SYSTEM.setup(settings, None, Graph(count, links)))
     served = [
         ServerProcess(SYSTEM, config, at, index=index, servers=addresses, seed=index, process=f"broker-{index}")
         for index, at in enumerate(addresses)
@@ -323,7 +334,6 @@ def test_the_command_resumes_with_its_subscription_and_what_was_kept(brokers: An
     other = "0" * 32
     for wrong, sentence in [
         ((*subscribe, "--id", other), f"{state} is of the client {id}, not of {other}"),
-        ((*subscribe, "--arm", "siena"), "a client of the siena arm cannot resume"),
         (("subscribe", "--state", str(tmp_path)), f"{tmp_path} cannot be read: Is a directory"),
     ]:
         assert run(*wrong, format_address(brokers[0])) == WRONG_USAGE
@@ -351,6 +361,35 @@ def test_the_command_says_that_the_broker_has_forgotten_the_client(brokers: Any,
 
     within(story())
     assert "attached to b0: b1 has nothing of the client any more" in capsys.readouterr().err
+
+
+def test_a_client_of_the_siena_arm_cannot_resume(tmp_path: Path) -> None:
+    with pytest.raises(InvalidMemory, match="siena arm cannot resume"):
+        Client(Site("b0", ("127.0.0.1", 1)), Settings(arm="siena"), state=tmp_path / "car.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_commands_have_the_arm_of_the_network_and_refuse_another(brokers: Any, capsys: Any) -> None:
+    at = format_address(brokers[0])
+    for command in (("publish", at, '{"kind": "fire"}'), ("subscribe", at)):
+        assert run(*command, "--arm", "siena") == WRONG_USAGE
+        assert "argument --arm: the network of b0 is of the arm silbops, not siena" in capsys.readouterr().err
+        assert run(*command, "--arm", "foo") == WRONG_USAGE
+        assert "choose from" in (said := capsys.readouterr().err) and "silbops" in said and "siena" in said
+    with serving(1, arm="siena") as (broker,):
+        assert arm_of(broker) == "siena"
+        context = ("--context", '{"x": 9}', "--wait", "0.001")
+
+        async def story() -> None:
+            inbox = Inbox()
+            async with Client(site_of(broker), Settings(arm="siena"), on_event=inbox.put) as car:
+                await car.set_context({"x": 5})
+                await car.subscribe([["kind", "=", "fire"]], NEAR)
+                publish = ("publish", format_address(broker), '{"kind": "fire"}', *context)
+                assert await asyncio.to_thread(run, *publish) == DONE
+                assert (await notified(inbox)).notification == {"kind": "fire"}
+
+        within(story())
 
 
 def test_what_is_wrong_is_said(brokers: Any, capsys: Any) -> None:

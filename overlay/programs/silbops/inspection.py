@@ -27,6 +27,15 @@ class Inspector(inspection.Inspector):
         return self.ask(Subject.WHY, about=publication)
 
 
+def arm_of(address: Address, deadline_s: float = 10.0) -> str:
+    """The arm of the network of a broker; empty: it tells programs on its own host only. Raises ``NoAnswer``."""
+    try:
+        with Inspector(address, deadline_s) as broker:
+            return str(broker.ask(Subject.STATE)["arm"])
+    except inspection.NotInspected:
+        return ""
+
+
 def site_of(address: Address, deadline_s: float = 10.0) -> Site:
     """The broker at an address, by the name that its answers have. Any host may ask. Raises ``NoAnswer``."""
 

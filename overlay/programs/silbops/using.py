@@ -10,9 +10,10 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
+from overlay.core.errors import WaxwingError
 from overlay.programs.arguments import OneLineParser, duration, number
 from overlay.programs.silbops.client import SETTLES_S, Client, Inbox, Refused
-from overlay.programs.silbops.inspection import site_of
+from overlay.programs.silbops.inspection import arm_of, site_of
 from overlay.programs.silbops.reading import (
     client_id,
     constraints,
@@ -32,6 +33,10 @@ SUBSCRIBED = 1
 """The number of the subscription."""
 
 
+class WrongArm(WaxwingError):
+    """What a client of the other arm sets has no effect in a network."""
+
+
 def add_client(parser: OneLineParser) -> None:
     parser.add_argument(
         "--id",
@@ -39,7 +44,9 @@ def add_client(parser: OneLineParser) -> None:
         metavar="HEX",
         help="the client's 16 bytes (random, or those of --state)",
     )
-    parser.add_argument("--arm", choices=(SILBOPS, SIENA), default=SILBOPS, help="of the network (silbops)")
+    parser.add_argument(
+        "--arm", choices=(SILBOPS, SIENA), help="of the network (as its broker says; silbops if it is on another host)"
+    )
     parser.add_argument(
         "--context", type=document(context_of), metavar="JSON", help='of the client, such as \'{"x": 5, "y": 8}\''
     )
@@ -198,5 +205,10 @@ async def _publications(given: Namespace) -> AsyncIterator[tuple[Values, Values 
 def _client(given: Namespace, inbox: Inbox | None = None, state: str | None = None) -> Client:
     site = site_of(given.broker, given.deadline)
     on_event = None if inbox is None else inbox.put
+    arm = arm_of(given.broker, given.deadline)
+    if given.arm and arm and given.arm != arm:
+        raise WrongArm(f"argument --arm: the network of {site.broker} is of the arm {arm}, not {given.arm}")
     id = None if given.id is None else bytes.fromhex(given.id)
-    return Client(site, Settings(arm=given.arm), id=id, state=state, on_event=on_event, within_s=given.deadline)
+    return Client(
+        site, Settings(arm=given.arm or arm or SILBOPS), id=id, state=state, on_event=on_event, within_s=given.deadline
+    )
