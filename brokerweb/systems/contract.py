@@ -288,6 +288,8 @@ class Web:
     """Its pages in the navigation and the search."""
     context: ClassVar[Context | None] = None
     """Its operations on context; ``None``: its networks have none."""
+    trace_filters: ClassVar[tuple[str, ...]] = ()
+    """Of ``traces_of_run`` next to ``show``, with which ``/api/runs/ID/traces/`` is filtered."""
     enums: ClassVar[Mapping[str, str]] = {}
     """Names of enumerations in the OpenAPI document, and where each is defined."""
 
@@ -321,7 +323,7 @@ class Web:
     def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows | None:
         """Of a system without queries: what it traced in a run, for ``/api/runs/ID/traces/``; ``None``: nothing ever.
 
-        ``chosen`` has the parameters of the address, of which ``show`` and filters of its own choose rows. Raises
+        ``chosen`` has the parameters of the address, of which ``show`` and ``trace_filters`` choose rows. Raises
         ``InvalidSetting`` and ``StorageError``.
         """
         return None

@@ -27,6 +27,11 @@ def contexts() -> tuple[Context, ...]:
     return tuple(web.context for web in _WEBS.values() if web.context is not None)
 
 
+def trace_filters() -> tuple[str, ...]:
+    """Of the traces of all systems. Each name once."""
+    return tuple(dict.fromkeys(name for web in _WEBS.values() for name in web.trace_filters))
+
+
 def entries() -> tuple[Entry, ...]:
     """Pages of systems in the navigation or the search."""
     return tuple(entry for web in _WEBS.values() for entry in web.entries)

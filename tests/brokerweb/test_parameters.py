@@ -10,6 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
+from brokerweb.systems.registry import webs
+
 pytestmark = pytest.mark.django_db
 
 EXAMPLES = {
@@ -48,6 +50,13 @@ def test_every_operation_takes_what_the_document_says_and_nothing_else(api: APIC
             assert all(name in refused.json()["sentence"] for name in names), (method, address)
             asked += 1
     assert asked > 100
+
+
+def test_traces_take_the_filters_of_every_system(api: APIClient) -> None:
+    filters = {name for web in webs() for name in web.trace_filters}
+    assert filters >= {"kind", "attribute", "direction"}, "of federated brokers, SilboPS and ContextNet"
+    refused = api.get("/api/runs/1/traces/?nonsense=1&" + "=&".join([*filters, ""]))
+    assert [one["field"] for one in refused.json()["errors"]] == ["nonsense"]
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,14 @@ from brokerweb.systems.contextnet.doors.host import HOST
 from brokerweb.systems.contextnet.map.of_runs import drives
 from brokerweb.systems.contextnet.messages import of_runs
 from brokerweb.systems.contract import Entry, Part, Rows, Web
+from telemetry.systems.contextnet import messages
 
 
 class ContextNetWeb(Web):
     urls = "brokerweb.systems.contextnet.urls"
     rest_urls = "brokerweb.systems.contextnet.rest_urls"
     context = Streams(HOST)
+    trace_filters = messages.FILTERS
     lab = "brokerweb.systems.contextnet.wirelab.lab.LAB"
     entries = (
         Entry("ContextNet: wire lab", "Decode a datagram", "contextnet-wire", "protocol decode bytes tether transport"),

@@ -15,12 +15,14 @@ from brokerweb.systems.federation.watching import lists, panel
 from brokerweb.systems.federation.watching.mobile import indices
 from brokerweb.systems.federation.watching.tree import resting_links
 from brokerweb.wirelab import recorded
+from telemetry.systems.federation import messages
 
 
 class FederationWeb(Web):
     urls = "brokerweb.systems.federation.urls"
     rest_urls = "brokerweb.systems.federation.rest_urls"
     context = Streams(HOST)
+    trace_filters = messages.FILTERS
     enums = {
         "SubscriptionKind": "brokerweb.systems.federation.doors.shapes.KINDS",
         "SubscriptionState": "brokerweb.systems.federation.models.SubscriptionState",

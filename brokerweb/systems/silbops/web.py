@@ -16,12 +16,14 @@ from brokerweb.systems.silbops.running import arms
 from brokerweb.systems.silbops.watching import lists, panel
 from brokerweb.wirelab import recorded
 from overlay.systems.silbops.tree import resting
+from telemetry.systems.silbops import messages
 
 
 class SilbopsWeb(Web):
     urls = "brokerweb.systems.silbops.urls"
     rest_urls = "brokerweb.systems.silbops.rest_urls"
     context = Streams(HOST)
+    trace_filters = messages.FILTERS
     enums = {"PubsubState": "brokerweb.systems.silbops.models.State"}
     lab = "brokerweb.systems.silbops.wirelab.lab.LAB"
     entries = (

@@ -19,6 +19,7 @@ from brokerweb.kit.tables import download as taken_away
 from brokerweb.networks.models import Network
 from brokerweb.runpage import tables
 from brokerweb.systems.context_broker.queries import of_networks, of_runs, shapes
+from brokerweb.systems.registry import trace_filters
 from overlay.core.errors import InvalidSetting
 from overlay.systems.context_broker.system import SYSTEM
 from telemetry.systems.context_broker.tracefile import ORDERS
@@ -42,10 +43,8 @@ class RunTraces(GenericViewSet):
             OpenApiParameter("show", str, description="Of a system without queries: which of its rows"),
             *(
                 OpenApiParameter(name, str, description="Of a system without queries that has such a column: its value")
-                for name in (
-                    *("kind", "scope", "entity", "provider", "client"),
-                    *("publisher", "subscriber", "attribute", "direction", "node"),
-                )
+                for name in trace_filters()
+                if name != "outcome"  # queries have it, too
             ),
             PAGED_AS_JSON,
             OpenApiParameter("page", int),
