@@ -12,10 +12,12 @@ from brokerweb.hosting.models import Delivered
 NAME: dict[str, Any] = {"min_length": 1, "max_length": 64}
 
 
-def wrong_name(name: str) -> str:
-    """Why it cannot be the name of a client, which is a part of addresses; empty: it can."""
-    if name in (".", "..") or "/" in name:
-        return "must not be '.' or '..', nor contain '/', as it is a part of addresses"
+def wrong_name(name: str, *, has_slashes: bool = False) -> str:
+    """Why it cannot be the name of a client, which is a part of addresses; empty: it can. ``has_slashes``: those of its
+    system may contain some."""
+    if name in (".", "..") or ("/" in name and not has_slashes):
+        contained = "" if has_slashes else ", nor contain '/'"
+        return f"must not be '.' or '..'{contained}, as it is a part of addresses"
     return "" if name.isprintable() else "must have printable characters only"
 
 

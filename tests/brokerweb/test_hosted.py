@@ -364,9 +364,10 @@ async def test_a_provider_is_found_and_deleted_at_its_address_whatever_its_name(
         address = made.headers["Location"]
         assert (await site.client.get(address)).json()["name"] == name
         assert (await site.client.delete(address)).status_code == 204
-    for name in ("..", "x\ny", "\x1b[31m"):
+    printable, address = "must have printable characters only", "must not be '.' or '..', as it is a part of addresses"
+    for name, why in {".": address, "..": address, "x\ny": printable, "\x1b[31m": printable}.items():
         refused = await site.client.post("providers/", json={"name": name, "scopes": ["climate"]})
-        assert (refused.status_code, refused.json()["field"]) == (400, "name")
+        assert (refused.status_code, refused.json()["field"], refused.json()["sentence"]) == (400, "name", why)
     assert (await site.client.get("providers/")).json()["count"] == 0
 
 

@@ -10,6 +10,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from brokerweb.front.budgets import count_in_thread
+from brokerweb.hosting.shapes import wrong_name
 from brokerweb.hosting.views import Caller, check_url, in_loop
 from brokerweb.networks import broker_index
 from brokerweb.operationlog import recording
@@ -37,8 +38,8 @@ def advertise(caller: Caller, me: Advertisement, broker: int | None = None) -> H
     """Register a client, or change what it advertises. Returns once a broker has acknowledged."""
     if _SERVER.fullmatch(me.id):
         raise InvalidSetting("name", f"{me.id} is the name of a server")
-    if me.id in (".", "..") or not me.id.isprintable():
-        raise InvalidSetting("name", "must be printable and neither . nor .., as it is part of an address")
+    if wrong := wrong_name(me.id, has_slashes=True):
+        raise InvalidSetting("name", wrong)
     check_url(me.url)
     if broker is not None:
         broker_index.below(caller.snapshot.servers - 1, broker)
