@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -12,7 +13,10 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import AsyncClient as Browser
 
+from brokerweb.networks.models import Network
 from brokerweb.systems.contextnet.doors.host import HOST
+from overlay.programs.contextnet.application import Application, Denied
+from overlay.programs.contextnet.logs import find
 from overlay.programs.contextnet.node import Inbox, Node, Refused
 from overlay.runtime.logs.engines import VARIABLE, engine_at
 from overlay.runtime.logs.valkey import instance
@@ -172,6 +176,97 @@ async def test_the_page_of_a_network_shows_nodes_and_gives_out_and_revokes_secre
     assert (await browser.post(f"{page}bus/secret/delete/")).status_code == 404
 
 
+async def test_an_operator_grants_an_application_a_user_of_its_own_and_revokes_it(site: Site) -> None:
+    put = {"topics": ["inbound", "alarms"], "group": "shops", "to": ["nodes", "groups"]}
+    assert (await site.client.get("mobile/users/")).json()["results"] == []
+    answer = await site.client.put("mobile/users/shop/", json=put)
+    made = answer.json()
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store"), answer.text
+    address = made.pop("log")
+    assert made == {"name": "shop", **put, "is_kept": False}
+    assert address.startswith(f"redis://{site.network}.shop:")
+    assert (await site.client.get("mobile/users/")).json()["results"] == [{"name": "shop", **put}]
+    log = await sync_to_async(find)(address)
+    async with Application(log, group="shops", within_s=BOUND_S) as shop, mobile(site, BUS) as bus:
+        await bus.send(b"open?")
+        async for heard in shop.messages():
+            assert heard.message.payload == b"open?"
+            break
+        with pytest.raises(Denied, match="may not write to topic broadcast"):
+            await shop.cast("*", b"to all")
+
+    again = (await site.client.put("mobile/users/shop/", json={})).json()
+    assert (again["topics"], again["group"], again["to"]) == (["inbound"], "applications", ["nodes"])
+    with pytest.raises(Denied, match="WRONGPASS"):
+        await sync_to_async(find)(address)
+    assert (await site.client.delete("mobile/users/shop/")).status_code == 204
+    gone = await site.client.delete("mobile/users/shop/")
+    assert (gone.status_code, gone.json()["sentence"]) == (404, "rooms has granted nothing to shop.")
+    with pytest.raises(Denied, match="WRONGPASS"):
+        await sync_to_async(find)(again["log"])
+
+    changes = (await site.client.get(f"{site.url}/api/changes/?kind=network")).json()["results"]
+    assert [one["action"].partition(" ")[0] for one in changes][:3] == ["revoke", "grant", "grant"]
+    assert changes[2]["after"] == {"application": "shop", **put}
+    assert address.partition("shop:")[2].partition("@")[0] not in str(changes)
+
+
+NO_USER = [
+    ("a b", {}, "name"),
+    ("shop", {"group": "*"}, "group"),
+    ("shop", {"topics": ["alarm"]}, "topics"),
+    ("shop", {"topics": ["presence"]}, "topics"),
+    ("shop", {"topics": "inbound"}, "topics"),
+    ("shop", {"to": ["servers"]}, "to"),
+    ("shop", {"password": "mine"}, "password"),
+]
+
+
+async def test_what_cannot_be_granted_is_named_and_changes_nothing(site: Site) -> None:
+    for name, body, field in NO_USER:
+        refused = await site.client.put(f"mobile/users/{name}/", json=body)
+        assert (refused.status_code, refused.json()["field"]) == (400, field), refused.text
+    topic = await site.client.put("mobile/users/shop/", json={"topics": ["alarm"]})
+    assert topic.json()["sentence"] == "must be of inbound, alarms, not 'alarm'"
+    assert (await site.client.get("mobile/users/")).json()["count"] == 0
+    changes = (await site.client.get(f"{site.url}/api/changes/?kind=network")).json()["results"]
+    assert [one["action"] for one in changes] == ["deploy"]
+
+
+async def test_an_engine_without_users_says_who_has_them(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await Network.objects.filter(pk=site.network).aupdate(settings={**site.brokers.settings, "log_engine": "nats"})
+    monkeypatch.setenv(VARIABLE, "nats://127.0.0.1:1")
+    for ask in ("get", "put", "delete"):
+        path = "mobile/users/" if ask == "get" else "mobile/users/shop/"
+        refused = await site.client.request(ask, path, **({"json": {}} if ask == "put" else {}))
+        assert refused.status_code == 409
+        assert refused.json()["sentence"].startswith("NATS has its users and their permissions in the configuration")
+    changes = (await site.client.get(f"{site.url}/api/changes/?kind=network")).json()["results"]
+    assert [one["action"] for one in changes] == ["deploy"]
+
+
+async def test_the_page_of_a_network_grants_users_and_revokes_them(site: Site, operator: User) -> None:
+    browser, page = Browser(), f"/contextnet/networks/{site.network}/users/"
+    await browser.aforce_login(operator)
+    empty = (await browser.get(page)).content.decode()
+    assert "No application has a user of its own in the log" in empty
+    assert "Grant a user to an application" in empty
+    form = {"name": "shop", "topics": ["inbound", "alarms"], "group": "shops", "to": ["nodes"]}
+    shown = await browser.post(f"{page}new/", form)
+    (address,) = re.findall(r"redis://[^<]*", shown.content.decode())
+    assert "no-store" in shown.headers["Cache-Control"]
+    assert (await sync_to_async(find)(address)).application == "shop"
+    listed = (await browser.get(page)).content.decode()
+    assert "inbound, alarms" in listed
+    assert address not in listed
+    back = await browser.post(f"{page}new/", {**form, "name": "the shop"}, follow=True)
+    assert "Nothing was granted. Name: " in back.content.decode()
+    back = await browser.post(f"{page}shop/delete/", follow=True)
+    assert "The user of shop is revoked." in back.content.decode()
+    assert "Users of applications" in back.content.decode()
+    assert "No application has a user" in (await browser.get(page)).content.decode()
+
+
 async def test_a_message_with_a_key_is_sent_once(site: Site) -> None:
     inbox, body = Inbox(), {"node": BUS.hex(), "text": "once"}
     async with mobile(site, BUS, inbox):
@@ -205,6 +300,12 @@ async def test_the_python_client_sends_watches_and_lists(site: Site) -> None:
         assert [one.id for one in await network.subscriptions()] == [made.id]
         await network.unsubscribe(made.id)
         await network.unregister("other")
+        user = await network.grant_user("shop", topics=["alarms"], to=[])
+        assert (user.group, user.is_kept, user.log.partition(":")[0]) == ("applications", False, "redis")
+        assert [(one.name, one.topics, one.to, one.log) for one in await network.users()] == [
+            ("shop", ("alarms",), (), "")
+        ]
+        await network.revoke_user("shop")
         with pytest.raises(NotFound):
             await network.subscription(made.id)
 

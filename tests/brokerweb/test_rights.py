@@ -106,8 +106,8 @@ def thing(method: str, path: str) -> str:
     if "networks/" not in path:
         return f"everything else: {'create, change, launch, delete' if changes else 'look'}"
     whose = "it" if IT in path else "another network"
-    if re.search(r"/(operations|slow)/", path):
-        return f"{whose}: operation log"
+    if re.search(r"/(operations|slow)/|/users/$", path) and not changes:
+        return f"{whose}: operation log, users of the log"
     if not changes:
         return f"{whose}: look, query context"
     if re.search(r"/(context|contextml|ngsi|pubsub|subscriptions|providers|publish|mobile/send|applications)/", path):

@@ -21,7 +21,7 @@ from overlay.runtime.logs.port import NoUsers
 from overlay.runtime.logs.valkey import instance
 from overlay.runtime.logs.valkey.asking import NotAllowed, asking
 from overlay.runtime.logs.valkey.connection import Server
-from overlay.systems.contextnet.applications.rights import rights_of
+from overlay.systems.contextnet.applications.rights import Use, rights_of, use_of
 from tests.contextnet.standing import Standing, standing
 from tests.waiting import BOUND_S, wait_for
 
@@ -106,14 +106,14 @@ def test_whoever_is_revoked_is_told_so_while_it_listens(network: Standing) -> No
 
     async def story() -> None:
         async with Application(log, group="shops", within_s=BOUND_S) as shop:
-            assert network.log.granted() == ["shop"]
+            assert network.log.granted() == {"shop": Use(("inbound",), "shops", ("nodes",))}
             assert network.log.revoke("shop")
             with pytest.raises(Denied, match=r"user n1\.shop is not known, or has another password\."):
                 async for _ in shop.messages():
                     pass
 
     within(story())
-    assert (network.log.granted(), network.log.revoke("shop")) == ([], False)
+    assert (network.log.granted(), network.log.revoke("shop")) == ({}, False)
     with pytest.raises(Denied, match=r"WRONGPASS .*\(user n1\.shop\)"):
         find(log.url)
 
@@ -135,7 +135,7 @@ def test_the_end_of_a_network_revokes_its_users_and_no_others(network: Standing)
     for deployment in ("n2", "n22"):
         engine.grant(deployment, "shop", SHOP)
     engine.erase("n2")
-    assert (engine.users("n2"), engine.users("n22")) == ([], ["shop"])
+    assert (engine.users("n2"), engine.users("n22")) == ({}, {"shop": SHOP})
     engine.erase("n22")
 
 
@@ -146,7 +146,11 @@ def test_commands_grant_and_revoke(network: Standing, capsys: pytest.CaptureFixt
     address, note = capsys.readouterr()
     assert "it forgets this one when it starts again" in note
     assert run("granted", *log, "--json") == DONE
-    assert json.loads(capsys.readouterr().out) == {"name": "bakery"}
+    bakery = {"name": "bakery", "topics": ["alarms"], "group": "applications", "to": ["nodes", "groups"]}
+    assert json.loads(capsys.readouterr().out) == bakery
+    assert run("granted", *log) == DONE
+    line = "bakery            listens to alarms in group applications; sends to nodes, groups\n"
+    assert capsys.readouterr().out == line
     own = "--log", address.strip()
     assert run("send", *own, "--group", "line/red", "hello") == DONE
     capsys.readouterr()
@@ -192,3 +196,23 @@ def test_engines_without_users_say_who_has_them(url: str, sentence: str) -> None
 def test_an_address_of_the_operator_is_of_no_application(network: Standing) -> None:
     assert network.log.application == ""
     assert replace(network.log, url="redis://my.user:x@127.0.0.1:1").application == ""
+
+
+@pytest.mark.parametrize(
+    ("topics", "receivers", "group"),
+    [
+        (("inbound",), ("nodes",), "shops"),
+        (("inbound", "alarms", "mqtt.hall_2"), ("nodes", "groups", "all", "mqtt"), "a-b_c"),
+        ((), ("all",), ""),
+        (("alarms",), (), "applications"),
+    ],
+)
+def test_what_was_granted_is_read_from_the_engine(
+    network: Standing, topics: tuple[str, ...], receivers: tuple[str, ...], group: str
+) -> None:
+    rights = rights_of("shop", topics, receivers, group or "applications")
+    network.log.grant("shop", rights)
+    with asking(Server.of(network.log.url), 5) as ask:  # an operator adds a rule of their own
+        ask("ACL", "SETUSER", "n1.shop", "~notes:*", "%R~n1*")
+    assert engine_at(network.log.url).users("n1")["shop"] == rights
+    assert network.log.granted()["shop"] == use_of("shop", rights) == Use(topics, group, receivers)

@@ -6,6 +6,7 @@ from brokerweb.systems.contextnet.gateways import views as gateways
 from brokerweb.systems.contextnet.map import views as maps
 from brokerweb.systems.contextnet.messages import views as messages
 from brokerweb.systems.contextnet.nodes import views as nodes
+from brokerweb.systems.contextnet.users import views as users
 from brokerweb.systems.contextnet.wirelab.lab import LAB
 from brokerweb.wirelab.urls import pages, recordings
 
@@ -20,6 +21,9 @@ urlpatterns = [
     path(f"{_NETWORK}nodes/", nodes.nodes, name="contextnet-nodes"),
     path(f"{_NETWORK}nodes/<str:node>/secret/new/", nodes.give, name="contextnet-secret-give"),
     path(f"{_NETWORK}nodes/<str:node>/secret/delete/", nodes.revoke, name="contextnet-secret-revoke"),
+    path(f"{_NETWORK}users/", users.users, name="contextnet-users"),
+    path(f"{_NETWORK}users/new/", users.grant, name="contextnet-user-grant"),
+    path(f"{_NETWORK}users/<str:name>/delete/", users.revoke, name="contextnet-user-revoke"),
     *pages(LAB, "contextnet/wire/"),
     *recordings(LAB, "contextnet/wire/"),
 ]

@@ -41,7 +41,8 @@ class ContextNetWeb(Web):
 
     def parts_of_network(self, network: Network) -> Sequence[Part]:
         gateways = Part("gateways", "Gateways", "contextnet/network_part.html")
-        return gateways, Part("nodes", "Nodes", "contextnet/nodes_part.html")
+        nodes = Part("nodes", "Nodes", "contextnet/nodes_part.html")
+        return gateways, nodes, Part("users", "Users of applications", "contextnet/users_part.html")
 
     def traces_of_run(self, run: Run, chosen: Mapping[str, str], offset: int, limit: int) -> Rows:
         return of_runs.listed(run, chosen, offset, limit)

@@ -70,6 +70,10 @@ def revoke(given: Namespace) -> bool:
 def granted(given: Namespace) -> bool:
     """Whether there is any."""
     found = find(given.log, given.network).granted()
-    for name in found:
-        say(json.dumps({"name": name}) if given.json else name)
+    for name, use in found.items():
+        if given.json:
+            say(json.dumps({"name": name, "topics": use.topics, "group": use.group, "to": use.receivers}))
+        else:
+            heard = f"listens to {', '.join(use.topics)} in group {use.group}" if use.topics else "listens to nothing"
+            say(f"{name:<16}  {heard}; sends {'to ' + ', '.join(use.receivers) if use.receivers else 'nothing'}")
     return bool(found)

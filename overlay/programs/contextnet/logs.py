@@ -16,6 +16,7 @@ from overlay.log.topics import Topic
 from overlay.programs.questions import NoAnswer
 from overlay.runtime.logs.engines import ADDRESSES, VARIABLE, addresses, engine_at, kind_of
 from overlay.runtime.logs.port import Denied, Engine, LogPort, NoUsers
+from overlay.systems.contextnet.applications.rights import Use, use_of
 from overlay.systems.contextnet.mqtt.mapping import PREFIX
 from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records import codec, names
@@ -93,9 +94,10 @@ class NetworkLog:
         """Whether it had a user."""
         return _asked(self._engine, partial(self._engine.revoke, self.network, application))
 
-    def granted(self) -> list[str]:
-        """The applications that have a user."""
-        return _asked(self._engine, partial(self._engine.users, self.network))
+    def granted(self) -> dict[str, Use]:
+        """The applications that have a user, by name, and what for."""
+        found = _asked(self._engine, partial(self._engine.users, self.network))
+        return {name: use_of(name, rights) for name, rights in found.items()}
 
     def _asked(self, ask: Callable[..., Any], topic: str, *more: bytes) -> Any:
         return _asked(self._engine, partial(ask, self.network, topic, self.partitions, *more))

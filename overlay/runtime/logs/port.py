@@ -90,8 +90,8 @@ class Engine(Protocol):
         """Whether there was this user, whose connections end."""
         ...
 
-    def users(self, deployment: str) -> list[str]:
-        """The names of all that were granted."""
+    def users(self, deployment: str) -> dict[str, Rights]:
+        """What was granted, by name, in their order."""
         ...
 
     def forget(self, deployment: str, group: str, topics: Iterable[str]) -> None:

@@ -722,6 +722,34 @@ export const networksMobileSubscriptionRetrieve = (id, subscription, options) =>
 export const networksMobileSubscriptionDestroy = (id, subscription, options) => send("DELETE", `/api/networks/${part(id)}/mobile/subscriptions/${part(subscription)}/`, options);
 
 /**
+ * Users that applications have in the log of a network of ContextNet, and what they may do there.
+ * @param {string | number} id
+ * @param {{ page?: number, page_size?: number }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileUserPage>}
+ */
+export const networksMobileUsersList = (id, query, options) => send("GET", `/api/networks/${part(id)}/mobile/users/`, { query, ...options });
+
+/**
+ * Give an application a user of its own in the log, which may only use its topics, until it is revoked or the network ends.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Types.MobileUserBodyRequest} body
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileNewUser>}
+ */
+export const networksMobileUserGrant = (id, name, body, options) => send("PUT", `/api/networks/${part(id)}/mobile/users/${part(name)}/`, { body, ...options });
+
+/**
+ * Revoke the user of an application.
+ * @param {string | number} id
+ * @param {string | number} name
+ * @param {Options} [options]
+ * @returns {Promise<null>}
+ */
+export const networksMobileUserRevoke = (id, name, options) => send("DELETE", `/api/networks/${part(id)}/mobile/users/${part(name)}/`, options);
+
+/**
  * The operation log, newest first: who provided, queried and withdrew what, at which broker, with what outcome.
  * @param {string | number} id
  * @param {{ broker?: number, cursor?: string, entity?: string, from?: string, op?: string, outcome?: string, page?: number, page_size?: number, provider?: string, to?: string, who?: string, fields?: string }} [query]

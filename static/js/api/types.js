@@ -1209,6 +1209,16 @@
  */
 
 /**
+ * @typedef {Object} MobileNewUser
+ * @property {string} name Of the application
+ * @property {string[]} topics Which it may listen to
+ * @property {string} group In which it listens; empty without topics
+ * @property {string[]} to Of nodes, groups, all, mqtt
+ * @property {string} log Address of the log with the user and its password, told here only
+ * @property {boolean} is_kept Whether the engine of the log has the user when it starts again
+ */
+
+/**
  * @typedef {Object} MobileNode
  * @property {string} node Its id, 32 hexadecimal digits
  * @property {boolean} connected Also while its gateway waits for its return
@@ -1270,6 +1280,29 @@
  * @property {string | null} next
  * @property {string | null} previous
  * @property {MobileSubscription[]} results
+ */
+
+/**
+ * @typedef {Object} MobileUser
+ * @property {string} name Of the application
+ * @property {string[]} topics Which it may listen to
+ * @property {string} group In which it listens; empty without topics
+ * @property {string[]} to Of nodes, groups, all, mqtt
+ */
+
+/**
+ * @typedef {Object} MobileUserBodyRequest
+ * @property {string[]} [topics] Which it may listen to: inbound, and the network's allowed_topics and mqtt_topics; may be empty
+ * @property {string} [group] In which it listens; its members share the messages
+ * @property {string[]} [to] Whom it may send to, of nodes, groups, all, mqtt; may be empty
+ */
+
+/**
+ * @typedef {Object} MobileUserPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileUser[]} results
  */
 
 /**

@@ -11,5 +11,6 @@
 - ``service``  what the views do
 - ``rows``     applications and subscriptions in the database
 - ``credentials``  secrets of nodes, given out and revoked
+- ``granting``  users of the log, for applications that use it without HTTP
 - ``host``     ``brokerweb.hosting`` for this system; ``hosted``: one application
 """

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from brokerweb.kit.errors import NotAnswered
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from brokerweb.kit.errors import NotAnswered, NotPossible
 from overlay.core.errors import InvalidSetting
 from overlay.programs.questions import NoAnswer
-from overlay.runtime.logs.port import Denied
+from overlay.runtime.logs.port import Denied, NoUsers
 from overlay.systems.contextnet.records.codec import BadRecord
 
-ERRORS = (NoAnswer, Denied, BadRecord)
+T = TypeVar("T")
+ERRORS = (NoAnswer, Denied, NoUsers, BadRecord)
 """Of ``as_rest``."""
 
 
@@ -17,6 +21,16 @@ def as_rest(error: Exception) -> Exception:
     match error:
         case NoAnswer() | Denied():
             return NotAnswered(str(error))
+        case NoUsers():
+            return NotPossible(str(error))
         case BadRecord():
             return InvalidSetting("group", f"cannot be sent to: {error}")
     return error
+
+
+def asked(ask: Callable[..., T], *more: Any) -> T:
+    """What a log answers, in a thread that waits for it."""
+    try:
+        return ask(*more)
+    except ERRORS as error:
+        raise as_rest(error) from None

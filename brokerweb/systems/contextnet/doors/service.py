@@ -5,7 +5,7 @@ Everything raises ``InvalidSetting``, ``NotPossible``, ``NotAnswered`` and error
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from brokerweb.operationlog import recording
 from brokerweb.operationlog.entries import PUT, REST
 from brokerweb.systems.contextnet.doors.host import HOST
 from brokerweb.systems.contextnet.doors.places import place_of
-from brokerweb.systems.contextnet.doors.problems import ERRORS, as_rest
+from brokerweb.systems.contextnet.doors.problems import ERRORS, as_rest, asked
 from brokerweb.systems.contextnet.doors.rows import ROWS
 from brokerweb.systems.contextnet.models import Subscription
 from overlay.core.errors import InvalidSetting
@@ -35,21 +35,14 @@ T = TypeVar("T")
 
 def nodes(caller: Caller) -> Sequence[Presence]:
     """Those that were ever connected, by id."""
-    return _asked(place_of(caller.snapshot).log.nodes)
+    return asked(place_of(caller.snapshot).log.nodes)
 
 
 def node(caller: Caller, id: str) -> Presence:
-    found = _asked(place_of(caller.snapshot).log.node, node_read(id))
+    found = asked(place_of(caller.snapshot).log.node, node_read(id))
     if found is None:
         raise NotFound(f"No node {id} was ever connected to this network.")
     return found
-
-
-def _asked(ask: Callable[..., T], *more: Any) -> T:
-    try:
-        return ask(*more)
-    except ERRORS as error:
-        raise as_rest(error) from None
 
 
 # ---- messages

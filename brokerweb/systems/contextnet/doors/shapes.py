@@ -10,11 +10,15 @@ from rest_framework import serializers
 from brokerweb.api.shapes.fields import Body
 from brokerweb.hosting.shapes import CLIENT, NAME, DeliveredSerializer
 from brokerweb.systems.contextnet.models import Subscription
+from overlay.systems.contextnet.applications.application import GROUP
+from overlay.systems.contextnet.applications.rights import RECEIVERS
 from overlay.systems.contextnet.records.kinds import MOST_TTL
 from overlay.systems.contextnet.records.names import INBOUND
 
 APPLICATION = "application"
 """Of an account that names none."""
+MOST_TOPICS = 100
+"""That one user may listen to."""
 NODE_HELP = "Its id, 32 hexadecimal digits"
 
 
@@ -90,6 +94,38 @@ class MobileApplicationSerializer(serializers.Serializer):
     created = serializers.DateTimeField()
 
 
+class MobileUserBody(Body):
+    topics: Any = serializers.ListField(
+        child=serializers.CharField(**NAME),
+        required=False,
+        default=[INBOUND],
+        max_length=MOST_TOPICS,
+        help_text="Which it may listen to: inbound, and the network's allowed_topics and mqtt_topics; may be empty",
+    )
+    group = serializers.CharField(
+        **NAME, required=False, default=GROUP, help_text="In which it listens; its members share the messages"
+    )
+    to: Any = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        default=["nodes"],
+        max_length=len(RECEIVERS),
+        help_text=f"Whom it may send to, of {', '.join(RECEIVERS)}; may be empty",
+    )
+
+
+class MobileUserSerializer(serializers.Serializer):
+    name = serializers.CharField(help_text="Of the application")
+    topics = serializers.ListField(child=serializers.CharField(), help_text="Which it may listen to")
+    group = serializers.CharField(allow_blank=True, help_text="In which it listens; empty without topics")
+    to = serializers.ListField(child=serializers.CharField(), help_text=f"Of {', '.join(RECEIVERS)}")
+
+
+class MobileNewUserSerializer(MobileUserSerializer):
+    log = serializers.CharField(help_text="Address of the log with the user and its password, told here only")
+    is_kept = serializers.BooleanField(help_text="Whether the engine of the log has the user when it starts again")
+
+
 class MobileNodePage(serializers.Serializer):
     count = serializers.IntegerField()
     next = serializers.CharField(allow_null=True)
@@ -109,3 +145,10 @@ class MobileApplicationPage(serializers.Serializer):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     results: Any = MobileApplicationSerializer(many=True)
+
+
+class MobileUserPage(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results: Any = MobileUserSerializer(many=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +14,7 @@ from brokerweb.accounts.rights import Operation
 from brokerweb.api.resources import IDEMPOTENCY_KEY, created
 from brokerweb.hosting.views import PAGED, Caller, OfNetwork, page
 from brokerweb.networks.models import Network
-from brokerweb.systems.contextnet.doors import credentials, service, shapes
+from brokerweb.systems.contextnet.doors import credentials, granting, service, shapes
 from brokerweb.systems.contextnet.doors.rows import ROWS
 from overlay.core.errors import InvalidSetting
 from overlay.systems.contextnet.message_json import node_read
@@ -28,6 +29,9 @@ FILTERS = [
 
 class OfContextNet(OfNetwork):
     system = SYSTEM.name
+
+    def network(self, request: Request, pk: str) -> Network:
+        return Network.objects.get(pk=self.caller(request, pk).network)
 
 
 class NodeListView(OfContextNet):
@@ -78,9 +82,6 @@ class SecretView(OfContextNet):
         or it returns with another secret."""
         credentials.revoke(self.network(request, pk), node_read(node))
         return Response(status=204)
-
-    def network(self, request: Request, pk: str) -> Network:
-        return Network.objects.get(pk=self.caller(request, pk).network)
 
 
 class SendView(OfContextNet):
@@ -175,6 +176,47 @@ class ApplicationView(OfContextNet):
     def delete(self, request: Request, pk: str, name: str) -> Response:
         """End an application, with its subscriptions."""
         service.unregister(self.caller(request, pk), name)
+        return Response(status=204)
+
+
+class UserListView(OfContextNet):
+    operations = {"get": Operation.INSPECT}
+
+    @extend_schema(
+        operation_id="networks_mobile_users_list",
+        parameters=PAGED,
+        responses=shapes.MobileUserPage,
+        filters=False,
+    )
+    def get(self, request: Request, pk: str) -> Response:
+        """Users that applications have in the log of a network of ContextNet, and what they may do there. For
+        operators. 409 if the engine of the log has none of its own, as NATS and Kafka."""
+        return Response(page(request, granting.users(self.network(request, pk)), shapes.MobileUserSerializer))
+
+
+class UserView(OfContextNet):
+    operations = {"put": Operation.CHANGE, "delete": Operation.CHANGE}
+
+    @extend_schema(
+        operation_id="networks_mobile_user_grant",
+        request=shapes.MobileUserBody,
+        responses=shapes.MobileNewUserSerializer,
+    )
+    def put(self, request: Request, pk: str, name: str) -> Response:
+        """Give an application a user of its own in the log, which may only use its topics, until it is revoked or the
+        network ends. `log` has its password, which no other answer tells: one that has a user gets these rights and
+        another password. It is in the change log, without the password."""
+        network, body = self.network(request, pk), self.parsed(shapes.MobileUserBody)
+        made = granting.grant(network, name, **body)
+        told = {**made.granted._asdict(), "log": made.log, "is_kept": made.is_kept}
+        return Response(shapes.MobileNewUserSerializer(told).data, headers={"Cache-Control": "no-store"})
+
+    @extend_schema(operation_id="networks_mobile_user_revoke", request=None, responses={204: None})
+    def delete(self, request: Request, pk: str, name: str) -> Response:
+        """Revoke the user of an application. Its connections to the log end."""
+        network = self.network(request, pk)
+        if not granting.revoke(network, name):
+            raise NotFound(f"{network.name} has granted nothing to {name}.")
         return Response(status=204)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from waxwing.contextnets import Heard, MobileMessage, MobileNode, MobileSubscription, SentMessage
+from waxwing.contextnets import ApplicationUser, Heard, MobileMessage, MobileNode, MobileSubscription, SentMessage
 from waxwing.contexts import Change, delete, get, put
 from waxwing.errors import (
     ApiError,
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ApiError",
+    "ApplicationUser",
     "AsyncClient",
     "Bridge",
     "Change",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -72,6 +72,24 @@ class MobileSubscription(Streamed):
     topic: str = ""
     node: str = ""
     """Empty: messages of all nodes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplicationUser(Record):
+    """A user that an application has in the network's log."""
+
+    name: str = ""
+    """Of the application."""
+    topics: Sequence[str] = ()
+    """Which it may listen to."""
+    group: str = ""
+    """In which it listens; empty without topics."""
+    to: Sequence[str] = ()
+    """Whom it may send to: nodes, groups, all, mqtt."""
+    log: str = field(default="", repr=False)
+    """The address of the log with the user and its password: in the answer of ``grant_user`` only."""
+    is_kept: bool | None = None
+    """There: whether the engine of the log has the user when it starts again."""
 
 
 @dataclass(frozen=True, kw_only=True)

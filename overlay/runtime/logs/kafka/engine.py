@@ -63,7 +63,7 @@ class Kafka:
     def revoke(self, deployment: str, name: str) -> bool:
         raise NoUsers(_NO_USERS)
 
-    def users(self, deployment: str) -> list[str]:
+    def users(self, deployment: str) -> dict[str, Rights]:
         raise NoUsers(_NO_USERS)
 
     def partitions_read(self, group: str, topic: str, deployment: str = "") -> dict[str, int]:

@@ -52,7 +52,7 @@ class Nats:
     def revoke(self, deployment: str, name: str) -> bool:
         raise NoUsers(_NO_USERS)
 
-    def users(self, deployment: str) -> list[str]:
+    def users(self, deployment: str) -> dict[str, Rights]:
         raise NoUsers(_NO_USERS)
 
     def partitions_read(self, group: str, topic: str, deployment: str = "") -> dict[str, int]:

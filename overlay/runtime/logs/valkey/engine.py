@@ -21,7 +21,7 @@ from overlay.runtime.logs.valkey.connection import Server
 from overlay.runtime.logs.valkey.keys import Keys
 from overlay.runtime.logs.valkey.log import ValkeyLog
 from overlay.runtime.logs.valkey.resp import EngineError
-from overlay.runtime.logs.valkey.users import rules, user_of
+from overlay.runtime.logs.valkey.users import rights_in, rules, user_of
 
 ANSWER_S = 5.0
 AT_ONCE: Final = 1_000
@@ -106,9 +106,10 @@ class Valkey:
             _keep(ask)
         return was_there
 
-    def users(self, deployment: str) -> list[str]:
+    def users(self, deployment: str) -> dict[str, Rights]:
         with self._asking_about_users() as ask:
-            return _users(ask, deployment)
+            told = {name: ask("ACL", "GETUSER", user_of(deployment, name)) for name in _users(ask, deployment)}
+        return {name: rights_in(deployment, _keys_of(one)) for name, one in told.items() if one}
 
     @contextmanager
     def _asking_about_users(self) -> Iterator[Any]:
@@ -134,6 +135,12 @@ def _users(ask: Any, deployment: str) -> list[str]:
     start = user_of(deployment, "")
     names = [name.decode() for name in ask("ACL", "USERS")]
     return sorted(name.removeprefix(start) for name in names if name.startswith(start))
+
+
+def _keys_of(user: list[Any]) -> str:
+    """The rules about keys in an answer to ACL GETUSER: pairs of a name and a value."""
+    known = dict(zip(user[::2], user[1::2], strict=True))
+    return bytes(known[b"keys"]).decode()
 
 
 def _keep(ask: Any) -> bool:

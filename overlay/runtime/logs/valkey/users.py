@@ -5,6 +5,7 @@ Keys have spaces, and patterns may not: a class of all that cannot be printed st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -26,6 +27,21 @@ def user_of(deployment: str, name: str) -> str:
 def rules(deployment: str, rights: Rights) -> list[str]:
     """What the user may do, and nothing else."""
     return ["-@all", *(f"+{command}" for command in _COMMANDS), *_keys(deployment, rights)]
+
+
+def rights_in(deployment: str, keys: str) -> Rights:
+    """What ``rules`` wrote; rules about other keys, such as those of an operator, are left out."""
+    reads: list[tuple[str, str]] = []
+    looks: list[tuple[str, str]] = []
+    writes: list[str] = []
+    for rule in keys.split():
+        mode, _, pattern = rule.partition("~")
+        match [re.sub(r"\\(.)", r"\1", part) for part in pattern.split(_SPACE)]:
+            case [of, "g", group, topic] if of == deployment:
+                (looks if mode else reads).append((group, topic))
+            case [of, "s", topic, _] if of == deployment and "R" not in mode:
+                writes.append(topic)
+    return Rights(tuple(reads), tuple(writes), tuple(looks))
 
 
 def _keys(deployment: str, rights: Rights) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from overlay.core.errors import InvalidSetting, shown
 from overlay.log.rights import Rights
@@ -25,6 +25,15 @@ RECEIVERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Whom an application may send to, and the topics that it then writes."""
 _NAME: Final = re.compile("[A-Za-z0-9_-]{1,64}")
+
+
+class Use(NamedTuple):
+    """What was granted to an application, in the words of ``rights_of``."""
+
+    topics: tuple[str, ...]
+    group: str
+    """Empty without topics."""
+    receivers: tuple[str, ...]
 
 
 def own_group(application: str, place: str) -> str:
@@ -50,6 +59,13 @@ def rights_of(application: str, topics: Collection[str], receivers: Collection[s
         (*written, names.REJECTED),
         ((f"{GATEWAY}-0", names.PRESENCE),),
     )
+
+
+def use_of(application: str, rights: Rights) -> Use:
+    """What ``rights_of`` made these rights of."""
+    shared = [(group, topic) for group, topic in rights.reads if group != own_group(application, "*")]
+    receivers = tuple(name for name, topics in RECEIVERS.items() if set(topics) <= set(rights.writes))
+    return Use(tuple(topic for _, topic in shared), shared[0][0] if shared else "", receivers)
 
 
 def _check(field: str, name: str) -> None:

@@ -9,7 +9,16 @@ from waxwing import contextnets, hosted
 from waxwing._async import lists, streams
 from waxwing._async.transport import AsyncTransport
 from waxwing.calls import call
-from waxwing.contextnets import Heard, MobileNode, MobileSubscription, Payload, SentMessage, path
+from waxwing.contextnets import (
+    ApplicationUser,
+    Heard,
+    MobileNode,
+    MobileSubscription,
+    Payload,
+    SentMessage,
+    path,
+)
+from waxwing.hosted import told
 from waxwing.records import Records
 
 
@@ -40,6 +49,33 @@ class AsyncContextNetOf:
     async def revoke(self, node: str) -> None:
         """The secret of a node. Gateways close its connection."""
         await self._transport.send(call("DELETE", path(self.network, "nodes", node, "secret")))
+
+    async def users(self, *, limit: int | None = lists.LIMIT) -> Records[ApplicationUser]:
+        """Those that applications have in the network's log. Needs the operator role."""
+        return await lists.listed(
+            self._transport, ApplicationUser, path(self.network, "users"), limit, {}, cursor=False
+        )
+
+    async def grant_user(
+        self,
+        application: str,
+        *,
+        topics: Sequence[str] | None = None,
+        group: str | None = None,
+        to: Sequence[str] | None = None,
+    ) -> ApplicationUser:
+        """A user of its own in the log, which listens to ``topics`` (inbound) in ``group`` and sends to ``to`` (nodes).
+
+        ``log`` of the answer is told once. One that there is gets these rights and another password. Needs the right
+        to change.
+        """
+        body = told({"topics": topics, "group": group, "to": to})
+        answer = await self._transport.send(call("PUT", path(self.network, "users", application), body=body))
+        return ApplicationUser.of(answer.data)
+
+    async def revoke_user(self, application: str) -> None:
+        """Its connections to the log end."""
+        await self._transport.send(call("DELETE", path(self.network, "users", application)))
 
     async def send(
         self, node: str, payload: Payload, *, ttl_s: int | None = None, application: str | None = None, key: str = ""

@@ -10,7 +10,16 @@ from waxwing import contextnets, hosted
 from waxwing._sync import lists, streams
 from waxwing._sync.transport import Transport
 from waxwing.calls import call
-from waxwing.contextnets import Heard, MobileNode, MobileSubscription, Payload, SentMessage, path
+from waxwing.contextnets import (
+    ApplicationUser,
+    Heard,
+    MobileNode,
+    MobileSubscription,
+    Payload,
+    SentMessage,
+    path,
+)
+from waxwing.hosted import told
 from waxwing.records import Records
 
 
@@ -41,6 +50,33 @@ class ContextNetOf:
     def revoke(self, node: str) -> None:
         """The secret of a node. Gateways close its connection."""
         self._transport.send(call("DELETE", path(self.network, "nodes", node, "secret")))
+
+    def users(self, *, limit: int | None = lists.LIMIT) -> Records[ApplicationUser]:
+        """Those that applications have in the network's log. Needs the operator role."""
+        return lists.listed(
+            self._transport, ApplicationUser, path(self.network, "users"), limit, {}, cursor=False
+        )
+
+    def grant_user(
+        self,
+        application: str,
+        *,
+        topics: Sequence[str] | None = None,
+        group: str | None = None,
+        to: Sequence[str] | None = None,
+    ) -> ApplicationUser:
+        """A user of its own in the log, which listens to ``topics`` (inbound) in ``group`` and sends to ``to`` (nodes).
+
+        ``log`` of the answer is told once. One that there is gets these rights and another password. Needs the right
+        to change.
+        """
+        body = told({"topics": topics, "group": group, "to": to})
+        answer = self._transport.send(call("PUT", path(self.network, "users", application), body=body))
+        return ApplicationUser.of(answer.data)
+
+    def revoke_user(self, application: str) -> None:
+        """Its connections to the log end."""
+        self._transport.send(call("DELETE", path(self.network, "users", application)))
 
     def send(
         self, node: str, payload: Payload, *, ttl_s: int | None = None, application: str | None = None, key: str = ""
