@@ -130,6 +130,26 @@ async def test_what_a_url_did_not_get_comes_again_to_the_next_process(site: Site
     await site.until(lambda one: one["delivered"] == 1, f"mobile/subscriptions/{made['id']}/")
 
 
+async def test_what_expired_is_listed(site: Site) -> None:
+    assert (await site.client.get("mobile/discarded/")).json()["results"] == []
+    async with mobile(site, BUS):
+        await site.until(lambda found: found["count"] == 1, "mobile/nodes/?connected=true")
+    await site.until(lambda one: not one["connected"], f"mobile/nodes/{BUS.hex()}/")
+    sent = [await site.json("mobile/send/", {"node": BUS.hex(), "text": "soon", "ttl_s": 1}, 202) for _ in range(2)]
+    found = await site.until(lambda found: found["count"] == 2, "mobile/discarded/")
+    assert {one["id"] for one in found["results"]} == {one["id"] for one in sent}
+    assert {(one["node"], one["reason"]) for one in found["results"]} == {(BUS.hex(), "expired")}
+    for query, count in ((f"node={BUS.hex()}", 2), (f"node={TRAM.hex()}", 0), ("reason=evicted", 0)):
+        assert (await site.client.get(f"mobile/discarded/?{query}")).json()["count"] == count
+    for query, field in (("node=bus", "node"), ("reason=late", "reason"), ("why=late", "why")):
+        refused = await site.client.get(f"mobile/discarded/?{query}")
+        assert (refused.status_code, refused.json()["field"]) == (400, field)
+    token = site.client.headers["Authorization"].split()[1]
+    async with AsyncClient(site.url, token) as waxwing:
+        (newest, before) = await waxwing.contextnet(site.network).discarded(reason="expired")
+    assert newest.at and before.at and newest.at >= before.at
+
+
 async def test_an_operator_gives_a_node_its_secret_and_revokes_it(site: Site) -> None:
     path, inbox = f"mobile/nodes/{BUS.hex()}/", Inbox()
 

@@ -88,6 +88,24 @@ def test_an_engine_says_which_networks_it_has_and_their_newest_records(live):
     live.until(lambda: sorted(whole.values) == ["a2", "c2", "from outside"])
 
 
+def test_an_engine_says_which_records_of_a_topic_are_the_newest(live):
+    engine, deployment = engine_at(live.instance.url), live.deployment
+    reader, writer = live.start("reader", Reader(reads())), live.start("writer", Reader())
+    live.until(lambda: len(reader.owned) == 4)
+    assert engine.latest(deployment, "letters", 4, 3) == []
+    values = [f"b{number}" for number in range(300)]
+    values[100:100], values[200:200], values[300:300] = ["a0"], ["a1"], ["a2"]
+    for value in values:
+        writer.append(value[0], value)
+    live.until(lambda: len(writer.durable) == len(values))
+    found = engine.latest(deployment, "letters", 4, 3)
+    assert [one.value for one in found if one.key == b"b"] == [b"b299", b"b298", b"b297"]
+    assert [one.value for one in found if one.key == b"a"] == [b"a2", b"a1", b"a0"]
+    assert sorted(found, key=lambda one: one.appended_us, reverse=True) == found
+    whole = engine.latest(deployment, "letters", 4, 1_000)
+    assert sorted(one.value.decode() for one in whole) == sorted(values)
+
+
 @pytest.mark.parametrize("name", ["valkey", "nats", "kafka"])
 def test_what_is_always_durable_survives_the_death_of_the_server(live_log, name):
     """But the mock of Kafka, which keeps records in memory, only cannot be reached meanwhile."""

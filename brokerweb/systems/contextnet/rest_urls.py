@@ -13,6 +13,7 @@ doors = [
     path(f"{NETWORK}nodes/", views.NodeListView.as_view(), name="mobile-nodes"),
     path(f"{NETWORK}nodes/<str:node>/", views.NodeView.as_view(), name="mobile-node"),
     path(f"{NETWORK}nodes/<str:node>/secret/", views.SecretView.as_view(), name="mobile-secret"),
+    path(f"{NETWORK}discarded/", views.DiscardedView.as_view(), name="mobile-discarded"),
     path(f"{NETWORK}users/", views.UserListView.as_view(), name="mobile-users"),
     path(f"{NETWORK}users/<str:name>/", views.UserView.as_view(), name="mobile-user"),
     path(f"{NETWORK}send/", views.SendView.as_view(), name="mobile-send"),

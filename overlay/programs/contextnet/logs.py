@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from overlay.core.errors import WaxwingError
 from overlay.log.rights import Granted, Rights
 from overlay.log.spec import VALKEY, LogSpec
-from overlay.log.topics import Topic
+from overlay.log.topics import Record, Topic
 from overlay.programs.questions import NoAnswer
 from overlay.runtime.logs.engines import ADDRESSES, VARIABLE, addresses, engine_at, kind_of
 from overlay.runtime.logs.port import Denied, Engine, LogPort, NoUsers
@@ -20,7 +20,7 @@ from overlay.systems.contextnet.applications.rights import Use, use_of
 from overlay.systems.contextnet.mqtt.mapping import PREFIX
 from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records import codec, names
-from overlay.systems.contextnet.records.records import Credential, Presence
+from overlay.systems.contextnet.records.records import Credential, Discarded, Presence
 
 _READER: Final = f"{GATEWAY}-0"
 """Reads presence in every network, in as many partitions as the network's topics have."""
@@ -33,6 +33,12 @@ A = TypeVar("A")
 
 class NotFound(WaxwingError):
     """The log has no such network."""
+
+
+class Dropped(NamedTuple):
+    at_us: int
+    """When the log had it, Unix time."""
+    of: Discarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,12 @@ class NetworkLog:
         """All gateways."""
         self._asked(self._engine.append, names.CREDENTIALS, credential.node, codec.write(credential))
 
+    def discarded(self, most: int) -> list[Dropped]:
+        """Messages that did not reach their node, the newest first; at most so many of each partition, and as old as
+        the log's records may become."""
+        found: list[Record] = self._asked(self._engine.latest, names.DISCARDED, most)
+        return [Dropped(one.appended_us, codec.read(names.DISCARDED, one.value)) for one in found]
+
     def grant(self, application: str, rights: Rights) -> Granted:
         """A user for this application, until the network ends; another password if it has one. Blocking; raises
         ``NoUsers`` if the engine has none, as do the next ones, and ``NoAnswer``."""
@@ -99,7 +111,7 @@ class NetworkLog:
         found = _asked(self._engine, partial(self._engine.users, self.network))
         return {name: use_of(name, rights) for name, rights in found.items()}
 
-    def _asked(self, ask: Callable[..., Any], topic: str, *more: bytes) -> Any:
+    def _asked(self, ask: Callable[..., Any], topic: str, *more: bytes | int) -> Any:
         return _asked(self._engine, partial(ask, self.network, topic, self.partitions, *more))
 
     def forget(self, group: str, topics: Iterable[str]) -> None:

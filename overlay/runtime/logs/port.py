@@ -19,6 +19,10 @@ def counters() -> dict[str, int]:
     return {"log_appended": 0, "log_read": 0, "log_refused": 0, "log_lost": 0, "log_away_ms": 0}
 
 
+def newest_first(records: Iterable[Record]) -> list[Record]:
+    return sorted(records, key=lambda one: (one.appended_us, one.position), reverse=True)
+
+
 class LogPort(Polled, Protocol):
     """Its counters all begin with ``log_``. Its ``close`` leaves the groups, after what was appended and committed has
     been sent."""
@@ -75,6 +79,10 @@ class Engine(Protocol):
 
     def newest_of(self, deployment: str, topic: str, partitions: int, key: bytes) -> bytes | None:
         """The newest value of a key; ``None``: it has none."""
+        ...
+
+    def latest(self, deployment: str, topic: str, partitions: int, most: int) -> list[Record]:
+        """The newest records of a topic that is not compacted, at most so many of each partition, the newest first."""
         ...
 
     def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:

@@ -641,6 +641,15 @@ export const networksMobileApplicationsList = (id, query, options) => send("GET"
 export const networksMobileApplicationDestroy = (id, name, options) => send("DELETE", `/api/networks/${part(id)}/mobile/applications/${part(name)}/`, options);
 
 /**
+ * Messages to mobile nodes that were dropped: they expired, or were evicted from a full store.
+ * @param {string | number} id
+ * @param {{ node?: string, page?: number, page_size?: number, reason?: "evicted" | "expired" }} [query]
+ * @param {Options} [options]
+ * @returns {Promise<Types.MobileDiscardedPage>}
+ */
+export const networksMobileDiscardedList = (id, query, options) => send("GET", `/api/networks/${part(id)}/mobile/discarded/`, { query, ...options });
+
+/**
  * Mobile nodes that were ever connected to a network of ContextNet: where, and whether they still are.
  * @param {string | number} id
  * @param {{ connected?: boolean, gateway?: string, page?: number, page_size?: number }} [query]

@@ -1198,6 +1198,22 @@
  */
 
 /**
+ * @typedef {Object} MobileDiscarded
+ * @property {string} id Of the message
+ * @property {string} node Which it was for
+ * @property {ReasonEnum} reason expired: its time was over; evicted: the store was full * `expired` - expired * `evicted` - evicted
+ * @property {string} at When it was dropped
+ */
+
+/**
+ * @typedef {Object} MobileDiscardedPage
+ * @property {number} count
+ * @property {string | null} next
+ * @property {string | null} previous
+ * @property {MobileDiscarded[]} results
+ */
+
+/**
  * @typedef {Object} MobileMessageBodyRequest
  * @property {string} [node] To this node.
  * @property {string} [group] To the nodes of a group: DEFINER/GROUP or GROUP
@@ -2266,6 +2282,10 @@
 
 /**
  * @typedef {"15m" | "3h" | "1d" | "14d"} RangeEnum
+ */
+
+/**
+ * @typedef {"expired" | "evicted"} ReasonEnum
  */
 
 /**

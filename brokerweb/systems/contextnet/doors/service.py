@@ -23,11 +23,14 @@ from brokerweb.systems.contextnet.doors.rows import ROWS
 from brokerweb.systems.contextnet.models import Subscription
 from overlay.core.errors import InvalidSetting
 from overlay.programs.contextnet.application import Sent
+from overlay.programs.contextnet.logs import Dropped
 from overlay.systems.contextnet.message_json import node_read, payload_read
 from overlay.systems.contextnet.records.names import INBOUND, UNSENT
 from overlay.systems.contextnet.records.records import ALL, Presence
 
 T = TypeVar("T")
+MOST_DISCARDED = 1_000
+"""Messages in a list."""
 
 
 # ---- nodes
@@ -43,6 +46,11 @@ def node(caller: Caller, id: str) -> Presence:
     if found is None:
         raise NotFound(f"No node {id} was ever connected to this network.")
     return found
+
+
+def discarded(caller: Caller) -> Sequence[Dropped]:
+    """Messages that did not reach their node, the newest first."""
+    return asked(place_of(caller.snapshot).log.discarded, MOST_DISCARDED)[:MOST_DISCARDED]
 
 
 # ---- messages

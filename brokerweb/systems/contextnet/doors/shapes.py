@@ -7,16 +7,18 @@ from typing import Any
 
 from rest_framework import serializers
 
-from brokerweb.api.shapes.fields import Body
+from brokerweb.api.shapes.fields import Body, MomentField
 from brokerweb.hosting.shapes import CLIENT, NAME, DeliveredSerializer
 from brokerweb.systems.contextnet.models import Subscription
 from overlay.systems.contextnet.applications.application import GROUP
 from overlay.systems.contextnet.applications.rights import RECEIVERS
+from overlay.systems.contextnet.mtd.events import EVICTED, EXPIRED
 from overlay.systems.contextnet.records.kinds import MOST_TTL
 from overlay.systems.contextnet.records.names import INBOUND
 
 APPLICATION = "application"
 """Of an account that names none."""
+REASONS = (EXPIRED, EVICTED)
 MOST_TOPICS = 100
 """That one user may listen to."""
 NODE_HELP = "Its id, 32 hexadecimal digits"
@@ -57,6 +59,15 @@ class MobileNodeSerializer(serializers.Serializer):
     gateway = serializers.CharField(help_text="Where it is, or was last")
     epoch = serializers.IntegerField(help_text="Rises with each connection")
     is_revoked = serializers.BooleanField(help_text="Whether an operator has revoked its secret")
+
+
+class MobileDiscardedSerializer(serializers.Serializer):
+    id = serializers.CharField(help_text="Of the message")
+    node = serializers.CharField(help_text="Which it was for")
+    reason = serializers.ChoiceField(
+        choices=REASONS, help_text="expired: its time was over; evicted: the store was full"
+    )
+    at = MomentField(help_text="When it was dropped")
 
 
 class MobileSecretSerializer(serializers.Serializer):
@@ -131,6 +142,13 @@ class MobileNodePage(serializers.Serializer):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     results: Any = MobileNodeSerializer(many=True)
+
+
+class MobileDiscardedPage(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results: Any = MobileDiscardedSerializer(many=True)
 
 
 class MobileSubscriptionPage(serializers.Serializer):

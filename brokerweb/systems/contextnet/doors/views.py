@@ -16,7 +16,7 @@ from brokerweb.hosting.views import PAGED, Caller, OfNetwork, page
 from brokerweb.networks.models import Network
 from brokerweb.systems.contextnet.doors import credentials, granting, service, shapes
 from brokerweb.systems.contextnet.doors.rows import ROWS
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.systems.contextnet.message_json import node_read
 from overlay.systems.contextnet.records.records import Presence
 from overlay.systems.contextnet.system import SYSTEM
@@ -24,6 +24,10 @@ from overlay.systems.contextnet.system import SYSTEM
 FILTERS = [
     OpenApiParameter("connected", bool, description="Only those that are, or are not"),
     OpenApiParameter("gateway", str, description="Only those that are, or were last, at this one: gateway-0"),
+]
+DISCARDED_FILTERS = [
+    OpenApiParameter("reason", str, enum=shapes.REASONS, description="Only these"),
+    OpenApiParameter("node", str, description=f"Only those for this node. {shapes.NODE_HELP}"),
 ]
 
 
@@ -65,6 +69,33 @@ class NodeView(OfContextNet):
         caller = self.caller(request, pk)
         (found,) = _shown(caller, [service.node(caller, node)])
         return Response(shapes.MobileNodeSerializer(found).data)
+
+
+class DiscardedView(OfContextNet):
+    operations = {"get": Operation.READ}
+
+    @extend_schema(
+        operation_id="networks_mobile_discarded_list",
+        parameters=[*PAGED, *DISCARDED_FILTERS],
+        responses=shapes.MobileDiscardedPage,
+        filters=False,
+    )
+    def get(self, request: Request, pk: str) -> Response:
+        """Messages to mobile nodes that were dropped: they expired, or were evicted from a full store. The newest
+        first, at most 1,000, as old as the records of the log may become (`retention_s`)."""
+        found = service.discarded(self.caller(request, pk))
+        if reason := request.query_params.get("reason"):
+            if reason not in shapes.REASONS:
+                raise InvalidSetting("reason", f"must be {' or '.join(shapes.REASONS)}, not {shown(reason)}")
+            found = [one for one in found if one.of.reason == reason]
+        if node := request.query_params.get("node"):
+            id = node_read(node)
+            found = [one for one in found if one.of.node == id]
+        rows = [
+            {"id": one.of.id.hex(), "node": one.of.node.hex(), "reason": one.of.reason, "at": one.at_us // 1_000}
+            for one in found
+        ]
+        return Response(page(request, rows, shapes.MobileDiscardedSerializer))
 
 
 class SecretView(OfContextNet):

@@ -18,7 +18,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from waxwing.contextnets import ApplicationUser, Heard, MobileMessage, MobileNode, MobileSubscription, SentMessage
+from waxwing.contextnets import (
+    ApplicationUser,
+    DiscardedMessage,
+    Heard,
+    MobileMessage,
+    MobileNode,
+    MobileSubscription,
+    SentMessage,
+)
 from waxwing.contexts import Change, delete, get, put
 from waxwing.errors import (
     ApiError,
@@ -69,6 +77,7 @@ __all__ = [
     "Client",
     "Conflict",
     "Context",
+    "DiscardedMessage",
     "Experiment",
     "Found",
     "Heard",

@@ -75,6 +75,17 @@ class MobileSubscription(Streamed):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DiscardedMessage(Record):
+    """A message that did not reach its node."""
+
+    id: str = ""
+    node: str = ""
+    reason: str = ""
+    """expired, or evicted from a full store."""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApplicationUser(Record):
     """A user that an application has in the network's log."""
 

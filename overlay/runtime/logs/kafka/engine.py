@@ -17,7 +17,7 @@ from overlay.log.topics import Record, partition_of
 from overlay.runtime.logs.kafka.cluster import Cluster, Names, deployment_of
 from overlay.runtime.logs.kafka.log import KafkaLog
 from overlay.runtime.logs.kafka.topics import ANSWER_S
-from overlay.runtime.logs.port import LogPort, NoUsers
+from overlay.runtime.logs.port import LogPort, NoUsers, newest_first
 
 Answer = TypeVar("Answer")
 
@@ -78,6 +78,16 @@ class Kafka:
     def newest_of(self, deployment: str, topic: str, partitions: int, key: bytes) -> bytes | None:
         return self._newest(deployment, topic, [partition_of(key, partitions)]).get(key)
 
+    def latest(self, deployment: str, topic: str, partitions: int, most: int) -> list[Record]:
+        if Names(deployment).topic(topic) not in self._topics():
+            return []
+        return newest_first(
+            Record(
+                topic, one.partition(), one.offset(), one.key() or b"", one.value() or b"", one.timestamp()[1] * 1_000
+            )
+            for one in self._read(deployment, topic, range(partitions), most)
+        )
+
     def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
         producer = Producer(self._cluster.config({"acks": "all", "message.timeout.ms": round(1_000 * ANSWER_S)}))
         errors: list[Any] = []
@@ -103,28 +113,31 @@ class Kafka:
         return {name: len(one.partitions) for name, one in found.items()}
 
     def _newest(self, deployment: str, topic: str, partitions: Iterable[int]) -> dict[bytes, bytes]:
+        return {one.key() or b"": one.value() or b"" for one in self._read(deployment, topic, partitions)}
+
+    def _read(self, deployment: str, topic: str, partitions: Iterable[int], most: int = 0) -> Iterator[Any]:
+        """The messages of these partitions, of each at most so many of the newest; 0: all."""
         name = Names(deployment).topic(topic)
         options = {"group.id": f"{name}.survey", "enable.auto.commit": False}
         consumer = Consumer(self._cluster.config(options))
-        found: dict[bytes, bytes] = {}
         try:
-            ends = {}
+            begins, ends = [], {}
             for number in partitions:
                 place = TopicPartition(name, number)
                 low, high = _answered(partial(consumer.get_watermark_offsets, place, timeout=ANSWER_S))
                 if high > low:
                     ends[number] = high
-            consumer.assign([TopicPartition(name, number, OFFSET_BEGINNING) for number in ends])
+                    begins.append(TopicPartition(name, number, max(low, high - most) if most else OFFSET_BEGINNING))
+            consumer.assign(begins)
             while ends:
                 message: Any = consumer.poll(ANSWER_S)
                 if message is None or message.error() is not None:
                     raise WaxwingError("no answer" if message is None else message.error().str())
-                found[message.key() or b""] = message.value() or b""
+                yield message
                 if message.offset() + 1 >= ends.get(message.partition(), 0):
                     ends.pop(message.partition(), None)
         finally:
             consumer.close()
-        return found
 
 
 def _answered(ask: Callable[[], Answer]) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
@@ -11,17 +12,21 @@ from overlay.log.node import LogUser
 from overlay.log.rights import Granted, Rights
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Record, Topic, partition_of
-from overlay.runtime.logs.nats.asking import asking
+from overlay.runtime.logs.nats.asking import Asking, asking
 from overlay.runtime.logs.nats.connection import NO_STREAM, Server, accepted, code_of
 from overlay.runtime.logs.nats.log import ANSWER_S, NatsLog
-from overlay.runtime.logs.nats.names import Names, deployment_of, pack, unpack
+from overlay.runtime.logs.nats.names import Names, delivered, deployment_of, pack, unpack
 from overlay.runtime.logs.nats.protocol import Message
-from overlay.runtime.logs.port import LogPort, NoUsers
+from overlay.runtime.logs.port import LogPort, NoUsers, newest_first
 
 _NO_USERS: Final = (
     "NATS has its users and their permissions in the configuration of the server: add one for the application there, "
     "and give it the address with that user."
 )
+
+
+_BATCH: Final = 256
+"""Records in one answer."""
 
 
 class Nats:
@@ -75,34 +80,11 @@ class Nats:
 
     def newest(self, deployment: str, topic: str, partitions: int) -> dict[bytes, bytes]:
         names, about = Names(deployment), Topic(topic, partitions, is_compacted=True)
-        found: dict[bytes, bytes] = {}
-        came = 0
-
-        def arrived(message: Message) -> None:
-            nonlocal came
-            if not message.status:
-                came += 1
-                key, value = unpack(message.payload)
-                found[key] = value
-
-        def is_there(number: int) -> bool:
-            return came >= number
-
-        with asking(self._server, ANSWER_S) as server:
-            config = {"filter_subject": names.records(about, "*"), "deliver_policy": "all", "ack_policy": "none"}
-            create = f"CONSUMER.CREATE.{names.state}"
-            made = accepted(server.answer(create, stream_name=names.state, config=config))
-            inbox = server.wire.new_inbox()
-            server.wire.listen(inbox, arrived)
-            total, asked = made["num_pending"], 0
-            while asked < total:
-                batch = min(256, total - asked)
-                asked += batch
-                said = json.dumps({"batch": batch, "expires": 1_000_000_000}).encode()
-                server.wire.publish(f"$JS.API.CONSUMER.MSG.NEXT.{names.state}.{made['name']}", said, inbox)
-                server.wait(partial(is_there, asked))
-            server.answer(f"CONSUMER.DELETE.{names.state}.{made['name']}")
-        return found
+        with (
+            asking(self._server, ANSWER_S) as server,
+            _reading(server, names.state, names.records(about, "*")) as reader,
+        ):
+            return dict(unpack(message.payload) for message in reader.all())
 
     def newest_of(self, deployment: str, topic: str, partitions: int, key: bytes) -> bytes | None:
         names, about = Names(deployment), Topic(topic, partitions, is_compacted=True)
@@ -110,6 +92,16 @@ class Nats:
         with asking(self._server, ANSWER_S) as server:
             found = server.last(names.state, subject)
         return unpack(found.payload)[1] if found.sequence else None
+
+    def latest(self, deployment: str, topic: str, partitions: int, most: int) -> list[Record]:
+        names, about, found = Names(deployment), Topic(topic, partitions), list[Record]()
+        with asking(self._server, ANSWER_S) as server:
+            for number in range(partitions):
+                subject = names.records(about, number)
+                last = server.last(names.log, subject).sequence
+                for message in _last(server, names.log, subject, last, most):
+                    found.append(delivered(topic, number, message.reply, message.payload))
+        return newest_first(found)
 
     def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
         names, about = Names(deployment), Topic(topic, partitions, is_compacted=True)
@@ -123,3 +115,52 @@ class Nats:
             for topic in topics:
                 for subject in (names.leases((group, topic)), names.committed((group, topic), "*")):
                     accepted(server.answer(f"STREAM.PURGE.{names.state}", filter=subject))
+
+
+class _Reader:
+    """A consumer of a stream that a survey reads once."""
+
+    def __init__(self, server: Asking, stream: str, name: str, count: int) -> None:
+        self._server, self._stream, self._name = server, stream, name
+        self.count = count
+        """Of the records that it will have."""
+
+    def all(self) -> list[Message]:
+        found: list[Message] = []
+        wire, inbox = self._server.wire, self._server.wire.new_inbox()
+
+        def is_there(count: int) -> bool:
+            return len(found) >= count
+
+        wire.listen(inbox, lambda message: None if message.status else found.append(message))
+        for asked in range(0, self.count, _BATCH):
+            wanted = min(asked + _BATCH, self.count)
+            said = json.dumps({"batch": wanted - asked, "expires": 1_000_000_000}).encode()
+            wire.publish(f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._name}", said, inbox)
+            self._server.wait(partial(is_there, wanted))
+        return found
+
+
+@contextmanager
+def _reading(server: Asking, stream: str, subject: str, since: int = 1) -> Iterator[_Reader]:
+    """``since``: the sequence of the first record."""
+    begins = {"deliver_policy": "by_start_sequence", "opt_start_seq": since}
+    config = {"filter_subject": subject, "ack_policy": "none", **begins}
+    made = accepted(server.answer(f"CONSUMER.CREATE.{stream}", stream_name=stream, config=config))
+    try:
+        yield _Reader(server, stream, made["name"], made["num_pending"])
+    finally:
+        server.answer(f"CONSUMER.DELETE.{stream}.{made['name']}")
+
+
+def _last(server: Asking, stream: str, subject: str, last: int, most: int) -> list[Message]:
+    """The newest records of a subject, of which ``last`` is the last. Others are between them, so it looks for the
+    first one in longer and longer parts of the stream."""
+    span = most
+    while last:
+        since = max(1, last - span + 1)
+        with _reading(server, stream, subject, since) as reader:
+            if reader.count >= most or since == 1:
+                return reader.all()[-most:]
+        span *= 16
+    return []

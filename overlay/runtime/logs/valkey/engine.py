@@ -14,7 +14,7 @@ from overlay.log.node import LogUser
 from overlay.log.rights import Granted, Rights
 from overlay.log.spec import LogSpec
 from overlay.log.topics import Record, partition_of
-from overlay.runtime.logs.port import LogPort, NoUsers
+from overlay.runtime.logs.port import LogPort, NoUsers, newest_first
 from overlay.runtime.logs.valkey import keys, scripts
 from overlay.runtime.logs.valkey.asking import asking
 from overlay.runtime.logs.valkey.connection import Server
@@ -87,6 +87,14 @@ class Valkey:
         with asking(self._server, ANSWER_S) as ask:
             found: bytes | None = ask("HGET", Keys(deployment).newest(topic, partition_of(key, partitions)), key)
         return None if found is None else found.split(b" ", 2)[2]
+
+    def latest(self, deployment: str, topic: str, partitions: int, most: int) -> list[Record]:
+        names, found = Keys(deployment), list[Record]()
+        with asking(self._server, ANSWER_S) as ask:
+            for number in range(partitions):
+                entries = ask("XREVRANGE", names.stream(topic, number), "+", "-", "COUNT", most)
+                found += [keys.record(topic, number, *entry) for entry in entries]
+        return newest_first(found)
 
     def append(self, deployment: str, topic: str, partitions: int, key: bytes, value: bytes) -> None:
         names, number, wall_us = Keys(deployment), partition_of(key, partitions), time.time_ns() // 1_000

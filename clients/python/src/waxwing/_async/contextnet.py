@@ -11,6 +11,7 @@ from waxwing._async.transport import AsyncTransport
 from waxwing.calls import call
 from waxwing.contextnets import (
     ApplicationUser,
+    DiscardedMessage,
     Heard,
     MobileNode,
     MobileSubscription,
@@ -49,6 +50,14 @@ class AsyncContextNetOf:
     async def revoke(self, node: str) -> None:
         """The secret of a node. Gateways close its connection."""
         await self._transport.send(call("DELETE", path(self.network, "nodes", node, "secret")))
+
+    async def discarded(
+        self, *, node: str | None = None, reason: str | None = None, limit: int | None = lists.LIMIT
+    ) -> Records[DiscardedMessage]:
+        """Messages that did not reach their node, the newest first, at most 1,000. ``reason``: expired or evicted."""
+        filters = {"node": node, "reason": reason}
+        there = path(self.network, "discarded")
+        return await lists.listed(self._transport, DiscardedMessage, there, limit, filters, cursor=False)
 
     async def users(self, *, limit: int | None = lists.LIMIT) -> Records[ApplicationUser]:
         """Those that applications have in the network's log. Needs the operator role."""

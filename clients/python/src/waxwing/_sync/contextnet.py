@@ -12,6 +12,7 @@ from waxwing._sync.transport import Transport
 from waxwing.calls import call
 from waxwing.contextnets import (
     ApplicationUser,
+    DiscardedMessage,
     Heard,
     MobileNode,
     MobileSubscription,
@@ -50,6 +51,14 @@ class ContextNetOf:
     def revoke(self, node: str) -> None:
         """The secret of a node. Gateways close its connection."""
         self._transport.send(call("DELETE", path(self.network, "nodes", node, "secret")))
+
+    def discarded(
+        self, *, node: str | None = None, reason: str | None = None, limit: int | None = lists.LIMIT
+    ) -> Records[DiscardedMessage]:
+        """Messages that did not reach their node, the newest first, at most 1,000. ``reason``: expired or evicted."""
+        filters = {"node": node, "reason": reason}
+        there = path(self.network, "discarded")
+        return lists.listed(self._transport, DiscardedMessage, there, limit, filters, cursor=False)
 
     def users(self, *, limit: int | None = lists.LIMIT) -> Records[ApplicationUser]:
         """Those that applications have in the network's log. Needs the operator role."""
