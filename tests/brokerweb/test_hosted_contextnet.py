@@ -93,6 +93,8 @@ async def test_messages_go_both_ways_and_wait_for_a_node_that_is_away(site: Site
     async with mobile(site, BUS, inbox):
         assert (await received(inbox)).payload == b"come back"
         await site.until(lambda found: found["count"] == 1, "mobile/nodes/?connected=true&gateway=gateway-0")
+        assert (await site.client.get("mobile/nodes/?gateway=0")).json()["count"] == 1
+        assert (await site.client.get("mobile/nodes/?gateway=1")).json()["count"] == 0
     assert (await site.client.delete(f"mobile/subscriptions/{made['id']}/")).status_code == 204
     assert (await site.client.delete("mobile/applications/application/")).status_code == 204
     assert (await site.client.get("mobile/applications/")).json()["count"] == 0
@@ -352,4 +354,7 @@ async def test_what_is_wrong_is_named_and_changes_nothing(site: Site) -> None:
     assert (await site.client.get("mobile/applications/")).json()["count"] == 0
     assert (await site.client.get(f"mobile/nodes/{TRAM.hex()}/")).status_code == 404
     assert (await site.client.get("mobile/nodes/?connected=maybe")).json()["field"] == "connected"
+    for gateway in ("poa-0", "gateway-", "first", "-1"):
+        refused = (await site.client.get(f"mobile/nodes/?gateway={gateway}")).json()
+        assert refused["sentence"] == f"must be a gateway such as 0 or gateway-0, not '{gateway}'"
     assert (await site.client.get("pubsub/clients/")).status_code == 404, "those are of another system"

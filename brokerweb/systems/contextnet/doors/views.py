@@ -18,12 +18,13 @@ from brokerweb.systems.contextnet.doors import credentials, granting, service, s
 from brokerweb.systems.contextnet.doors.rows import ROWS
 from overlay.core.errors import InvalidSetting, shown
 from overlay.systems.contextnet.message_json import node_read
+from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records.records import Presence
 from overlay.systems.contextnet.system import SYSTEM
 
 FILTERS = [
     OpenApiParameter("connected", bool, description="Only those that are, or are not"),
-    OpenApiParameter("gateway", str, description="Only those that are, or were last, at this one: gateway-0"),
+    OpenApiParameter("gateway", str, description="Only those that are, or were last, at this one: 0 or gateway-0"),
 ]
 DISCARDED_FILTERS = [
     OpenApiParameter("reason", str, enum=shapes.REASONS, description="Only these"),
@@ -55,7 +56,8 @@ class NodeListView(OfContextNet):
             if connected not in ("true", "false"):
                 raise InvalidSetting("connected", "must be true or false")
             found = [one for one in found if one.connected == (connected == "true")]
-        if gateway := request.query_params.get("gateway"):
+        if asked := request.query_params.get("gateway"):
+            gateway = _gateway(asked)
             found = [one for one in found if one.gateway == gateway]
         return Response(page(request, _shown(caller, found), shapes.MobileNodeSerializer))
 
@@ -249,6 +251,14 @@ class UserView(OfContextNet):
         if not granting.revoke(network, name):
             raise NotFound(f"{network.name} has granted nothing to {name}.")
         return Response(status=204)
+
+
+def _gateway(text: str) -> str:
+    """The name of a gateway, of which its number is given or the name. Raises ``InvalidSetting``."""
+    number = text.removeprefix(f"{GATEWAY}-")
+    if not (number.isascii() and number.isdigit() and len(number) < 7):
+        raise InvalidSetting("gateway", f"must be a gateway such as 0 or {GATEWAY}-0, not {shown(text)}")
+    return f"{GATEWAY}-{int(number)}"
 
 
 def _shown(caller: Caller, found: Iterable[Presence]) -> list[dict[str, Any]]:
