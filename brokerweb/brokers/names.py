@@ -43,6 +43,11 @@ class ServerNames:
         return self._system.server_title
 
     @property
+    def entrance(self) -> Title:
+        """Of those through which clients enter."""
+        return self._system.entrance_title
+
+    @property
     def is_single(self) -> bool:
         """Whether there is one only, so that a drawing of all shows nothing."""
         return self._count == 1

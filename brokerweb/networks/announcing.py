@@ -13,6 +13,7 @@ from ipaddress import ip_address
 
 from django.db import close_old_connections
 
+from brokerweb.networks.entrances import entrances
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import probe_file
@@ -35,7 +36,7 @@ def announced(host: str, interface: str, now_s: float) -> Iterator[Announcement]
     """What is to be announced: the brokers that answer, of the networks that run on ``host`` and can be reached through
     ``interface``."""
     for network in Network.objects.filter(host=host, state__in=UP).order_by("created")[:MOST_NETWORKS]:
-        rows = [row for row in network.brokers if row.get("state") == "up" and row.get("address")]
+        rows = [row for row in entrances(network) if row.get("state") == "up" and row.get("address")]
         asked = probe_file(network).newest(FEW_SECONDS, [row["index"] for row in rows], now_s)
         answering = [row for row in rows if asked.get(row["index"], (1, 1))[1]]
         fitting = [(row["index"], parse_address(row["address"])) for row in answering]

@@ -1,7 +1,7 @@
 """The bootstrap list of a network: addresses through which clients and brokers find their way in (seed 000, 3.4.3).
 
-Counterpart: ``overlay.load.choice`` ranks. Every broker that runs is pinged for the list, at most once a second for all
-that ask; load is that of the latest probes.
+Counterpart: ``overlay.load.choice`` ranks. Every server of ``entrances`` that runs is pinged for the list, at most once
+a second for all that ask; load is that of the latest probes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any
 
 from brokerweb.kit.follower_cache import Following
+from brokerweb.networks.entrances import entrances
 from brokerweb.networks.models import UP, Network
 from brokerweb.networks.probes import FEW_SECONDS
 from brokerweb.networks.probing import pinged, probe_file
@@ -93,11 +94,11 @@ def bootstrap_list(network: Network, wish: Wish) -> List:
     took, checked_s = _pings(network)
     loads, places = _loads(network), network.deployed.get("positions") or ()
     is_up = network.state in UP
-    entries = [_entry(row, took, loads, places, is_up=is_up) for row in network.brokers if row.get("address")]
+    entries = [_entry(row, took, loads, places, is_up=is_up) for row in entrances(network) if row.get("address")]
     healthy = {parse_address(entry.address): entry for entry in entries if entry.health == HEALTHY}
     best = [healthy[one.address] for one in ranked((entry.candidate for entry in healthy.values()), wish)]
     others = sorted((entry for entry in entries if entry.health != HEALTHY), key=lambda entry: entry.index)
-    wanted = {row["index"] for row in network.brokers if row.get("wanted", RUNNING) == RUNNING}
+    wanted = {row["index"] for row in entrances(network) if row.get("wanted", RUNNING) == RUNNING}
     is_calm = bool(best) and wanted <= {entry.index for entry in best}
     return List([*best, *others], checked_s, RENEW_S if is_calm else RENEW_SOON_S)
 
@@ -113,7 +114,7 @@ def _pings(network: Network) -> tuple[Mapping[int, float | None], float]:
 def _up(network: Network) -> dict[int, Address]:
     return {
         row["index"]: parse_address(row["address"])
-        for row in network.brokers
+        for row in entrances(network)
         if row.get("state") == "up" and row.get("address")
     }
 

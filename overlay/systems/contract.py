@@ -98,6 +98,8 @@ class System(ABC):
     ``roles``."""
     role_titles: ClassVar[Mapping[str, Title]] = {}
     """The titles of roles that are not their names: ``{"registry": Title("Registry", "Registries")}``."""
+    entrance_role: ClassVar[str] = ""
+    """The role of the servers through which clients enter a network; empty: any."""
     stream_roles: ClassVar[Mapping[str, str]] = {}
     """The roles of its servers with connections (``overlay.core.streams.StreamUser``), and what their clients speak:
     *MQTT 3.1.1*. Clients connect by TCP to the address of the server's datagrams."""
@@ -164,6 +166,15 @@ class System(ABC):
     def server_title(self) -> Title:
         """The title of any of its servers."""
         return self.title_of(self.role_names[0]) if len(self.role_names) == 1 else SERVER
+
+    @property
+    def entrance_title(self) -> Title:
+        """The title of the servers through which clients enter a network."""
+        return self.title_of(self.entrance_role) if self.entrance_role else self.server_title
+
+    def is_entrance(self, process: str) -> bool:
+        """Whether clients enter a network through this server."""
+        return not self.entrance_role or role_of(process) == self.entrance_role
 
     @property
     def timed_roles(self) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
-from brokerweb.networks import bootstrap
+from brokerweb.networks import bootstrap, broker_index, services
+from brokerweb.networks.announcing import announced
 from brokerweb.networks.bootstrap import RENEW_S, RENEW_SOON_S, Entry, List
 from brokerweb.networks.models import Network, NetworkState
 from brokerweb.networks.probes import FEW_SECONDS
@@ -125,3 +126,43 @@ def test_a_list_as_text_is_one_address_a_line() -> None:
     one = Entry(0, format_address(("::1", 7000)), "healthy", "up", 1.0, None, None)
     other = Entry(1, "127.0.0.1:9", "silent", "up", None, None, None)
     assert List([one, other], 0.0, RENEW_S).text == "[::1]:7000\n"
+
+
+@pytest.mark.parametrize(("system", "entrance"), [("contextnet", "gateway"), ("federation", "broker")])
+def test_servers_through_which_no_client_enters_are_not_listed(
+    operator: User, api: APIClient, client: Client, monkeypatch: pytest.MonkeyPatch, system: str, entrance: str
+) -> None:
+    if system == "federation":
+        line = topologies.create(name="line", kind="line", brokers=2, params={}, seed=1, owner=operator)
+        network = services.deploy(name="n", system=system, topology=line)
+    else:
+        network = services.deploy(name="n", system=system, settings={"network_gateways": 2, "mqtt_proxies": 1})
+    servers = broker_index.servers_of(network)
+    assert {servers.role(index) for index in range(2)} == {entrance} != set(servers.roles)
+    rows = [
+        {
+            "index": index,
+            "name": f"{servers.role(index)}-{index}",
+            "state": "up",
+            "address": f"127.0.0.1:{7000 + index}",
+        }
+        for index in range(len(servers))
+    ]
+    Network.objects.filter(pk=network.pk).update(state=NetworkState.RUNNING, brokers=rows, host="here")
+    asked: list[list[int]] = []
+
+    def pinged(_: Any, up: dict[int, Any], __: float) -> dict[int, float]:
+        asked.append(sorted(up))
+        return dict.fromkeys(up, 90.0)
+
+    monkeypatch.setattr(bootstrap, "pinged", pinged)
+    found = api.get(f"/api/networks/{network.pk}/bootstrap/").json()
+    assert [one["broker_index"] for one in found["brokers"]] == [0, 1]
+    assert (found["healthy"], found["renew_after_s"]) == (2, RENEW_S), "all that are asked answer"
+    assert asked == [[0, 1]]
+    text = api.get(f"/api/networks/{network.pk}/bootstrap.txt").content.decode()
+    assert text == "127.0.0.1:7000\n127.0.0.1:7001\n"
+    assert [one.index for one in announced("here", "127.0.0.1", NOW)] == [0, 1]
+    client.force_login(operator)
+    page = client.get(f"/networks/{network.pk}/").content.decode()
+    assert f"the {entrance}s that answer a ping" in page

@@ -64,6 +64,7 @@ class ContextNet(System):
         "gateways; what cannot be delivered is stored until they return."
     )
     role_names = (GATEWAY, POA, MTD, DEFINER, MQTT)
+    entrance_role = GATEWAY
     role_titles: ClassVar[Mapping[str, Title]] = {
         POA: Title("PoA manager", "PoA managers"),
         MTD: Title("Message store", "Message stores"),

@@ -51,6 +51,7 @@ class Federation(System):
         "providers, and route notifications back."
     )
     role_names = (BROKER, BDRS)
+    entrance_role = BROKER
     role_titles: ClassVar[Mapping[str, Title]] = {BDRS: Title("Registration service", "Registration services")}
     client_roles = {
         CONSUMER: ClientRole("consumers", REQUESTS),
