@@ -12,6 +12,7 @@ from overlay.core.addresses import format_address
 from overlay.core.announcements import Announcement
 from overlay.core.errors import InvalidSetting
 from overlay.programs.arguments import OneLineParser
+from overlay.programs.networks import HELP, NoSuchNetwork, chosen
 from overlay.runtime.announcing import Browser
 
 LONGEST_S = 600.0
@@ -21,7 +22,7 @@ def make_parser() -> OneLineParser:
     parser = OneLineParser(prog="overlay discover", description="List the brokers that networks announce by DNS-SD.")
     parser.add_argument("--interface", default="", metavar="HOST", help="IPv4 address of the interface; default: all")
     parser.add_argument("--wait", type=float, default=2.0, metavar="S", help="how long to listen, in seconds (2)")
-    parser.add_argument("--network", default="", metavar="NAME", help="only the network of this name or id")
+    parser.add_argument("--network", default="", metavar="N", help=f"only this network: {HELP}")
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--list", action="store_true", help="print a bootstrap list: one HOST:PORT a line")
     shape.add_argument("--json", action="store_true", help="print JSON")
@@ -40,13 +41,24 @@ def main(argv: list[str]) -> int:
         parser.error(f"--interface: {error.sentence}")
     try:
         time.sleep(options.wait)
-        found = [one for one in browser.found if options.network in ("", one.name, one.network)]
+        found = _of(browser.found, options.network)
+    except NoSuchNetwork as error:
+        sys.stderr.write(f"{parser.prog}: {_printable(str(error))}\n")
+        return 1
     except KeyboardInterrupt:
         found = []
     finally:
         browser.close()
     sys.stdout.write(_json(found) if options.json else _list(found) if options.list else _lines(found))
     return 0 if found else 1
+
+
+def _of(found: list[Announcement], network: str) -> list[Announcement]:
+    """Those of a network; empty: of all. Raises ``NoSuchNetwork``."""
+    if not network:
+        return found
+    id = chosen({one.network: one.name for one in found}, network, "DNS-SD")
+    return [one for one in found if one.network == id]
 
 
 def _list(found: list[Announcement]) -> str:

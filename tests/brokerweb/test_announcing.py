@@ -115,7 +115,16 @@ def test_the_command_lists_what_it_finds(monkeypatch: pytest.MonkeyPatch, capsys
     assert commands.main([*soon, "--json"]) == 0
     networks = json.loads(capsys.readouterr().out)["networks"]
     assert [(one["network"], len(one["brokers"])) for one in networks] == [("q2x7", 2), ("z9", 1)]
+    capsys.readouterr()
     assert commands.main([*soon, "--network", "nothere"]) == 1
+    sentence = "overlay discover: DNS-SD has no network nothere, but cam\\x1bpus (q2x7), other (z9).\n"
+    assert capsys.readouterr().err == sentence
+    known.append(Announcement("k3", "other", "s", 0, (LOOPBACK, 8001)))
+    assert commands.main([*soon, "--list", "--network", "other"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, "2 networks with the name other: z9, k3. Give the id of one." in said.err) == ("", True)
+    assert commands.main([*soon, "--list", "--network", "k3"]) == 0
+    assert capsys.readouterr().out == "127.0.0.1:8001\n"
     for wrong in (["--wait", "0"], ["--wait", "nan"]):
         with pytest.raises(SystemExit, match="2"):
             commands.main(["discover", *wrong])

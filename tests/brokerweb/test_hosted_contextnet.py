@@ -13,10 +13,12 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import AsyncClient as Browser
 
+from brokerweb.networks import services
 from brokerweb.networks.models import Network
+from brokerweb.systems.contextnet.doors import naming
 from brokerweb.systems.contextnet.doors.host import HOST
 from overlay.programs.contextnet.application import Application, Denied
-from overlay.programs.contextnet.logs import find
+from overlay.programs.contextnet.logs import NetworkLog, find
 from overlay.programs.contextnet.node import Inbox, Node, Refused
 from overlay.runtime.logs.engines import VARIABLE, engine_at
 from overlay.runtime.logs.valkey import instance
@@ -289,6 +291,19 @@ async def test_the_page_of_a_network_grants_users_and_revokes_them(site: Site, o
     assert "No application has a user" in (await browser.get(page)).content.decode()
 
 
+async def test_commands_find_a_network_by_its_name_also_after_it_was_renamed_and_started_again(site: Site) -> None:
+    url = site.brokers.log.url
+    await HOST.look()
+    assert await sync_to_async(site.brokers.log.name)() == "rooms"
+    assert (await site.client.patch("", json={"name": "fleet"})).status_code == 200
+    await HOST.look()
+    assert (await sync_to_async(find)(url, "fleet")).network == site.network
+    await sync_to_async(engine_at(url).erase)(site.network)
+    assert await sync_to_async(site.brokers.log.name)() == ""
+    await HOST.look()
+    assert await sync_to_async(site.brokers.log.name)() == "fleet"
+
+
 async def test_a_message_with_a_key_is_sent_once(site: Site) -> None:
     inbox, body = Inbox(), {"node": BUS.hex(), "text": "once"}
     async with mobile(site, BUS, inbox):
@@ -358,3 +373,23 @@ async def test_what_is_wrong_is_named_and_changes_nothing(site: Site) -> None:
         refused = (await site.client.get(f"mobile/nodes/?gateway={gateway}")).json()
         assert refused["sentence"] == f"must be a gateway such as 0 or gateway-0, not '{gateway}'"
     assert (await site.client.get("pubsub/clients/")).status_code == 404, "those are of another system"
+
+
+def test_an_engine_that_is_away_is_asked_once_and_told_the_names_later(
+    log: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [services.deploy(name=name, system=SYSTEM.name, settings={}) for name in ("fleet", "trams")]
+    Network.objects.update(state="running")
+    asked, read = list[str](), NetworkLog.name
+
+    def noted(one: NetworkLog) -> str:
+        asked.append(one.network)
+        return read(one)
+
+    monkeypatch.setattr(NetworkLog, "name", noted)
+    monkeypatch.setenv(VARIABLE, "redis://127.0.0.1:9/0")
+    naming.tell_all()
+    assert len(asked) == 1
+    monkeypatch.setenv(VARIABLE, log)
+    naming.tell_all()
+    assert {read(NetworkLog(log, row.pk, 3)) for row in made} == {"fleet", "trams"}

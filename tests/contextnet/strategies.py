@@ -63,6 +63,7 @@ RECORDS = {
     "broadcast": st.builds(r.Groupcast, MESSAGES, st.just("*")),
     "presence": st.builds(r.Presence, NODES, NAMES, U32, st.booleans()),
     "credentials": st.builds(r.Credential, NODES, U63, st.booleans()),
+    "network_name": st.builds(r.NetworkName, NAMES),
     "discarded": st.builds(r.Discarded, NODES, NODES, st.sampled_from(["expired", "evicted"])),
     "rejected": st.builds(r.Rejected, NAMES, NAMES, NAMES, st.binary(max_size=300)),
 }

@@ -14,16 +14,16 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from overlay.programs.contextnet import commands
 from overlay.programs.contextnet.application import Application
-from overlay.programs.contextnet.logs import NetworkLog
+from overlay.programs.contextnet.logs import NetworkLog, find
 from overlay.programs.contextnet.node import Inbox, NoAnswer, Node
 from overlay.programs.running import DONE, FAILED, UNANSWERED, WRONG_USAGE
-from overlay.runtime.logs.engines import VARIABLE
+from overlay.runtime.logs.engines import VARIABLE, engine_at
 from overlay.runtime.logs.valkey import instance
 from overlay.systems.contextnet import message_json
 from overlay.systems.contextnet.nodes.node import Received
 from overlay.systems.contextnet.records.records import Credential
 from tests.contextnet.standing import Standing, standing
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, wait_for
 
 BUS, TRAM, CAR = (name.ljust(16, b"-") for name in (b"bus", b"tram", b"car"))
 
@@ -163,6 +163,30 @@ def test_what_is_wrong_is_said(network: Standing, capsys: Any, monkeypatch: Any)
 
     with pytest.raises(NoAnswer, match="did not answer"):
         asyncio.run(enter())
+
+
+def test_a_network_goes_by_its_name_where_no_other_has_it(network: Standing, capsys: Any) -> None:
+    url, where = network.log.url, network.log.where
+    network.log.call("fleet")
+    assert find(url, "fleet") == find(url, "n1") == find(url) == network.log
+    with standing(url, "n2") as second:
+        wait_for(lambda: len(engine_at(url).partitions_read("gateway-0", "presence")) == 2, "its gateway reads")
+        assert run("nodes", "--log", url) == FAILED
+        assert capsys.readouterr().err.endswith(
+            f"The log at {where} has several: fleet (n1), n2. Name one by --network.\n"
+        )
+        assert run("send", "--log", url, "--network", "fleet", "--all", "x") == DONE
+        assert run("nodes", "--log", url, "--network", "rooms") == FAILED
+        assert capsys.readouterr().err.endswith(f"The log at {where} has no network rooms, but fleet (n1), n2.\n")
+        second.log.call("fleet")
+        assert run("send", "--log", url, "--network", "fleet", "--all", "x") == FAILED
+        sentence = f"The log at {where} has 2 networks with the name fleet: n1, n2. Give the id of one.\n"
+        assert capsys.readouterr().err.endswith(sentence)
+        assert run("send", "--log", url, "--network", "n2", "--all", "x") == DONE
+        second.log.call("rooms")
+        assert find(url, "rooms").network == "n2"
+    engine_at(url).erase("n2")
+    assert find(url).name() == "fleet"
 
 
 def test_a_command_whose_secret_is_revoked_ends_and_says_so(network: Standing, capsys: Any) -> None:

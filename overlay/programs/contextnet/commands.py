@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from overlay.programs.arguments import OneLineParser, add_deadline
 from overlay.programs.contextnet import granting, moving, using
-from overlay.programs.contextnet.logs import NotFound
 from overlay.programs.contextnet.node import Refused
+from overlay.programs.networks import NoSuchNetwork
 from overlay.programs.questions import NoAnswer
 from overlay.programs.running import EPILOG, carry_out
 from overlay.runtime.logs.port import Denied, NoUsers
@@ -19,7 +19,7 @@ def main(name: str, arguments: list[str]) -> int:
     add, run = _COMMANDS[name]
     add(parser)
     add_deadline(parser)
-    refused, wrong = (Refused, NotFound, Denied, NoUsers), (ArgumentTypeError,)
+    refused, wrong = (Refused, NoSuchNetwork, Denied, NoUsers), (ArgumentTypeError,)
     return carry_out(parser, arguments, run, unanswered=(NoAnswer,), refused=refused, wrong=wrong)
 
 

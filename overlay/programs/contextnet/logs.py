@@ -13,6 +13,7 @@ from overlay.core.errors import WaxwingError
 from overlay.log.rights import Granted, Rights
 from overlay.log.spec import VALKEY, LogSpec
 from overlay.log.topics import Record, Topic
+from overlay.programs.networks import NoSuchNetwork, chosen, listed
 from overlay.programs.questions import NoAnswer
 from overlay.runtime.logs.engines import ADDRESSES, VARIABLE, addresses, engine_at, kind_of
 from overlay.runtime.logs.port import Denied, Engine, LogPort, NoUsers
@@ -20,19 +21,17 @@ from overlay.systems.contextnet.applications.rights import Use, use_of
 from overlay.systems.contextnet.mqtt.mapping import PREFIX
 from overlay.systems.contextnet.names import GATEWAY
 from overlay.systems.contextnet.records import codec, names
-from overlay.systems.contextnet.records.records import Credential, Discarded, Presence
+from overlay.systems.contextnet.records.records import Credential, Discarded, NetworkName, Presence
 
 _READER: Final = f"{GATEWAY}-0"
 """Reads presence in every network, in as many partitions as the network's topics have."""
+_NAME: Final = b"name"
+"""The key of the network's name."""
 _NEVER_S: Final = float(1 << 31)
 """The servers of a network drop its old records; an application, which does not know how old they may become, none."""
 
 
 A = TypeVar("A")
-
-
-class NotFound(WaxwingError):
-    """The log has no such network."""
 
 
 class Dropped(NamedTuple):
@@ -91,6 +90,15 @@ class NetworkLog:
         """All gateways."""
         self._asked(self._engine.append, names.CREDENTIALS, credential.node, codec.write(credential))
 
+    def name(self) -> str:
+        """What people call the network; empty if the log was not told."""
+        found: bytes | None = self._asked(self._engine.newest_of, names.NETWORK_NAME, _NAME)
+        return "" if found is None else codec.read(names.NETWORK_NAME, found).name
+
+    def call(self, name: str) -> None:
+        """People call the network so."""
+        self._asked(self._engine.append, names.NETWORK_NAME, _NAME, codec.write(NetworkName(name)))
+
     def discarded(self, most: int) -> list[Dropped]:
         """Messages that did not reach their node, the newest first; at most so many of each partition, and as old as
         the log's records may become."""
@@ -140,8 +148,9 @@ def _granted(url: str) -> tuple[str, str]:
 
 
 def find(url: str = "", network: str = "") -> NetworkLog:
-    """``url``: by default those of the environment. ``network``: an id; it may be missing if there is one network only.
-    Raises ``NotFound``, ``NoAnswer``, ``Denied``, and ``WaxwingError`` without a URL, or for a wrong one."""
+    """``url``: by default those of the environment. ``network``: an id or a name; it may be missing if there is one
+    network only. Raises ``NoSuchNetwork``, ``NoAnswer``, ``Denied``, and ``WaxwingError`` without a URL, or for a wrong
+    one."""
     urls = [url] if url else addresses()
     if not urls:
         example = next(iter(ADDRESSES.values()))
@@ -149,15 +158,17 @@ def find(url: str = "", network: str = "") -> NetworkLog:
     known: dict[str, NetworkLog] = {}
     engines = [engine_at(one) for one in urls]
     for one, engine in zip(urls, engines, strict=True):
-        own = _granted(one)[0]
-        wanted = (network or own) if own else ""  # a user of one application may not look for others
-        found = _asked(engine, partial(engine.partitions_read, _READER, names.PRESENCE, wanted))
+        own = _granted(one)[0]  # a user of one application may not look for others
+        found = _asked(engine, partial(engine.partitions_read, _READER, names.PRESENCE, own))
         known |= {id: NetworkLog(one, id, partitions) for id, partitions in found.items()}
+    if network in known:
+        return known[network]
+    where = f"The log at {' or '.join(one.where for one in engines)}"
+    if not known:
+        raise NoSuchNetwork(f"{where} has no network.")
     if not network and len(known) == 1:
-        network = next(iter(known))
-    if network not in known:
-        there, several = f"The log at {' or '.join(one.where for one in engines)} has", ", ".join(known)
-        if not known:
-            raise NotFound(f"{there} no network.")
-        raise NotFound(f"{there} no network {network}, but {several}." if network else f"{there} several: {several}.")
-    return known[network]
+        return next(iter(known.values()))
+    called = {id: "" if log.application else log.name() for id, log in known.items()}
+    if not network:
+        raise NoSuchNetwork(f"{where} has several: {listed(called)}. Name one by --network.")
+    return known[chosen(called, network, where)]

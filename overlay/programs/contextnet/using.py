@@ -11,6 +11,7 @@ from overlay.programs.arguments import OneLineParser, duration, number
 from overlay.programs.contextnet.application import Application, Sent
 from overlay.programs.contextnet.logs import find
 from overlay.programs.contextnet.moving import node, show, texts
+from overlay.programs.networks import HELP
 from overlay.programs.text import say, tell
 from overlay.runtime.logs.engines import ADDRESSES, VARIABLE
 from overlay.systems.contextnet.applications.application import GROUP
@@ -21,7 +22,7 @@ from overlay.systems.contextnet.records.records import ALL
 def add_log(parser: OneLineParser) -> None:
     shapes = ", ".join(ADDRESSES.values())
     parser.add_argument("--log", default="", metavar="URL", help=f"{shapes} (that in {VARIABLE})")
-    parser.add_argument("--network", default="", metavar="ID", help="of the log, if it has several")
+    parser.add_argument("--network", default="", metavar="N", help=f"if the log has several: {HELP}")
 
 
 def add_sending(parser: OneLineParser) -> None:

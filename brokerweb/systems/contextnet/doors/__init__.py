@@ -11,6 +11,7 @@
 - ``service``  what the views do
 - ``rows``     applications and subscriptions in the database
 - ``credentials``  secrets of nodes, given out and revoked
+- ``naming``   the names of networks, told to their logs
 - ``granting``  users of the log, for applications that use it without HTTP
 - ``host``     ``brokerweb.hosting`` for this system; ``hosted``: one application
 """

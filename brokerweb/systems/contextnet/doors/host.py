@@ -12,7 +12,7 @@ from brokerweb.hosting.host import Due, Host
 from brokerweb.hosting.rows import Tally, add, in_thread
 from brokerweb.hosting.sending import Receiver
 from brokerweb.networks.snapshot import NetworkSnapshot
-from brokerweb.systems.contextnet.doors import credentials
+from brokerweb.systems.contextnet.doors import credentials, naming
 from brokerweb.systems.contextnet.doors.hosted import HostedApplication, told
 from brokerweb.systems.contextnet.doors.places import Place, place_of
 from brokerweb.systems.contextnet.doors.problems import ERRORS
@@ -27,7 +27,7 @@ class ContextNetHost(Host[Place]):
     errors = ERRORS
 
     def is_any(self) -> bool:
-        return ROWS.is_any() or NodeSecret.objects.exists()
+        return ROWS.is_any() or naming.is_any() or NodeSecret.objects.exists()
 
     def due(self, now: datetime, used: Sequence[str]) -> Sequence[Due]:
         return ROWS.due(lambda one, subscriptions: bool(subscriptions) or one.pk in used)
@@ -53,6 +53,7 @@ class ContextNetHost(Host[Place]):
     async def look(self) -> None:
         await super().look()
         await in_thread(credentials.tell_all)()
+        await in_thread(naming.tell_all)()
 
     async def prepare(self, hosted: HostedApplication, due: Due, place: Place) -> None:
         if not hosted.is_settled(due, place):

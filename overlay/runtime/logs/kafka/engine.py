@@ -79,8 +79,6 @@ class Kafka:
         return self._newest(deployment, topic, [partition_of(key, partitions)]).get(key)
 
     def latest(self, deployment: str, topic: str, partitions: int, most: int) -> list[Record]:
-        if Names(deployment).topic(topic) not in self._topics():
-            return []
         return newest_first(
             Record(
                 topic, one.partition(), one.offset(), one.key() or b"", one.value() or b"", one.timestamp()[1] * 1_000
@@ -118,6 +116,8 @@ class Kafka:
     def _read(self, deployment: str, topic: str, partitions: Iterable[int], most: int = 0) -> Iterator[Any]:
         """The messages of these partitions, of each at most so many of the newest; 0: all."""
         name = Names(deployment).topic(topic)
+        if name not in self._topics():
+            return
         options = {"group.id": f"{name}.survey", "enable.auto.commit": False}
         consumer = Consumer(self._cluster.config(options))
         try:

@@ -12,12 +12,14 @@ INBOUND, OUTBOUND, GROUPCAST, BROADCAST = "inbound", "outbound", "groupcast", "b
 PRESENCE, CREDENTIALS, DISCARDED, REJECTED = "presence", "credentials", "discarded", "rejected"
 MQTT_DOWN: Final = "mqtt_down"
 """Messages to clients of MQTT; its keys are their ids."""
+NETWORK_NAME: Final = "network_name"
+"""What people call the network, for commands; its one key is ``name``. No server reads it."""
 
 OF_POA: Final = (HELLO_POA, PING_CONFIG, LOAD_REPORT, CONNECTION_REPORT, GATEWAY_LIST, HANDOVER)
 """One partition each, so that one PoA manager acts and the others stand by."""
 COMPACTED: Final = (GROUPS, PRESENCE, CREDENTIALS)
 OTHERS: Final = (UNSENT, CONTEXT_REPORT, OUTBOUND, GROUPCAST, BROADCAST, DISCARDED, REJECTED)
-OF_SYSTEM: Final = (*OF_POA, *COMPACTED, *OTHERS, MQTT_DOWN)
+OF_SYSTEM: Final = (*OF_POA, *COMPACTED, *OTHERS, MQTT_DOWN, NETWORK_NAME)
 """What nodes never publish to: records of servers and applications."""
 
 
@@ -46,6 +48,7 @@ def topics(
     return (
         *(Topic(name) for name in OF_POA),
         *(Topic(name, partitions, is_compacted=True) for name in COMPACTED),
+        Topic(NETWORK_NAME, partitions, is_compacted=True),
         *(Topic(name, partitions) for name in OTHERS),
         *(Topic(name, inbound) for name in (INBOUND, *further)),
         Topic(MQTT_DOWN, partitions),

@@ -220,6 +220,13 @@ class Discarded:
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkName:
+    """In ``network_name``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """In ``rejected``: a record that cannot be read."""
 

@@ -226,6 +226,13 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
         ),
     ),
     Layout(
+        r.NetworkName,
+        names.NETWORK_NAME,
+        "web process → commands",
+        "What people call the network.",
+        (Field("name", text(400, 1), "Of no other network of the web process."),),
+    ),
+    Layout(
         r.Rejected,
         names.REJECTED,
         "any reader → whoever wants to know",
