@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from overlay.core.addresses import format_address
+from overlay.messages.errors import BadMessage
 from overlay.programs import running
 from overlay.programs.federation import commands
 from overlay.programs.federation.client import (
@@ -219,7 +220,7 @@ def test_a_subscription_at_another_broker_gets_what_a_new_provider_publishes_fir
 def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(broker, capsys):
     at = format_address(broker)
     with subprocess.Popen(
-        command("provide", at, "noise", "--id", "ear", "--type", "room"),
+        command("provide", at, "noise", "--id", "ear", "--type", "room", "--json"),
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -229,13 +230,16 @@ def test_a_provider_answers_queries_with_the_newest_and_is_found_by_its_scope(br
         for entity, level in [("r1", 40), ("r2", 60), ("r1", 50)]:
             provider.stdin.write(json.dumps({"entity_id": entity, "data": {"dB": level}}) + "\n")
             provider.stdin.flush()
-            assert provider.stdout.readline().startswith("accepted")
+            accepted = json.loads(provider.stdout.readline())
+            assert accepted["data"] == {"dB": level}
         provider.stdin.close()
         assert commands.main("lookup", [at, "noise"]) == running.DONE
         assert commands.main("query", [at, "noise", "--entity", "r1", "--json"]) == running.DONE
         listed, answered = capsys.readouterr().out.splitlines()
         assert listed.startswith("ear  127.0.0.1:")
-        assert json.loads(answered)["data"] == {"dB": 50}
+        answer = json.loads(answered)
+        assert answer["data"] == {"dB": 50}
+        assert answer["timestamp"] == accepted["timestamp"], "when it was read, not when it was asked for"
         provider.send_signal(signal.SIGINT)  # it has no more to publish, and answers
         assert provider.wait(BOUND_S) == running.STOPPED
     assert commands.main("lookup", [at, "noise"]) == running.FAILED
@@ -253,7 +257,11 @@ def test_the_registration_service_names_its_brokers(servers, capsys):
     assert json.loads(capsys.readouterr().out) == {"id": "b0", "endpoint": format_address(servers[0])}
     a_broker = format_address(servers[0])
     assert commands.main("brokers", [a_broker, "--deadline", "0.3"]) == running.UNANSWERED
-    assert f"The registration service at {a_broker} did not answer" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"The registration service at {a_broker} did not answer" in said
+    assert "It is the last server of a network" in said
+    assert commands.main("lookup", [at, "climate"]) == running.FAILED
+    assert "Give it with --service" in capsys.readouterr().err
 
 
 def test_who_writes_another_encoding_is_told_of_the_option(broker, capsys):
@@ -300,6 +308,10 @@ def test_an_expression_is_tried_without_a_network(tmp_path, capsys):
         ("query", ["127.0.0.1:1", "climate", "--deadline", "-1"], "seconds above 0"),
         ("brokers", ["127.0.0.1:1", "--near", "nan", "0"], "finite"),
         ("check", ["x > 1", "/nowhere/at/all"], "No such file"),
+        ("subscribe", ["127.0.0.1:1", ""], "argument SCOPE: '' does not have 1 to 64 bytes"),
+        ("publish", ["127.0.0.1:1", "x" * 65, "{}"], "argument SCOPE"),
+        ("provide", ["127.0.0.1:1", "climate", "--id", ""], "argument --id: '' does not have 1 to 64 bytes"),
+        ("query", ["127.0.0.1:1", "climate", "--entity", "r" * 65], "argument --entity"),
     ],
 )
 def test_wrong_usage_is_said_in_one_line(name, arguments, sentence, capsys):
@@ -309,6 +321,36 @@ def test_wrong_usage_is_said_in_one_line(name, arguments, sentence, capsys):
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_a_client_that_no_message_can_name_is_refused_before_anything_is_sent(broker):
+    terms = at_broker(broker)
+    for wrong in [
+        lambda: ConsumerClient(terms, ""),
+        lambda: ProviderClient(terms, "ear", [""]),
+        lambda: ProviderClient(terms, "ear", ["noise"], url="u" * 513),
+    ]:
+        with pytest.raises(BadMessage, match="does not have"):
+            wrong()
+
+    async def story():
+        async with ProviderClient(terms, "ear", ["noise"]) as ear:
+            with pytest.raises(BadMessage, match="'' does not have 1 to 64 bytes"):
+                await ear.advertise(["noise", ""])
+            assert [one.id for one in await _lookup(terms, "noise")] == ["ear"]
+
+    asyncio.run(asyncio.wait_for(story(), BOUND_S))
+
+
+async def _lookup(terms, scope):
+    async with ConsumerClient(terms, "asker") as asker:
+        return await asker.lookup(scope)
+
+
+def test_a_subscriber_is_told_what_a_not_overlooks(broker, capsys):
+    at = format_address(broker)
+    assert commands.main("subscribe", [at, "light", "--where", "not lux > 25", "--seconds", "0.1"]) == running.DONE
+    assert "lux is compared inside not: this also holds where lux is missing" in capsys.readouterr().err
 
 
 def test_input_that_is_no_notification_is_refused(broker, capsys):

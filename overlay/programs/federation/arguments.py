@@ -10,9 +10,13 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from overlay.core.settings import InvalidText, build
+from overlay.messages.errors import BadMessage
+from overlay.messages.kinds import short
 from overlay.programs.arguments import OneLineParser, add_deadline, address, duration
 from overlay.programs.federation.client import at_broker, by_multicast, by_service
+from overlay.programs.text import tell
 from overlay.systems.federation.clients.terms import Terms
+from overlay.systems.federation.language.explaining import overlooked
 from overlay.systems.federation.language.text import parse
 from overlay.systems.federation.language.tree import Expression
 from overlay.systems.federation.settings import Settings
@@ -34,7 +38,7 @@ def add_network(parser: OneLineParser) -> None:
         help="own address for multicast (the system's choice); 127.0.0.1 for brokers that only this machine reaches",
     )
     parser.add_argument(
-        "--id", default=f"cli-{secrets.token_hex(4)}", help="the client's name (cli- and random digits)"
+        "--id", type=name, default=f"cli-{secrets.token_hex(4)}", help="the client's name (cli- and random digits)"
     )
     parser.add_argument("--keepalive", type=duration, metavar="S", help="keepalive_s of the network (20)")
     parser.add_argument("--encoding", choices=("msgpack", "contextml"), help="encoding of the network (msgpack)")
@@ -66,7 +70,15 @@ def terms_of(given: Namespace) -> Terms:
 
 
 def add_scopes(parser: OneLineParser) -> None:
-    parser.add_argument("scopes", nargs="+", metavar="SCOPE", help="such as climate")
+    parser.add_argument("scopes", nargs="+", type=name, metavar="SCOPE", help="such as climate")
+
+
+def name(text: str) -> str:
+    """Of a scope, a client or an entity: what a message can carry."""
+    try:
+        return short(text)
+    except BadMessage as error:
+        raise ArgumentTypeError(error.sentence) from None
 
 
 def expression(text: str) -> Expression:
@@ -74,6 +86,14 @@ def expression(text: str) -> Expression:
         return parse(text)
     except InvalidText as error:
         raise ArgumentTypeError(f"{error} (at character {error.at + 1})") from None
+
+
+def warn(where: Expression) -> None:
+    """Of comparisons that also hold where their parameter is missing."""
+    for parameter in dict.fromkeys(one.name for one in overlooked(where)):
+        tell(
+            f"{parameter} is compared inside not: this also holds where {parameter} is missing; add {parameter} exists"
+        )
 
 
 def defaults(given: Namespace) -> Mapping[str, Any]:

@@ -8,11 +8,11 @@ from argparse import Namespace
 from pathlib import Path
 
 from overlay.programs.arguments import OneLineParser
-from overlay.programs.federation.arguments import defaults, expression, now_ms
+from overlay.programs.federation.arguments import defaults, expression, now_ms, warn
 from overlay.programs.federation.documents import notification_of
-from overlay.programs.text import lines, say, tell
+from overlay.programs.text import lines, say
 from overlay.systems.federation.language.compiler import compiled
-from overlay.systems.federation.language.explaining import of_each, overlooked
+from overlay.systems.federation.language.explaining import of_each
 
 
 def add_checking(parser: OneLineParser) -> None:
@@ -28,8 +28,7 @@ def add_checking(parser: OneLineParser) -> None:
 def check(given: Namespace) -> bool:
     """Whether any notification satisfies it."""
     test, satisfied = compiled(given.where), 0
-    for name in dict.fromkeys(one.name for one in overlooked(given.where)):
-        tell(f"{name} is compared inside not: this also holds where {name} is missing; add {name} exists")
+    warn(given.where)
     with sys.stdin.buffer if given.file == "-" else Path(given.file).open("rb") as file:
         for line in lines(file):
             one = notification_of(line, defaults(given), now_ms())

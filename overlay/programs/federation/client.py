@@ -40,6 +40,7 @@ from overlay.systems.federation.clients.provider import Content, Produce, Provid
 from overlay.systems.federation.clients.registering import LEAVING, State
 from overlay.systems.federation.clients.terms import NOWHERE, Site, Terms
 from overlay.systems.federation.settings import BY_MULTICAST, Settings
+from overlay.systems.federation.wire.composites import ADVERTISEMENT
 from overlay.systems.federation.wire.messages import Code, Nack
 from overlay.systems.federation.wire.values import Advertisement, Found, Notification, Role, Subscription
 
@@ -54,6 +55,8 @@ class NoAnswer(WaxwingError):
     """No broker was found, or it did not answer in time."""
 
 
+NO_BROKER = "The registration service does not take this message."
+"""Its words to who registers there."""
 SENTENCES: Mapping[Code, str] = {
     Code.UNKNOWN: "The broker does not know this client.",
     Code.INVALID: "The broker does not accept this as it is.",
@@ -145,11 +148,11 @@ class _Client(Generic[AnyCore]):
     async def advertise(
         self, scopes: Sequence[str], needs: Mapping[str, Sequence[str]] | None = None, url: str = ""
     ) -> None:
-        """Change what it is registered with. The broker is told at once; nothing is waited for."""
+        """Change what it is registered with. The broker is told at once; nothing is waited for. Raises
+        ``BadMessage``."""
         asked = {scope: tuple(several) for scope, several in (needs or {}).items()}
-        self.core.advertise(
-            Advertisement(self.core.name, 0, _role_of(self.core), url, tuple(scopes), asked), monotonic_ns()
-        )
+        me = Advertisement(self.core.name, 0, _role_of(self.core), url, tuple(scopes), asked)
+        self.core.advertise(_sendable(me), monotonic_ns())
         self.line.step()
 
     # ---- for the kinds of clients
@@ -182,8 +185,11 @@ class _Client(Generic[AnyCore]):
         )
 
     def _refused(self, refusal: Nack) -> Refused:
-        """An advertisement that the broker cannot read was written as in networks with another encoding."""
+        """An advertisement that the broker cannot read was written as in networks with another encoding. Only the
+        registration service takes no REGISTER at all."""
         words = refusal.words
+        if words == NO_BROKER:
+            words += " Give it with --service (by_service), or give the address of a broker."
         if refusal.code is Code.BAD and words.startswith("REGISTER, advertisement"):
             words += f". The network's encoding is not {self._terms.settings.encoding} (--encoding)."
         return Refused(refusal.code, words)
@@ -192,6 +198,13 @@ class _Client(Generic[AnyCore]):
         self._see(event)
         if self._on_event is not None:
             self._on_event(event)
+
+
+def _sendable(me: Advertisement) -> Advertisement:
+    """Raises ``BadMessage`` for what REGISTER cannot carry: no broker would ever answer it."""
+    needs = {scope: list(needed) for scope, needed in me.needs.items()}
+    ADVERTISEMENT.read([me.id, me.registration, me.role.value, me.url, list(me.scopes), needs])
+    return me
 
 
 def _role_of(core: Consumer | Provider) -> Role:
@@ -211,8 +224,10 @@ class ConsumerClient(_Client[Consumer]):
         within_s: float = PATIENCE_S,
         interface: str = "",
     ) -> None:
-        """``name`` is unique in the network. ``site``: the broker to begin at, without a search."""
+        """``name`` is unique in the network. ``site``: the broker to begin at, without a search. Raises
+        ``BadMessage`` for a name without 1 to 64 bytes."""
         super().__init__(terms, on_event, within_s, interface)
+        _sendable(Advertisement(name, 0, Role.CONSUMER, "", ()))
         self.core = Consumer(terms, name, site, SystemRandom(), monotonic_ns())
         self._told: dict[int, Ended | None] = {}
         """By number of what has just been subscribed to: how it ended, None while it goes on."""
@@ -324,9 +339,10 @@ class ProviderClient(_Client[Provider]):
         within_s: float = PATIENCE_S,
         interface: str = "",
     ) -> None:
-        """``produce`` answers queries, at once; with ``answers_later`` each is an event ``Queried`` for ``answer``."""
+        """``produce`` answers queries, at once; with ``answers_later`` each is an event ``Queried`` for ``answer``.
+        Raises ``BadMessage`` for a name, scopes, needs or a URL that no message carries."""
         super().__init__(terms, on_event, within_s, interface)
-        me = Advertisement(name, 0, Role.PROVIDER, url, tuple(scopes), needs or {})
+        me = _sendable(Advertisement(name, 0, Role.PROVIDER, url, tuple(scopes), needs or {}))
         how: dict[str, Any] = {"produce": produce, "answers_later": answers_later}
         self.core = Provider(terms, me, site, SystemRandom(), monotonic_ns(), **how)
         self._ends: dict[object, PublishEnded | None] = {}

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from overlay.programs.arguments import OneLineParser, duration, number
-from overlay.programs.federation.arguments import add_scopes, expression, now_ms, options, terms_of
+from overlay.programs.federation.arguments import add_scopes, expression, name, now_ms, options, terms_of, warn
 from overlay.programs.federation.client import ConsumerClient, Inbox, Refused
 from overlay.programs.federation.text import Registration, show
 from overlay.programs.text import say, tell
@@ -36,15 +36,16 @@ def add_subscribing(parser: OneLineParser) -> None:
 
 def add_asking(parser: OneLineParser) -> None:
     add_scopes(parser)
-    parser.add_argument("--type", help="of the entity (any)")
-    parser.add_argument("--entity", metavar="ID", help="of the entity (any)")
+    parser.add_argument("--type", type=name, help="of the entity (any)")
+    parser.add_argument("--entity", type=name, metavar="ID", help="of the entity (any)")
 
 
 def add_lookup(parser: OneLineParser) -> None:
-    parser.add_argument("scope", metavar="SCOPE", help="such as climate")
+    parser.add_argument("scope", type=name, metavar="SCOPE", help="such as climate")
 
 
 def subscribe(given: Namespace) -> bool:
+    warn(given.where)
     asyncio.run(_follow(given))
     return True
 

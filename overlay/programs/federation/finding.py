@@ -65,5 +65,8 @@ async def find_brokers(
     if core.refusal is not None:
         raise Refused(core.refusal.code, core.refusal.words)
     if core.found is None:
-        raise NoAnswer(f"The registration service at {format_address(service)} did not answer within {within_s:g} s.")
+        raise NoAnswer(
+            f"The registration service at {format_address(service)} did not answer within {within_s:g} s. It is the "
+            "last server of a network; brokers do not answer this."
+        )
     return core.found

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import AsyncIterator
 
 from overlay.programs.arguments import OneLineParser, duration
-from overlay.programs.federation.arguments import defaults, now_ms, options, terms_of
+from overlay.programs.federation.arguments import defaults, name, now_ms, options, terms_of
 from overlay.programs.federation.client import ProviderClient
 from overlay.programs.federation.documents import content_of
 from overlay.programs.federation.text import Registration, show
@@ -20,9 +20,9 @@ MOST_ENTITIES = 10_000
 
 
 def add_content(parser: OneLineParser) -> None:
-    parser.add_argument("scope", metavar="SCOPE", help="such as climate")
-    parser.add_argument("--type", default="thing", help="of the entity (thing)")
-    parser.add_argument("--entity", default="", metavar="ID", help="of the entity; lines of input may name another one")
+    parser.add_argument("scope", type=name, metavar="SCOPE", help="such as climate")
+    parser.add_argument("--type", type=name, default="thing", help="of the entity (thing)")
+    parser.add_argument("--entity", type=name, metavar="ID", help="of the entity; lines of input may name another one")
     parser.add_argument("--valid", type=duration, default=60.0, metavar="S", help="life of a notification (60)")
     parser.add_argument(
         "--wait",
@@ -63,7 +63,8 @@ def provide(given: Namespace) -> bool:
         see = Registration(given.id, terms).see
         async with ProviderClient(terms, given.id, scopes, see, produce=produce, **options(given)) as provider:
             await provider.is_wanted(given.wait)
-            async for content in _contents(given):
+            async for line in _contents(given):
+                content = line._replace(timestamp=now_ms())  # that of the reading, also in the answer to a query
                 newest.pop((content.entity_type, content.entity_id), None)
                 newest[content.entity_type, content.entity_id] = content
                 if len(newest) > MOST_ENTITIES:

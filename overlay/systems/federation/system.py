@@ -61,10 +61,7 @@ class Federation(System):
     client_fields = ("providers", "consumers")
     profiles = PROFILES
     network_profile = IMPROVED
-    network_profile_help = (
-        "Networks use improved by default: binary messages, covering, a cache without a cap, and keep-alives that "
-        "tolerate a lost message."
-    )
+    network_profile_help = "Networks use improved by default."
     can_shrink = True
     draining_help = "Its clients register at other brokers; notifications that it holds for them are lost."
     shared_settings = frozenset(
