@@ -62,6 +62,7 @@ def test_a_radio_is_cut_and_a_subscription_is_tried_and_made(page: Page, stack: 
     for room, data in (("r1", {"temperature": 21}), ("r2", {"temperature": 19})):
         post(page, f"{api}/networks/{network}/publish/", {**of_a_room, "entity_id": room, "data": data})
     page.locator("#subscribe").get_by_role("link", name="Compose a subscription").click()
+    expect(page.locator("#result")).to_have_text("2 of 2 recent notifications in all scopes satisfy it")
     page.get_by_role("button", name="climate", exact=True).click()
     page.get_by_role("button", name="Add a condition").click()
     page.get_by_label("Parameter").fill("temperature")
@@ -75,6 +76,8 @@ def test_a_radio_is_cut_and_a_subscription_is_tried_and_made(page: Page, stack: 
     expect(page.get_by_label("Parameter")).to_have_value("occupied")
     page.get_by_label("The same as text").fill("temperature >")
     expect(page.locator("#expression-wrong")).to_be_visible()
+    expect(page.locator("#warnings")).to_be_empty()
+    expect(page.locator("#covered")).to_have_text("Not known: this was not tried.")
     page.get_by_label("The same as text").fill("temperature > 20")
     expect(page.locator("#result")).to_have_text(re.compile("^1 of 2"))
     page.get_by_role("button", name="Subscribe", exact=True).click()

@@ -55,6 +55,11 @@ def ids_of(subscriptions: One | str | Iterable[One | str]) -> dict[str, str]:
     return found
 
 
+def id_of(subscription: Streamed | str) -> str:
+    """``subscription`` is its id, or what ``subscribe`` returned."""
+    return subscription if isinstance(subscription, str) else subscription.id
+
+
 def watching(network: str, ids: Iterable[str], last_id: str) -> Call:
     headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last_id} if last_id else {})}
     return call("GET", path(network, "stream"), query={"subscription": list(ids)}, headers=headers)

@@ -44,7 +44,8 @@ async function run(from) {
     for (const name of ["scopes", "expression"]) wrong(name, name === field ? error.message : "");
     byId("result").textContent = field ? "Correct the marked field" : error.message;
     byId("rows").replaceChildren();
-    byId("covered").replaceChildren();
+    byId("warnings").replaceChildren();
+    byId("covered").replaceChildren(said("Not known: this was not tried."));
   }
 }
 
@@ -65,7 +66,7 @@ function show(found, from) {
   knownScopes(found.known_scopes);
   history.replaceState(null, "", `?${new URLSearchParams({ scopes: byId("scopes").value, expression: text })}`);
   const inScope = found.rows.filter((row) => row.is_in_scope).length;
-  byId("result").textContent = found.rows.length ? `${found.satisfied} of ${inScope} recent notifications in these scopes satisfy it` : "No recent notifications";
+  byId("result").textContent = found.rows.length ? `${found.satisfied} of ${inScope} recent notifications in ${scopes().length ? "these" : "all"} scopes satisfy it` : "No recent notifications";
   byId("covered").replaceChildren(...(scopes().length ? covered(found) : [said("Choose a scope to see which of your subscriptions cover it.")]));
   byId("rows").replaceChildren(found.rows.length ? table(found.rows) : empty(found.brokers_asked));
 }

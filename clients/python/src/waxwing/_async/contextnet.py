@@ -131,8 +131,10 @@ class AsyncContextNetOf:
         asked = call("GET", path(self.network, "subscriptions", id))
         return MobileSubscription.of((await self._transport.send(asked)).data)
 
-    async def unsubscribe(self, id: str) -> None:
-        await self._transport.send(call("DELETE", path(self.network, "subscriptions", id)))
+    async def unsubscribe(self, subscription: MobileSubscription | str) -> None:
+        """``subscription``: what ``subscribe`` returned, or its id."""
+        there = path(self.network, "subscriptions", hosted.id_of(subscription))
+        await self._transport.send(call("DELETE", there))
 
     async def unregister(self, application: str) -> None:
         """An application, with its subscriptions."""

@@ -53,8 +53,10 @@ class AsyncFederationOf:
         asked = call("GET", path(self.network, "subscriptions", id))
         return Subscription.of((await self._transport.send(asked)).data)
 
-    async def unsubscribe(self, id: str) -> None:
-        await self._transport.send(call("DELETE", path(self.network, "subscriptions", id)))
+    async def unsubscribe(self, subscription: Subscription | str) -> None:
+        """``subscription``: what ``subscribe`` returned, or its id."""
+        there = path(self.network, "subscriptions", hosted.id_of(subscription))
+        await self._transport.send(call("DELETE", there))
 
     async def register(
         self,

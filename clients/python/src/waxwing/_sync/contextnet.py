@@ -132,8 +132,10 @@ class ContextNetOf:
         asked = call("GET", path(self.network, "subscriptions", id))
         return MobileSubscription.of((self._transport.send(asked)).data)
 
-    def unsubscribe(self, id: str) -> None:
-        self._transport.send(call("DELETE", path(self.network, "subscriptions", id)))
+    def unsubscribe(self, subscription: MobileSubscription | str) -> None:
+        """``subscription``: what ``subscribe`` returned, or its id."""
+        there = path(self.network, "subscriptions", hosted.id_of(subscription))
+        self._transport.send(call("DELETE", there))
 
     def unregister(self, application: str) -> None:
         """An application, with its subscriptions."""

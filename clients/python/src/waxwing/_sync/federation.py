@@ -54,8 +54,10 @@ class FederationOf:
         asked = call("GET", path(self.network, "subscriptions", id))
         return Subscription.of((self._transport.send(asked)).data)
 
-    def unsubscribe(self, id: str) -> None:
-        self._transport.send(call("DELETE", path(self.network, "subscriptions", id)))
+    def unsubscribe(self, subscription: Subscription | str) -> None:
+        """``subscription``: what ``subscribe`` returned, or its id."""
+        there = path(self.network, "subscriptions", hosted.id_of(subscription))
+        self._transport.send(call("DELETE", there))
 
     def register(
         self,

@@ -73,8 +73,10 @@ class PubsubOf:
         asked = call("GET", path(self.network, "subscriptions", id))
         return PubsubSubscription.of((self._transport.send(asked)).data)
 
-    def unsubscribe(self, id: str) -> None:
-        self._transport.send(call("DELETE", path(self.network, "subscriptions", id)))
+    def unsubscribe(self, subscription: PubsubSubscription | str) -> None:
+        """``subscription``: what ``subscribe`` returned, or its id."""
+        there = path(self.network, "subscriptions", hosted.id_of(subscription))
+        self._transport.send(call("DELETE", there))
 
     def publish(
         self,
