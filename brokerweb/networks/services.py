@@ -208,7 +208,11 @@ def _why_not(network: Network, index: int, what: str) -> str:
     """Why a fault cannot begin at a server, and what can."""
     if kinds := operable(network, index):
         return f"must be one of {', '.join(kinds)}, not {shown(what, 40)}"
-    able = [_title(network, row["index"]) for row in network.brokers if what in operable(network, row["index"])]
+    kinds_of = {row["index"]: operable(network, row["index"]) for row in network.brokers}
+    known = dict.fromkeys(kind for kinds in kinds_of.values() for kind in kinds)
+    if known and what not in known:
+        return f"must be one of {', '.join(known)}, not {shown(what, 40)}"
+    able = [_title(network, index) for index, kinds in kinds_of.items() if what in kinds]
     return f"cannot begin at {_title(network, index)}" + (f", but at {', '.join(able)}" if able else "")
 
 

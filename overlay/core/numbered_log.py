@@ -6,7 +6,7 @@ Bounded in number and bytes. A listener that missed an item that is no longer he
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 MOST_ITEMS = 20_000
@@ -33,10 +33,6 @@ class NumberedLog(Generic[T]):
         self._bytes += size_bytes
         while len(self._items) > self._most_items or (self._bytes > self._most_bytes and len(self._items) > 1):
             self._bytes -= self._items.popleft()[1]
-
-    def __iter__(self) -> Iterator[T]:
-        """The items that are here, the oldest first."""
-        return (item for item, _ in self._items)
 
     def id_of(self, number: int) -> str:
         """The id that a listener shows to resume behind this item."""

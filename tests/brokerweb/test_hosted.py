@@ -267,7 +267,9 @@ async def test_the_python_client_subscribes_provides_and_watches(site: Site, str
             (warm.id, "active"),
             (once.id, "satisfied"),
         }
-        await rooms.unsubscribe(warm.id)
+        await rooms.unsubscribe(warm)
+        with pytest.raises(NotFound):
+            await rooms.unsubscribe(warm.id)
         await rooms.unregister("cxp-7")
         with pytest.raises(NotFound):
             await rooms.subscription(warm.id)
@@ -323,6 +325,9 @@ async def test_hostile_documents_are_refused_with_where_and_change_nothing(site:
     assert "instead of contextML" in json.loads(problem)["detail"]
     await site.xml("publish", context("nobody", "r1", 1), 404)
     assert not HOST._hosted
+    asked = '<ctxQuery id="7" ms="5000"><entity type="room" id="r17"/><scopes><scope>tides</scope></scopes></ctxQuery>'
+    (refused,) = read_document(await site.xml("query", f"<contextML>{asked}</contextML>", 404)).responses
+    assert (refused.req, refused.code) == (7, Code.NO_PROVIDER), "the number of the query, as in an answer"
 
 
 async def test_each_account_has_its_own_and_names_are_taken_once(site: Site, viewer: User, operator: User) -> None:
@@ -348,6 +353,9 @@ async def test_each_account_has_its_own_and_names_are_taken_once(site: Site, vie
     ]:
         refused = await site.client.post("subscriptions/", json=subscription(**wrong))
         assert (refused.status_code, refused.json()["field"]) == (400, field), refused.text
+    refused = await site.client.post("publish/", json={**told, "scope": "tides"})
+    assert (refused.status_code, refused.json()["field"]) == (400, "scope")
+    assert refused.json()["sentence"] == "sensor has not registered 'tides'"
     refused = await site.client.post("providers/", json={"name": "b1", "scopes": ["climate"]})
     assert (refused.status_code, refused.json()["field"]) == (400, "name")
     refused = await site.client.get("stream/", params={"subscription": "not an id"})

@@ -174,3 +174,7 @@ def test_a_fault_that_cannot_begin_at_a_broker_says_where_it_can(olga: Client, v
     answer = olga.post(f"/api/networks/{village.pk}/brokers/0/faults/", asked, content_type="application/json")
     assert answer.status_code == 400
     assert answer.json()["sentence"] == "cannot begin at Broker 0, but at Broker 2"
+    answer = olga.post(
+        f"/api/networks/{village.pk}/brokers/0/faults/", {**asked, "what": "offlin"}, content_type="application/json"
+    )
+    assert answer.json()["sentence"] == "must be one of offline, move, not 'offlin'"

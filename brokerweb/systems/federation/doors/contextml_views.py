@@ -74,6 +74,8 @@ def described(name: str, *, answers: int = 202, **more: Any) -> Callable[..., An
 
 class ContextMLView(OfFederation):
     error_media_types = (XML,)
+    answers = 0
+    """The id of the query that the answer is for."""
     parser_classes = [ContextMLParser, TextXMLParser]
 
     def document(self, request: Request, *fields: str) -> Document:
@@ -96,7 +98,7 @@ class ContextMLView(OfFederation):
         if isinstance(exc, UnsupportedMediaType):
             words = f"Send Content-Type: {XML}."
         code = getattr(exc, "answered", None) or CODE_OF_STATUS.get(refused.status_code, Code.BAD)
-        response = answer(Document(responses=(Response(0, code, plain(words)),)), refused.status_code)
+        response = answer(Document(responses=(Response(self.answers, code, plain(words)),)), refused.status_code)
         for name in ("WWW-Authenticate", "Allow", "Retry-After"):
             if name in refused.headers:
                 response[name] = refused.headers[name]
@@ -179,6 +181,7 @@ class QueryView(ContextMLView):
         if len(document.queries) > 1:
             raise ParseError("Invalid ContextML: the document has more than one ctxQuery.")
         (asked,) = document.queries
+        self.answers = asked.req
         default, most = QUERY_MS
         within_s = min(asked.left_ms or default, most) / 1_000
         found = service.query(caller, asked.scopes, asked.entity_type, asked.entity_id, within_s)

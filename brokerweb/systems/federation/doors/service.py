@@ -19,7 +19,7 @@ from brokerweb.systems.federation.doors import rows
 from brokerweb.systems.federation.doors.host import HOST
 from brokerweb.systems.federation.doors.problems import ERRORS, as_rest
 from brokerweb.systems.federation.models import ClientRole, Format, HostedClient, HostedSubscription
-from overlay.core.errors import InvalidSetting
+from overlay.core.errors import InvalidSetting, shown
 from overlay.systems.federation.clients.live import Wanted
 from overlay.systems.federation.clients.provider import Content
 from overlay.systems.federation.names import SERVICE
@@ -116,6 +116,8 @@ def unsubscribe(client: str, ids: Sequence[str]) -> None:
 def publish(caller: Caller, provider: str, content: Content) -> Notification:
     """Returns once the provider's broker has accepted it."""
     row = rows.client(caller.network, caller.user, provider, ClientRole.PROVIDER)
+    if content.scope not in row.scopes:
+        raise InvalidSetting("scope", f"{provider} has not registered {shown(content.scope)}")
     count_in_thread(caller.who, 1)
     key = (content.entity_type, content.entity_id, content.scope)
 
