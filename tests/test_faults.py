@@ -82,6 +82,7 @@ def test_documents_are_read_and_written_back_equal(written):
         ({"what": "kill", "brokers": [True], "at_s": 1}, "faults.0.brokers"),
         ({"what": "kill", "brokers": [1, 1], "at_s": 1}, "faults.0.brokers"),
         ({"what": "kill", "brokers": [1], "at_s": 61}, "faults.0.at_s"),
+        ({"what": "kill", "brokers": [1], "from_s": 5}, "faults.0.from_s"),  # and not that at_s is missing
         ({"what": "kill", "brokers": [1], "at_s": float("nan")}, "faults.0.at_s"),
         ({"what": "kill", "brokers": [1], "at_s": 10**400}, "faults.0.at_s"),  # no float is so large
         ({"what": "kill", "brokers": [1], "at_s": 5, "until_s": 5}, "faults.0.until_s"),

@@ -261,7 +261,7 @@ def test_check_says_everything_that_is_wrong() -> None:
         "Link 0 (0–0) joins broker 0 to itself.",
         "Link 2 (1–0) is a duplicate of link 1.",
         "Link 3 (2–5) names broker 5, but brokers are 0 to 2.",
-        "Link 4 (1–2) has an invalid loss: must be at most 1 fraction, not 3.",
+        "Link 4 (1–2) has an invalid loss: must be at most 1, not 3.",
         "The name of broker 2 must be 1 to 100 printable characters.",
         "2 brokers are named 'a'.",
     ]

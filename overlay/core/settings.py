@@ -134,7 +134,8 @@ class SettingInfo:
         return isinstance(value, int) or (isinstance(value, float) and isfinite(value))
 
     def _with_unit(self, bound: float) -> str:
-        return f"{bound:g} {self.unit}" if self.unit and abs(bound) < 1e6 else f"{bound} {self.unit}".strip()
+        unit = "" if self.unit == "fraction" else self.unit
+        return f"{bound:g} {unit}".strip() if self.unit and abs(bound) < 1e6 else f"{bound} {unit}".strip()
 
 
 def profile_setting(default: str, profiles: Iterable[str], summaries: Mapping[str, str]) -> SettingInfo:

@@ -18,8 +18,9 @@ from brokerweb.experiments.models import Run
 from brokerweb.networks import services
 from brokerweb.networks.models import Network
 from brokerweb.runpage import shown
-from brokerweb.systems.federation.watching import views
+from brokerweb.systems.federation.watching import tree, views
 from brokerweb.systems.federation.watching.mobile import CONNECTED, MobileBroker
+from brokerweb.systems.federation.watching.tree import Tree
 from overlay.core.engines import SIMULATED
 from overlay.experiment.definition import configurations
 from overlay.experiment.sweeps import configuration_hash
@@ -167,6 +168,27 @@ def test_links_that_rest_at_the_start_of_a_run_are_marked() -> None:
     assert drawn["rests"]
     refused = {**run, "settings": {"mobile_brokers": "first"}}
     assert not of_run(refused, ServerNames.of(refused))["rests"], "settings that this version does not know"
+
+
+def test_after_a_restart_of_the_service_the_tree_is_that_which_brokers_still_use(
+    olga: Client, village: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    phone = {"broker": "b2", "index": 2, "endpoint": "127.0.0.1:9", "is_mobile": True, "state": "valid"}
+    rows = [{**phone, "silent_ms": 7, "silent_s": 0.007, "epoch": 0, "down": [], "dead": []}]
+    restarted, used = Tree(0, frozenset(), rows), Tree(12, frozenset({(0, 1), (1, 2)}), (), is_of_service=False)
+    monkeypatch.setattr(tree, "_asked", lambda network, index, *, is_service: restarted if is_service else used)
+    said = text_of_part(olga, f"/federation/networks/{village.pk}/tree/")
+    assert "Epoch of the tree 12 Edges of the tree 2 Links that rest 0 Brokers registered 1" in said
+    assert "The registration service has restarted" in said
+    answer = olga.get(f"/api/networks/{village.pk}/tree/").json()
+    assert (answer["epoch"], answer["is_of_service"], answer["resting"]) == (12, False, [])
+    assert [one["broker"] for one in answer["brokers"]] == ["b2"]
+    used = restarted  # of a network that has just begun
+    assert olga.get(f"/api/networks/{village.pk}/tree/").json()["is_of_service"]
+
+
+def text_of_part(browser: Client, address: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", browser.get(address).content.decode()).split())
 
 
 def test_a_fault_that_cannot_begin_at_a_broker_says_where_it_can(olga: Client, village: Network) -> None:

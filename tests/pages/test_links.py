@@ -168,7 +168,7 @@ def test_impaired_links_are_set_up_by_the_form_and_shown_again(olga: Client, bad
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"fault-duplication": "2"}, "Duplication must be at most 1 fraction, not 2.0."),
+        ({"fault-duplication": "2"}, "Duplication must be at most 1, not 2.0."),
         ({"fault-loss_burst_limit": "1.5"}, "Loss burst limit must be a whole number, not 1.5."),
         ({"fault-rate_bytes_per_s": "fast"}, "Rate must be a number, not &#x27;fast&#x27;."),
         (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brokerweb.kit.errors import NotAnswered, NotPossible
@@ -32,6 +33,8 @@ class Tree:
     registration service does not answer."""
     is_of_service: bool = True
     """Whether the registration service told it. Otherwise a broker did, which may know an older one."""
+    is_awaited: bool = False
+    """Whether the registration service has restarted and not published a tree yet; brokers use the last one."""
 
     def resting(self, links: Sequence[Mapping[str, Any]]) -> list[Ends]:
         """Those of a topology's links that are no edges."""
@@ -51,12 +54,22 @@ def tree_of(network: Network) -> Tree:
     try:
         if service is None:
             raise NotPossible(f"This network is {network.state} and has no running server.")
-        return _asked(network, service, is_service=True)
+        found = _asked(network, service, is_service=True)
     except (NotAnswered, NotPossible):
         first = next(iter(brokers(network)), None)
         if first is None:
             raise
         return _asked(network, first, is_service=False)
+    return found if found.epoch else _used_meanwhile(network, found)
+
+
+def _used_meanwhile(network: Network, told: Tree) -> Tree:
+    """The tree of a service that has published none: that of the brokers, if they have one."""
+    with suppress(NotAnswered, NotPossible):
+        used = _asked(network, next(iter(brokers(network))), is_service=False)
+        if used.epoch:
+            return replace(used, brokers=told.brokers, is_awaited=True)
+    return told
 
 
 class _Resting:
