@@ -126,12 +126,15 @@ class _Reader:
         )
 
     def _check_names(self, what: str, document: Mapping[Any, Any], needed: set[str], optional: set[str]) -> None:
+        """A mistyped time is named, and not that the time is missing."""
+        for name in sorted(needed - document.keys() - {"at_s"}):
+            raise self._wrong(name, "is missing")
         known = needed | optional | ({SERVERS} if WHERE.get(what) == "brokers" else set())
         for name in document:
             if name not in known:
                 raise self._wrong(str(name)[:60], f"is unknown; “{what}” has {', '.join(sorted(known))}")
-        for name in sorted(needed - document.keys()):
-            raise self._wrong(name, "is missing")
+        if "at_s" not in document:
+            raise self._wrong("at_s", "is missing")
 
     def _times(self, document: Mapping[Any, Any]) -> tuple[float, float | None]:
         at_s = self._number("at_s", document["at_s"], 0, self.duration_s)
