@@ -50,10 +50,13 @@ function draw(figure) {
   build();
 }
 
-// The fragment is loaded after the page.
-document.addEventListener("htmx:afterSettle", () => {
+// The fragment of a run's page is loaded after it; on a page of its own it is there.
+function drawNew() {
   const figure = document.querySelector("[data-difference]:not([data-drawn])");
   if (!figure) return;
   figure.dataset.drawn = "yes";
   draw(figure);
-});
+}
+
+document.addEventListener("htmx:afterSettle", drawNew);
+drawNew();

@@ -29,6 +29,9 @@ def test_the_difference_to_another_run_and_its_copies_are_pictures(page: Page, s
     assert words[0].startswith("Cumulative distribution of the difference, simulated, run ")
     assert "requests with at most this difference; negative is faster" in words
     assert any(line.get("stroke-dasharray") == "4 4" for line in difference.iter(f"{SVG}line")), "zero is marked"
+    page.goto(f"{shown.url}{shown.addresses['varied']}difference/")
+    expect(page.locator("[data-difference] canvas")).to_be_visible()
+    page.go_back()
     copies = saved(page, page.locator("[data-copies]"), "copies")
     legend = [text.text for text in copies.iter(f"{SVG}text")][-3:]
     assert legend[:2] == ["entities", "square root"] or legend[1:] == ["entities", "square root"]
