@@ -162,6 +162,7 @@ def test_factors_explain_all_of_what_they_make() -> None:
     assert max(load(row) for row in rows) == pytest.approx(0.5)
     with pytest.raises(KeyError, match="31 runs"):
         explained(rows[1:])
+    assert explained(rows, lambda row: 100.0) == {}, "of what never varies nothing is explained"
 
 
 def overloaded(settings: dict[str, Any], workload: dict[str, Any]) -> dict[str, float]:

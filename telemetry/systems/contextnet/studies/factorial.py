@@ -49,7 +49,8 @@ def _te_of(row: Row) -> float:
 def explained(rows: Rows, of: Callable[[Row], float] = _log_rtt) -> dict[str, float]:
     """η² of each effect and of each interaction of two, in percent of the variance of a response. In a design of 2^5
     runs the effects of all orders are orthogonal, and their squares add up to the whole (Box, Hunter and Hunter,
-    *Statistics for Experimenters*, chapter 5). Raises ``KeyError`` where a run is missing."""
+    *Statistics for Experimenters*, chapter 5). Empty where all runs have the same. Raises ``KeyError`` where a run is
+    missing."""
     high = {name: max(row.workload[name] for row in rows) for name in FACTORS} if rows else {}
     signs = [{name: 1 if row.workload[name] == high[name] else -1 for name in FACTORS} for row in rows]
     if len({tuple(one.values()) for one in signs}) != RUNS or len(rows) != RUNS:
@@ -57,10 +58,12 @@ def explained(rows: Rows, of: Callable[[Row], float] = _log_rtt) -> dict[str, fl
     values = list(map(of, rows))
     middle = sum(values) / RUNS
     whole = sum((value - middle) ** 2 for value in values)
-    found = {}
+    found: dict[str, float] = {}
+    if not whole:
+        return found
     for factors in (*((name,) for name in FACTORS), *combinations(FACTORS, 2)):
         contrast = sum(value * prod(one[name] for name in factors) for value, one in zip(values, signs, strict=True))
-        found[" × ".join(factors)] = 100 * contrast**2 / RUNS / whole if whole else 0
+        found[" × ".join(factors)] = 100 * contrast**2 / RUNS / whole
     return found
 
 
@@ -73,7 +76,7 @@ def _loads(rows: Rows) -> Mapping[tuple[str, X], Quantity]:
     found: dict[float, list[float]] = {}
     for row in rows:
         found.setdefault(round(load(row), 3), []).append(row.measures["te"])
-    return {("mean of runs", at): sum(several) / len(several) for at, several in found.items()}
+    return {("mean of runs", at): sum(several) / len(several) for at, several in sorted(found.items())}
 
 
 FACTORIAL_STUDY = Study(
