@@ -33,6 +33,16 @@ from tests.systems.two_speeds import CALL, LETTERS, SYSTEM
 PLAIN = Costs(batch_us=10, other_us=10, sent_us=5)
 CALLERS = Costs(batch_us=0, other_us=40, sent_us=120)
 
+CHOSEN = {
+    "system": SYSTEM.name,
+    "quick": True,
+    "no_anchors": False,
+    "growth": False,
+    "only_growth": False,
+    "name": "a test",
+}
+"""Of the command."""
+
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
@@ -104,8 +114,7 @@ def test_its_calibration_is_measured_written_read_and_shown(tmp_path, monkeypatc
     assert "No measured service times for fast, slow, callers: default costs are used." in page
     assert "15 µs per wake-up" in page
 
-    chosen = {"system": SYSTEM.name, "quick": True, "no_anchors": False, "growth": False, "name": "a test"}
-    given = Namespace(**chosen, model=None, page=tmp_path / "page.md", var=tmp_path)
+    given = Namespace(**CHOSEN, model=None, page=tmp_path / "page.md", var=tmp_path)
     said: list[str] = []
     assert calibrate.make(given, said.append, datetime(2026, 11, 25, tzinfo=UTC)) == tmp_path / FILE
     assert said[0].startswith("1 of 3: two-speeds, fast: calls of fast servers")
@@ -137,7 +146,7 @@ def test_its_calibration_is_measured_written_read_and_shown(tmp_path, monkeypatc
 
 
 def test_a_page_is_of_one_system(tmp_path):
-    given = Namespace(system=None, page=tmp_path / "page.md", model=None, var=tmp_path)
+    given = Namespace(**CHOSEN | {"system": None}, page=tmp_path / "page.md", model=None, var=tmp_path)
     with pytest.raises(InvalidSetting, match=r"--page: is of one system; choose it with --system: .*two-speeds"):
         calibrate.make(given, str, datetime.now(UTC))
     given.system, given.no_anchors = SYSTEM.name, True
@@ -156,8 +165,7 @@ def test_an_interrupted_calibration_leaves_the_files_of_before(tmp_path, monkeyp
     monkeypatch.setattr(calibrate, "measure", lambda *_: signal.raise_signal(number))
     (tmp_path / FILE).write_text(json.dumps(reference().to_json()))
     content = (tmp_path / FILE).read_bytes()
-    chosen = {"system": SYSTEM.name, "quick": True, "no_anchors": False, "growth": False, "name": "a test"}
     with pytest.raises(TelemetryError, match="Interrupted"):
-        calibrate.make(Namespace(**chosen, model=None, page=None, var=tmp_path), str, datetime.now(UTC))
+        calibrate.make(Namespace(**CHOSEN, model=None, page=None, var=tmp_path), str, datetime.now(UTC))
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
     assert ([path.name for path in tmp_path.iterdir()], (tmp_path / FILE).read_bytes()) == ([FILE], content)
