@@ -15,7 +15,7 @@ def main() -> int:
         return 0
     reason = obstacle()
     if not reason:
-        _say("compiling the hot paths (once, and again when they change; about a minute)")
+        _say("compiling the hot paths (once, and again when they change; two to five minutes)")
         try:
             build()
         except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever the compilers raise)
