@@ -1,4 +1,4 @@
-"""Compiles the sources in ``modules.txt``. Needs mypy, setuptools and a C compiler; takes two to five minutes of two cores."""
+"""Compiles the sources in ``modules.txt``. Needs mypy, setuptools and a C compiler; takes two to five minutes."""
 
 from __future__ import annotations
 
