@@ -101,37 +101,41 @@ def _ending() -> Iterator[None]:
 
 
 def _calibrate(name: str, plan: Plan, path: Path, given: Namespace, say: Callable[[str], None], now: datetime) -> None:
-    systems = {telemetry.system.name: telemetry.system for telemetry in all_telemetry()}
-    known = _known(path)
+    known, residuals = _read(path)
     effort = QUICK if given.quick else FULL
     anchors = () if given.no_anchors else (*plan.anchors, *(plan.more_anchors if given.growth else ()))
-    reading = reading_of(plan, systems[name])
+    reading = _reading(name, plan)
     found, compared = measure(reading, known, anchors, effort, origin_of(given.name, effort, now), say)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, found.to_json())
     if compared:
-        _write(part_of(compared, found.systems[name], reading), name, path, given)
+        _write(residuals, name, part_of(compared, found.systems[name], reading), path, given)
 
 
 def _assess(name: str, plan: Plan, path: Path, given: Namespace, say: Callable[[str], None], now: datetime) -> None:
     """Those that were compared before are replaced, and all others stay."""
-    known, effort = _known(path), QUICK if given.quick else FULL
-    part = read_residuals(residuals_path(path)).get(name)
-    if name not in known.systems or part is None:
+    known, residuals = _read(path)
+    if name not in known.systems or name not in residuals:
         raise InvalidSetting("--only-growth", f"needs the costs of {name}, which are not in {path}: calibrate it first")
-    systems = {telemetry.system.name: telemetry.system for telemetry in all_telemetry()}
+    part, effort = residuals[name], QUICK if given.quick else FULL
     origin = origin_of(given.name, effort, now)
-    compared = assess(reading_of(plan, systems[name]), known, plan.more_anchors, effort, origin, say)
+    compared = assess(_reading(name, plan), known, plan.more_anchors, effort, origin, say)
     again = {one.anchor for one in compared}
     before = [row for row in part["anchors"] if row["anchor"] not in again]
-    _write({**part, "anchors": [*before, *map(row_of, compared)]}, name, path, given)
+    _write(residuals, name, {**part, "anchors": [*before, *map(row_of, compared)]}, path, given)
 
 
-def _known(path: Path) -> Calibration:
-    return read_calibration(path) if path.exists() else Calibration({})
+def _reading(name: str, plan: Plan) -> Reading:
+    return reading_of(plan, next(one.system for one in all_telemetry() if one.system.name == name))
 
 
-def _write(part: Part, name: str, path: Path, given: Namespace) -> None:
-    write_residuals(residuals_path(path), {**read_residuals(residuals_path(path)), name: part})
+def _read(path: Path) -> tuple[Calibration, dict[str, Part]]:
+    """What was measured and compared before, read before anything is measured: it may be damaged."""
+    known = read_calibration(path) if path.exists() else Calibration({})
+    return known, read_residuals(residuals_path(path))
+
+
+def _write(residuals: dict[str, Part], name: str, part: Part, path: Path, given: Namespace) -> None:
+    write_residuals(residuals_path(path), {**residuals, name: part})
     if given.page:
         write_page(given.page, part)

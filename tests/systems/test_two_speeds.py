@@ -25,6 +25,7 @@ from overlay.runtime.calibrated import FILE, model_of, reference, stored_service
 from overlay.sim.engine import journal_path, simulate
 from overlay.systems.registry import FIRST, SYSTEMS
 from telemetry.calibration import measuring
+from telemetry.calibration.residuals import residuals_path
 from telemetry.calibration.trust import trust
 from telemetry.cli import calibrate
 from telemetry.errors import TelemetryError
@@ -156,6 +157,13 @@ def test_a_page_is_of_one_system(tmp_path):
     with pytest.raises(InvalidSetting, match=r"--page: is in no directory: .*nowhere does not exist"):
         calibrate.make(given, str, datetime.now(UTC))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_residuals_are_refused_before_anything_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(calibrate, "measure", lambda *_: pytest.fail("it took minutes to find out"))
+    residuals_path(tmp_path / FILE).write_text("{")
+    with pytest.raises(TelemetryError, match="cannot be read"):
+        calibrate.make(Namespace(**CHOSEN, model=None, page=None, var=tmp_path), str, datetime.now(UTC))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
