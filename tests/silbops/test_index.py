@@ -82,12 +82,12 @@ def test_nothing_is_left_when_all_filters_are_gone(name: str, few: int, changes:
 
 
 def left(index: Any) -> list[str]:
-    """What an index still holds."""
+    """What an index still holds, but for the places that its numbers had."""
     found = []
     for name, value in vars(index).items():
         if hasattr(value, "__dict__"):
             found += left(value)
-        elif value:
+        elif any(value) if isinstance(value, list) else value:
             found.append(f"{name}: {value}")
     return found
 

@@ -10,54 +10,59 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Sequence
 
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index.contract import INTEGERS
-from overlay.systems.silbops.index.terms import Met, Need, Ranges, Term, Terms, need_of
+from overlay.systems.silbops.index.terms import Equality, Met, Need, Ranges, Term, Terms, Tested, need_of
 
 FEW = 4
-"""Filters of a bucket that are always tested. A dictionary of one takes as much memory as one of five."""
+"""Filters of a bucket that are always tested."""
 
 
 class Bucket:
     """Filters in one place: those of which nothing is left to test, a few that are tested, and the others by what they
-    need next."""
+    need next. Mostly there is one, so what is empty is not made: there may be a bucket for each second filter."""
 
     __slots__ = ("_few", "_numbers", "_others", "_size", "_whole")
 
     def __init__(self) -> None:
         self._size = 0
-        self._whole: dict[int, None] = {}
+        self._whole: dict[int, None] | None = None
         self._numbers: array[int] | None = None
         """Of these, as they are taken together; made when they are needed after a change."""
-        self._few: dict[int, tuple[Term, ...]] = {}
-        self._others: dict[Need, dict[int, tuple[Term, ...]]] | None = None
+        self._few: list[int] | None = None
+        self._others: dict[Need, dict[int, None]] | None = None
 
     def __len__(self) -> int:
         return self._size
 
-    def add(self, number: int, terms: tuple[Term, ...], found_by: int) -> None:
+    def add(self, number: int, terms: Sequence[Term], found_by: int) -> None:
         """``found_by``: how many of its terms a notification satisfies that comes here; they are the last."""
         self._size += 1
         if len(terms) == found_by:
+            if self._whole is None:
+                self._whole = {}
             self._whole[number] = None
             self._numbers = None
+        elif self._few is None:
+            self._few = [number]
         elif len(self._few) < FEW:
-            self._few[number] = terms
+            self._few.append(number)
         else:
             if self._others is None:
                 self._others = {}
-            self._others.setdefault(need_of(terms[0]), {})[number] = terms
+            self._others.setdefault(need_of(terms[0]), {})[number] = None
 
-    def remove(self, number: int, terms: tuple[Term, ...]) -> None:
+    def remove(self, number: int, terms: Sequence[Term]) -> None:
         """``terms``: as it was added."""
         self._size -= 1
-        if number in self._whole:
+        if self._whole is not None and number in self._whole:
             del self._whole[number]
             self._numbers = None
-        elif number in self._few:
-            del self._few[number]
+        elif self._few is not None and number in self._few:
+            self._few.remove(number)
         elif self._others is not None:
             need = need_of(terms[0])
             del self._others[need][number]
@@ -84,8 +89,7 @@ class Access:
 
     def __init__(self) -> None:
         self._terms: Terms = Terms()
-        self._filters: dict[int, tuple[Term, ...]] = {}
-        """The last term is the one that it is found by."""
+        """The last term of a filter is the one that it is found by."""
         self._ranges = Ranges()
         """Terms that filters without an equality are found by."""
         self._named: Counter[str] = Counter()
@@ -93,45 +97,44 @@ class Access:
         self._everything: dict[int, None] = {}
 
     def __len__(self) -> int:
-        return len(self._filters)
+        return len(self._terms)
 
     def add(self, number: int, one: Filter) -> Filter:
         found = self._terms.acquire(one)
         if not found:
-            self._filters[number] = ()
+            self._terms.keep(number, ())
             self._everything[number] = None
             return one
-        equalities = [term for term in found if term.is_equality]
-        rarest = min(equalities, key=_crowd) if equalities else min(found, key=self._crowd)
-        others = [term for term in found if term is not rarest and not term.is_equality]
+        equalities = [term for term in found if isinstance(term, Equality)]
+        rarest: Term = min(equalities, key=_crowd) if equalities else min(found, key=self._crowd)
+        others = [term for term in found if term is not rarest and isinstance(term, Tested)]
         others.sort(key=_is_of_context)
         terms = (*(term for term in equalities if term is not rarest), *others, rarest)
-        self._filters[number] = terms
+        self._terms.keep(number, terms)
         if rarest.place is None:
             rarest.place = Bucket()
-            if not equalities:
+            if isinstance(rarest, Tested):
                 self._ranges.enter(rarest)
-        if not equalities:
+        if isinstance(rarest, Tested):
             self._named[rarest.constraint.name] += 1
         rarest.place.add(number, terms, found_by=1)
         return self._terms.shared(found)
 
     def remove(self, number: int) -> None:
-        terms = self._filters.pop(number)
+        terms = self._terms.drop(number)
         if not terms:
             del self._everything[number]
             return
         rarest = terms[-1]
         rarest.place.remove(number, terms)
-        if not rarest.is_equality:
+        if isinstance(rarest, Tested):
             self._named[rarest.constraint.name] -= 1
             if not self._named[rarest.constraint.name]:
                 del self._named[rarest.constraint.name]
         if not rarest.place:
             rarest.place = None
-            if not rarest.is_equality:
+            if isinstance(rarest, Tested):
                 self._ranges.leave(rarest)
-        self._terms.release(terms)
 
     def match(self, values: Values) -> array[int]:
         found = array(INTEGERS, self._everything)
@@ -139,9 +142,9 @@ class Access:
         for term in met.equalities:
             if term.place is not None:
                 term.place.collect(met, found)
-        for term in self._ranges.satisfied(values):
-            met.add(term)
-            term.place.collect(met, found)
+        for tested in self._ranges.satisfied(values):
+            met.add(tested)
+            tested.place.collect(met, found)
         return found
 
     def _crowd(self, term: Term) -> tuple[int, int]:

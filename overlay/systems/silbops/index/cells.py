@@ -17,7 +17,7 @@ from overlay.systems.silbops.content.constraints import ABOVE, BELOW
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import NUMBER, Values, as_number
 from overlay.systems.silbops.index.access import Access, Bucket
-from overlay.systems.silbops.index.terms import Term, Terms
+from overlay.systems.silbops.index.terms import Equality, Term, Terms
 
 SMALLEST_LEVEL = -20
 """Boxes narrower than 2 ** -20 stand in a grid of this width."""
@@ -54,15 +54,15 @@ Place = tuple[Grid, tuple[int, int], Term | None]
 class Cells:
     def __init__(self) -> None:
         self._terms = Terms()
-        self._filters: dict[int, tuple[_Box, tuple[Term, ...]]] = {}
-        """The first term is the one that it is found by, if it is an equality."""
+        """The first term of a filter is the one that it is found by, if it is an equality."""
+        self._boxes: dict[int, _Box] = {}
         self._places: dict[Place, Bucket] = {}
         self._grids: dict[Grid, int] = {}
         """How many filters each has."""
         self._others: Access = Access()
 
     def __len__(self) -> int:
-        return len(self._filters) + len(self._others)
+        return len(self._boxes) + len(self._others)
 
     def add(self, number: int, one: Filter) -> Filter:
         box = _box(one)
@@ -70,22 +70,23 @@ class Cells:
             return self._others.add(number, one)
         terms = self._terms.acquire(one)
         shared = self._terms.shared(terms)
-        terms.sort(key=lambda term: (not term.is_equality, term.uses))
-        kept = tuple(terms)
-        self._filters[number] = box, kept
+        terms.sort(key=lambda term: (not isinstance(term, Equality), term.uses))
+        self._terms.keep(number, terms)
+        self._boxes[number] = box
         self._grids[box.grid] = self._grids.get(box.grid, 0) + 1
         for place in _places(box, terms):
             bucket = self._places.get(place)
             if bucket is None:
                 bucket = self._places[place] = Bucket()
-            bucket.add(number, kept, found_by=0)
+            bucket.add(number, terms, found_by=0)
         return shared
 
     def remove(self, number: int) -> None:
-        if number not in self._filters:
+        box = self._boxes.pop(number, None)
+        if box is None:
             self._others.remove(number)
             return
-        box, terms = self._filters.pop(number)
+        terms = self._terms.drop(number)
         for place in _places(box, terms):
             bucket = self._places[place]
             bucket.remove(number, terms)
@@ -94,7 +95,6 @@ class Cells:
         self._grids[box.grid] -= 1
         if not self._grids[box.grid]:
             del self._grids[box.grid]
-        self._terms.release(terms)
 
     def match(self, values: Values) -> array[int]:
         found = self._others.match(values)
@@ -137,5 +137,5 @@ def _box(one: Filter) -> _Box | None:
 
 
 def _places(box: _Box, terms: Sequence[Term]) -> Iterator[Place]:
-    found_by = terms[0] if terms[0].is_equality else None
+    found_by = terms[0] if isinstance(terms[0], Equality) else None
     return ((box.grid, cell, found_by) for cell in box.cells())

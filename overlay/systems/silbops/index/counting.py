@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index.contract import INTEGERS
-from overlay.systems.silbops.index.terms import Ranges, Term, Terms
+from overlay.systems.silbops.index.terms import Ranges, Term, Terms, Tested
 
 MANY = 1_000
 """Satisfied terms of filters from which on NumPy counts them sooner, which adds 20 MB to a process."""
@@ -26,17 +26,17 @@ class Counting:
 
     def __init__(self) -> None:
         self._terms = Terms()
-        self._filters: dict[int, Sequence[Term]] = {}
         self._needed: array[int] = array(INTEGERS)
         """By number of a filter: its terms; ``NEVER`` if there are none, or no such filter. The last has some."""
         self._ranges = Ranges()
         self._everything: dict[int, None] = {}
 
     def __len__(self) -> int:
-        return len(self._filters)
+        return len(self._terms)
 
     def add(self, number: int, one: Filter) -> Filter:
-        terms = self._filters[number] = tuple(self._terms.acquire(one))
+        terms = self._terms.acquire(one)
+        self._terms.keep(number, terms)
         if not terms:
             self._everything[number] = None
         elif number < len(self._needed):
@@ -47,13 +47,13 @@ class Counting:
         for term in terms:
             if term.place is None:
                 term.place = {}
-                if not term.is_equality:
+                if isinstance(term, Tested):
                     self._ranges.enter(term)
             term.place[number] = None
         return self._terms.shared(terms)
 
     def remove(self, number: int) -> None:
-        terms = self._filters.pop(number)
+        terms = self._terms.drop(number)
         self._everything.pop(number, None)
         if terms:
             self._needed[number] = NEVER
@@ -63,9 +63,8 @@ class Counting:
             del term.place[number]
             if not term.place:
                 term.place = None
-                if not term.is_equality:
+                if isinstance(term, Tested):
                     self._ranges.leave(term)
-        self._terms.release(terms)
 
     def match(self, values: Values) -> array[int]:
         """Filters without terms first, the others in order of their numbers."""

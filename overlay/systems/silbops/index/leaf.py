@@ -14,7 +14,7 @@ from overlay.systems.silbops.content.constraints import EQUAL
 from overlay.systems.silbops.content.filters import Filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index.access import Access, Bucket
-from overlay.systems.silbops.index.terms import Term, Terms
+from overlay.systems.silbops.index.terms import Equality, Term, Terms
 
 
 class Leaf:
@@ -22,13 +22,12 @@ class Leaf:
 
     def __init__(self) -> None:
         self._terms = Terms()
-        self._filters: dict[int, tuple[Term, ...]] = {}
-        """The last two terms are those that it is found by, the rarest last."""
+        """The last two terms of a filter are those that it is found by, the rarest last."""
         self._others: Access = Access()
         """Filters with fewer than two equalities."""
 
     def __len__(self) -> int:
-        return len(self._filters) + len(self._others)
+        return len(self._terms) + len(self._others)
 
     def add(self, number: int, one: Filter) -> Filter:
         if sum(part.op == EQUAL for part in one) < 2:
@@ -36,21 +35,21 @@ class Leaf:
         terms = self._terms.acquire(one)
         shared = self._terms.shared(terms)
         terms.sort(key=attrgetter("uses"), reverse=True)
-        equalities = [term for term in terms if term.is_equality]
-        others = [term for term in terms if not term.is_equality]
+        equalities = [term for term in terms if isinstance(term, Equality)]
+        others = [term for term in terms if not isinstance(term, Equality)]
         terms = [*equalities[:-2], *others, *equalities[-2:]]
-        self._filters[number] = tuple(terms)
+        self._terms.keep(number, terms)
         leaves = terms[-1].place
         if leaves is None:
             leaves = terms[-1].place = {}
-        leaves.setdefault(terms[-2], Bucket()).add(number, self._filters[number], found_by=2)
+        leaves.setdefault(terms[-2], Bucket()).add(number, terms, found_by=2)
         return shared
 
     def remove(self, number: int) -> None:
-        if number not in self._filters:
+        if not self._terms.has(number):
             self._others.remove(number)
             return
-        terms = self._filters.pop(number)
+        terms = self._terms.drop(number)
         first, second = terms[-1], terms[-2]
         bucket = first.place[second]
         bucket.remove(number, terms)
@@ -58,7 +57,6 @@ class Leaf:
             del first.place[second]
             if not first.place:
                 first.place = None
-        self._terms.release(terms)
 
     def match(self, values: Values) -> array[int]:
         found = self._others.match(values)

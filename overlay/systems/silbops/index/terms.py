@@ -24,24 +24,40 @@ _ORDERS = (*ABOVE, *BELOW)
 
 
 class Term:
-    __slots__ = ("compare", "constraint", "is_equality", "met", "place", "refuted", "types", "uses", "value")
+    __slots__ = ("constraint", "met", "place", "uses")
 
     def __init__(self, one: Constraint) -> None:
         self.constraint = one
-        self.is_equality = one.op == EQUAL
         self.uses = 0
         """How many filters have it."""
-        self.met = self.refuted = 0
-        """The number of the last notification that satisfies it, and of the last that was seen not to."""
+        self.met = 0
+        """The number of the last notification that satisfies it."""
         self.place: Any = None
         """What an index keeps of the filters that it finds by this term."""
-        self.types: tuple[type, ...] = _TYPES[one.kind]
+
+
+class Equality(Term):
+    """A look-up finds it. There may be as many as filters, so it has nothing of its own."""
+
+    __slots__ = ()
+
+
+class Tested(Term):
+    """A test tells whether a value satisfies it."""
+
+    __slots__ = ("_compare", "_types", "refuted", "value")
+
+    def __init__(self, one: Constraint) -> None:
+        super().__init__(one)
+        self.refuted = 0
+        """The number of the last notification that was seen not to satisfy it."""
         self.value = one.value
-        self.compare: Compare = _always if one.op == ANY else COMPARISONS[one.op]
+        self._types: tuple[type, ...] = _TYPES[one.kind]
+        self._compare: Compare = _always if one.op == ANY else COMPARISONS[one.op]
 
     def holds(self, value: Value | None) -> bool:
         """``value``: of the attribute, None without it."""
-        return type(value) in self.types and self.compare(value, self.value)
+        return type(value) in self._types and self._compare(value, self.value)
 
 
 Need = Term | str
@@ -49,7 +65,7 @@ Need = Term | str
 
 
 def need_of(term: Term) -> Need:
-    return term if term.is_equality else term.constraint.name
+    return term if isinstance(term, Equality) else term.constraint.name
 
 
 def _always(value: Value, wanted: None) -> bool:
@@ -58,11 +74,18 @@ def _always(value: Value, wanted: None) -> bool:
 
 class Terms:
     def __init__(self) -> None:
-        self._equalities: dict[Any, dict[Value, Term]] = {}
+        self._equalities: dict[Any, dict[Value, Equality]] = {}
         """By attribute, and (attribute, true) for the values true and false, which Python calls equal to 1 and 0. By
         value there: a text, a number or one of these two."""
-        self._others: dict[Constraint, Term] = {}
+        self._others: dict[Constraint, Tested] = {}
+        self._filters: list[tuple[Term, ...] | None] = []
+        """By their numbers, which are used again, so it does not shrink. A dictionary takes six times as much."""
+        self._number = 0
         self._notifications = 0
+
+    def __len__(self) -> int:
+        """Filters that are kept."""
+        return self._number
 
     def acquire(self, one: Filter) -> list[Term]:
         """The terms of a filter that is new."""
@@ -80,12 +103,30 @@ class Terms:
         """A filter of these terms, in their order."""
         return tuple([term.constraint for term in terms])
 
-    def release(self, terms: Iterable[Term]) -> None:
-        """Of a filter that goes."""
+    def keep(self, number: int, terms: Iterable[Term]) -> None:
+        """The terms of a filter that is new, in the order in which its index wants them."""
+        filters = self._filters
+        while len(filters) <= number:
+            filters.append(None)
+        filters[number] = tuple(terms)
+        self._number += 1
+
+    def has(self, number: int) -> bool:
+        """Whether its terms are kept."""
+        return number < len(self._filters) and self._filters[number] is not None
+
+    def drop(self, number: int) -> tuple[Term, ...]:
+        """The terms of a filter that goes. Those that no other filter has are gone."""
+        terms = self._filters[number]
+        if terms is None:
+            raise KeyError(number)
+        self._filters[number] = None
+        self._number -= 1
         for term in terms:
             term.uses -= 1
             if not term.uses:
                 self._leave(term)
+        return terms
 
     def met_by(self, values: Values) -> Met:
         """What is known of the terms that a notification satisfies: its equalities."""
@@ -98,7 +139,7 @@ class Terms:
                 if term is not None:
                     term.met = now
                     found.append(term)
-        return Met(now, values, found)
+        return Met(now, values, self._filters, found)
 
     def _get(self, part: Constraint) -> Term | None:
         if part.op != EQUAL:
@@ -107,20 +148,21 @@ class Terms:
         return None if by_value is None else by_value.get(part.value)  # type: ignore[arg-type]  # an equality has one
 
     def _enter(self, part: Constraint) -> Term:
-        term = Term(part)
-        if term.is_equality:
-            self._equalities.setdefault(_attribute(part), {})[part.value] = term  # type: ignore[index]  # as above
-        else:
-            self._others[part] = term
+        if part.op != EQUAL:
+            tested = self._others[part] = Tested(part)
+            return tested
+        term = Equality(part)
+        self._equalities.setdefault(_attribute(part), {})[part.value] = term  # type: ignore[index]  # as above
         return term
 
     def _leave(self, term: Term) -> None:
-        if not term.is_equality:
-            del self._others[term.constraint]
+        part = term.constraint
+        if not isinstance(term, Equality):
+            del self._others[part]
             return
-        attribute = _attribute(term.constraint)
+        attribute = _attribute(part)
         by_value = self._equalities[attribute]
-        del by_value[term.value]  # type: ignore[arg-type]  # as above
+        del by_value[part.value]  # type: ignore[arg-type]  # as above
         if not by_value:
             del self._equalities[attribute]
 
@@ -138,7 +180,7 @@ class _Order:
     def __init__(self, op: str) -> None:
         self._by_value: SortedDict = SortedDict()
         self._values: list[Any] | None = None
-        self._terms: list[Term] = []
+        self._terms: list[Tested] = []
         """Both in order; made when they are needed after a change."""
         self._is_above = op in ABOVE
         self._find = bisect_right if op in (">=", "<") else bisect_left
@@ -146,15 +188,15 @@ class _Order:
     def __bool__(self) -> bool:
         return bool(self._by_value)
 
-    def enter(self, term: Term) -> None:
+    def enter(self, term: Tested) -> None:
         self._by_value[term.value] = term
         self._values = None
 
-    def leave(self, term: Term) -> None:
+    def leave(self, term: Tested) -> None:
         del self._by_value[term.value]
         self._values = None
 
-    def satisfied(self, value: Value) -> list[Term]:
+    def satisfied(self, value: Value) -> list[Tested]:
         if self._values is None:
             self._values, self._terms = list(self._by_value), list(self._by_value.values())
         at = self._find(self._values, value)
@@ -167,9 +209,9 @@ class Ranges:
     def __init__(self) -> None:
         self._ordered: dict[tuple[str, str | None], dict[str, _Order]] = {}
         """By attribute and kind, then by operator."""
-        self._others: dict[str, dict[Term, None]] = {}
+        self._others: dict[str, dict[Tested, None]] = {}
 
-    def enter(self, term: Term) -> None:
+    def enter(self, term: Tested) -> None:
         one = term.constraint
         if one.op in _ORDERS:
             by_operator = self._ordered.setdefault((one.name, one.kind), {})
@@ -179,7 +221,7 @@ class Ranges:
         else:
             self._others.setdefault(one.name, {})[term] = None
 
-    def leave(self, term: Term) -> None:
+    def leave(self, term: Tested) -> None:
         one = term.constraint
         if one.op in _ORDERS:
             by_operator = self._ordered[one.name, one.kind]
@@ -193,9 +235,9 @@ class Ranges:
             if not self._others[one.name]:
                 del self._others[one.name]
 
-    def satisfied(self, values: Values) -> list[Term]:
+    def satisfied(self, values: Values) -> list[Tested]:
         """Those that a notification satisfies."""
-        found: list[Term] = []
+        found: list[Tested] = []
         for name, value in values.items():
             by_operator = self._ordered.get((name, KINDS[type(value)])) if self._ordered else None
             if by_operator is not None:
@@ -210,23 +252,26 @@ class Ranges:
 class Met:
     """The terms that one notification satisfies, as far as filters have asked."""
 
-    __slots__ = ("_number", "_values", "equalities", "needs")
+    __slots__ = ("_filters", "_number", "_values", "equalities", "needs")
 
-    def __init__(self, number: int, values: Values, equalities: list[Term]) -> None:
-        self._number, self._values = number, values
+    def __init__(
+        self, number: int, values: Values, filters: list[tuple[Term, ...] | None], equalities: list[Equality]
+    ) -> None:
+        """``filters``: their terms, by number."""
+        self._number, self._values, self._filters = number, values, filters
         self.equalities = equalities
         """All that it satisfies, in the order of its attributes."""
         self.needs: list[Need] = [*equalities, *values]
         """All that it has."""
 
-    def add(self, term: Term) -> None:
-        """It satisfies this one, which is no equality."""
+    def add(self, term: Tested) -> None:
+        """It satisfies this one."""
         term.met = self._number
 
     def has(self, term: Term) -> bool:
         if term.met == self._number:
             return True
-        if term.is_equality or term.refuted == self._number:
+        if not isinstance(term, Tested) or term.refuted == self._number:
             return False
         if term.holds(self._values.get(term.constraint.name)):
             term.met = self._number
@@ -234,11 +279,11 @@ class Met:
         term.refuted = self._number
         return False
 
-    def sift(self, candidates: dict[int, tuple[Term, ...]], found: array[int]) -> None:
-        """Add the numbers of filters all terms of which it satisfies."""
-        now = self._number
-        for number, terms in candidates.items():
-            for term in terms:
+    def sift(self, candidates: Iterable[int], found: array[int]) -> None:
+        """Add the numbers of those filters all terms of which it satisfies."""
+        now, filters = self._number, self._filters
+        for number in candidates:
+            for term in filters[number] or ():
                 if term.met != now and not self.has(term):
                     break
             else:

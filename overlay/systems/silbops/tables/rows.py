@@ -110,13 +110,15 @@ class Port:
 class Row:
     """A subscription that came by a link."""
 
-    __slots__ = ("function", "known", "number", "port", "subscription")
+    __slots__ = ("function", "known", "number", "older", "port", "subscription")
 
     def __init__(self, subscription: Subscription, port: Port, function: Function | None, known: Known | None) -> None:
         """``known``: its owner, if it has a function."""
         self.subscription, self.port, self.function, self.known = subscription, port, function, known
         self.number = -1
         """In the index, in columns and in ``Numbered``."""
+        self.older: Row | None = None
+        """With the same key, by another link."""
 
 
 class Numbered:

@@ -62,8 +62,8 @@ class Tables:
         self.candidates = 0
         """Rows that notifications matched by their content."""
         self._tester = Tester(self._rows, self._columns, scope_batch)
-        self._subscriptions: dict[Key, tuple[Row, ...]] = {}
-        """A row for each link, the newest last."""
+        self._subscriptions: dict[Key, Row] = {}
+        """The newest row of each key; mostly it is the only one."""
         self._advertisements: dict[Key, dict[Link, Advertisement]] = {}
         self._ports: dict[Link, Port] = {}
         """Links by which something came."""
@@ -121,7 +121,7 @@ class Tables:
 
     def all_rows(self) -> Iterator[Row]:
         """Subscriptions by the links that they came by."""
-        return chain.from_iterable(self._subscriptions.values())
+        return chain.from_iterable(map(self._rows_of, self._subscriptions))
 
     def all_advertisements(self) -> Iterator[tuple[Link, Advertisement]]:
         """By the links that they came by."""
@@ -159,7 +159,8 @@ class Tables:
             self._remove(known)
         row = self._row(one, port)
         port.subscriptions[one.key] = row
-        self._subscriptions[one.key] = (*self._subscriptions.get(one.key, ()), row)
+        row.older = self._subscriptions.get(one.key)
+        self._subscriptions[one.key] = row
         number = self._rows.enter(row)
         if self._columns is not None:
             self._columns.enter(row)
@@ -186,11 +187,13 @@ class Tables:
     def _remove(self, row: Row) -> None:
         """From all but its port."""
         key = row.subscription.key
-        rows = self._subscriptions[key]
-        if len(rows) == 1:
-            del self._subscriptions[key]
+        newer = next((one for one in self._rows_of(key) if one.older is row), None)
+        if newer is not None:
+            newer.older = row.older
+        elif row.older is not None:
+            self._subscriptions[key] = row.older
         else:
-            self._subscriptions[key] = tuple(one for one in rows if one is not row)
+            del self._subscriptions[key]
         self._index.remove(row.number)
         self._rows.leave(row)
         if self._columns is not None:
@@ -315,7 +318,7 @@ class Tables:
     def touched(self, notification: Values, about: Owner | None) -> list[tuple[Key, Link]]:
         """Rows that match the content, and all rows of a client, in order."""
         rows = set(self._rows.of(self._index.match(notification)))
-        rows.update(row for key, several in self._subscriptions.items() if key[0] == about for row in several)
+        rows.update(row for key in self._subscriptions if key[0] == about for row in self._rows_of(key))
         return sorted((row.subscription.key, row.port.link) for row in rows)
 
     def told(self, owner: Owner) -> Iterator[tuple[Link, Key, str]]:
@@ -328,11 +331,10 @@ class Tables:
     def scanned(self, link: Link, notification: Values, context: Values, admit: Test | None = None) -> list[Delivery]:
         """As ``route``, by a test of every row: the oracle."""
         found: dict[Link, list[Key]] = {}
-        for key, rows in self._subscriptions.items():
-            for row in rows:
-                to, one = row.port.link, row.subscription
-                if to != link and self.is_satisfied(one, notification, context, admit):
-                    found.setdefault(to, []).append(key)
+        for row in self.all_rows():
+            to, one = row.port.link, row.subscription
+            if to != link and self.is_satisfied(one, notification, context, admit):
+                found.setdefault(to, []).append(one.key)
         return [
             Delivery(to, () if to.kind is Kind.BROKER else tuple(sorted(keys))) for to, keys in sorted(found.items())
         ]
@@ -359,8 +361,9 @@ class Tables:
     def check_invariants(self) -> None:
         """That what was told is what the tables say. To be called after ``differences``. Raises ``AssertionError``."""
         self.contexts.check_invariants()
-        assert len(self._index) == sum(map(len, self._subscriptions.values()))
-        assert all(self._subscriptions.values())
+        rows = list(self.all_rows())
+        assert len(self._index) == len(rows)
+        assert all(self._ports[row.port.link].subscriptions[row.subscription.key] is row for row in rows)
         assert all(self._advertisements.values())
         for link, outlet in self._outlets.items():
             advertised = {key: self._advertisement_for(link, key) for key in self._advertisements}
@@ -389,8 +392,14 @@ class Tables:
 
     def _subscription_for(self, link: Link, key: Key) -> Subscription | None:
         """The newest that came by another link."""
-        rows = reversed(self._subscriptions.get(key, ()))
-        return next((row.subscription for row in rows if row.port.link != link), None)
+        return next((row.subscription for row in self._rows_of(key) if row.port.link != link), None)
+
+    def _rows_of(self, key: Key) -> Iterator[Row]:
+        """One for each link that it came by, the newest first."""
+        row = self._subscriptions.get(key)
+        while row is not None:
+            yield row
+            row = row.older
 
     def _offer_advertisement(self, key: Key) -> None:
         for link, outlet in self._outlets.items():
