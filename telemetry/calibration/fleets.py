@@ -87,12 +87,19 @@ def kilobyte_us(busy: Fleet, long: Fleet, short: Fleet = NOTHING) -> float:
     return at_least_nothing((long.spent_us - short.spent_us - datagrams * busy.spent_us / busy.datagrams) / spread)
 
 
-def costs_of(busy: Fleet, slow: Fleet, times_s: tuple[float, float], kilobyte_us: float = 0.0) -> Costs:
-    """What a datagram costs, and what it costs after a sleep in addition, from runs at two rates, in which the same
-    happens every ``times_s``. Clients read and write before they send."""
-    each = at_least_nothing((busy.spent_us - kilobyte_us * busy.kilobytes) / busy.datagrams)
-    warm = each * slow.datagrams + kilobyte_us * slow.kilobytes
-    cold = Curve((0.0, *times_s), (0.0, 0.0, at_least_nothing((slow.spent_us - warm) / slow.datagrams)))
+def costs_of(runs: Sequence[tuple[float, Fleet]], kilobyte_us: float = 0.0) -> Costs:
+    """What a datagram costs, and what it costs after a sleep in addition.
+
+    ``runs``: from the busiest on, each with the seconds after which the same happens in it again, 0 where all happens
+    at once. The first tells what a datagram costs without a sleep. Clients read and write before they send.
+    """
+    busiest = runs[0][1]
+    each = at_least_nothing((busiest.spent_us - kilobyte_us * busiest.kilobytes) / busiest.datagrams)
+    colder = {0.0: 0.0, runs[0][0]: 0.0}
+    for every_s, fleet in runs[1:]:
+        warm = each * fleet.datagrams + kilobyte_us * fleet.kilobytes
+        colder[every_s] = at_least_nothing((fleet.spent_us - warm) / fleet.datagrams)
+    cold = Curve(tuple(colder), tuple(colder.values()))
     return Costs(batch_us=0.0, other_us=each, sent_us=each, kilobyte_us=kilobyte_us, cold_us=cold, sends_last=True)
 
 

@@ -59,8 +59,8 @@ def fitted(busier: float = 1.0):
         return [dict.fromkeys(KINDS, fleets.Fleet(n * us, 100, kilobytes)) for n in (1, busier)]
 
     costs = [KNOWN, {name: busier * us for name, us in KNOWN.items()}]
-    results = {plan.COSTS: costs, plan.MEMORY: 2 * [MEMORY], plan.FLEET: runs(5_000), plan.SLOW: runs(9_000)}
-    results |= {plan.LONG: runs(9_800, 16)}
+    results = {plan.COSTS: costs, plan.MEMORY: 2 * [MEMORY], plan.AT_ONCE: runs(2_000), plan.FLEET: runs(5_000)}
+    results |= {plan.SLOW: runs(9_000), plan.LONG: runs(9_800, 16)}
     return plan.SilbopsPlan().fit(results)
 
 
@@ -89,9 +89,13 @@ def test_replacements_after_a_sleep_cost_more_each():
 
 def test_clients_pay_for_datagrams_and_bytes_before_they_send():
     subscribers = fitted().roles[plan.SUBSCRIBERS]
-    assert (subscribers.other_us, subscribers.sent_us, subscribers.kilobyte_us) == (42, 42, 100)
-    assert subscribers.cold_us.at(20 * MILLISECOND) == 40
+    assert (subscribers.other_us, subscribers.sent_us, subscribers.kilobyte_us) == (12, 12, 100)
     assert subscribers.sends_last
+
+
+def test_clients_pay_more_for_a_datagram_after_a_sleep_and_least_when_all_happens_at_once():
+    subscribers = fitted().roles[plan.SUBSCRIBERS]
+    assert [subscribers.cold_us.at(round(ms * MILLISECOND)) for ms in (0, 1, 2, 20)] == [0, 15, 30, 70]
 
 
 def test_the_busier_round_does_not_count():
@@ -130,9 +134,12 @@ def test_live_brokers_and_fleets_are_measured(tmp_path, monkeypatch):
     with own_supervisor() as client:
         costs = probes.broker_costs(client, tmp_path)
         kept = probes.memory(client, tmp_path)
+        few = {"notifications": 50, "changes": 200, "duration_s": 5}
+        at_once = fleets.fleet_costs(client, tmp_path / "once", SYSTEM, {**probes.AT_ONCE, **few}, {})
         fleet = fleets.fleet_costs(client, tmp_path / "fleet", SYSTEM, {**probes.FLEET, "duration_s": 1}, {})
         long = fleets.fleet_costs(client, tmp_path / "long", SYSTEM, {**probes.SLOW, "duration_s": 1}, probes.IN_SIENA)
     assert costs.keys() == KNOWN.keys()
     assert all(us > 0 for what, us in costs.items() if "rested" in what), "each reached the broker that was measured"
-    found = {plan.COSTS: [costs], plan.MEMORY: [kept], plan.FLEET: [fleet], plan.SLOW: [fleet], plan.LONG: [long]}
+    found = {plan.COSTS: [costs], plan.MEMORY: [kept], plan.AT_ONCE: [at_once]}
+    found |= {plan.FLEET: [fleet], plan.SLOW: [fleet], plan.LONG: [long]}
     assert plan.SilbopsPlan().fit(found).roles["broker"].batch_us > 0

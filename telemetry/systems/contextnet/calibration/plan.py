@@ -239,7 +239,7 @@ def _of_nodes(results: Mapping[str, Sequence[Any]]) -> Costs:
     loads = {FLEET: probes.FLEET, SLOW: probes.SLOW}
     busy, slow = (busiest_of(results[load], NODES) for load in loads)
     every_s = [60 / load["rate_per_min"] / load["nodes"] for load in loads.values()]
-    return costs_of(busy, slow, (every_s[0], every_s[1]))
+    return costs_of([(every_s[0], busy), (every_s[1], slow)])
 
 
 def _units(

@@ -180,4 +180,4 @@ def _after_rests(known: Found, what: str) -> list[float]:
 def _of_clients(busy: Fleet, binary: Fleet, slow: Fleet) -> Costs:
     """What a datagram and what 1,000 bytes cost, from two runs that differ in the form of messages."""
     every_s = 1 / probes.FLEET["rate_per_s"], 1 / probes.SLOW["rate_per_s"]
-    return costs_of(busy, slow, every_s, kilobyte_us(busy, binary))
+    return costs_of([(every_s[0], busy), (every_s[1], slow)], kilobyte_us(busy, binary))

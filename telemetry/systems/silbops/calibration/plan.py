@@ -24,7 +24,8 @@ from telemetry.calibration.speaking import RESTS_S, rested
 from telemetry.systems.silbops.calibration import probes
 from telemetry.systems.silbops.calibration.probes import CANDIDATES, MORE, NOTIFIED, REPLACED, TOGETHER, Found
 
-COSTS, MEMORY, FLEET, SLOW, LONG = "messages", "memory", "datagrams", "datagrams, rested", "datagrams of SIENA"
+COSTS, MEMORY, LONG = "messages", "memory", "datagrams of SIENA"
+AT_ONCE, FLEET, SLOW = "datagrams at once", "datagrams", "datagrams, rested"
 COSTS_S, MEMORY_S, FLEET_S = 30.0, 5.0, 24.0
 PUBLISHERS, SUBSCRIBERS = clients_of(SYSTEM)
 _LOAD = {"publishers": 5, "subscribers": 50, "attribute_names": 20, "square_km": 100, "stagger_ms": 10}
@@ -98,7 +99,12 @@ class SilbopsPlan(Plan):
     def probes(self, scale: float) -> Sequence[Probe]:
         seconds = max(4.0, FLEET_S * scale)
         clients = " and ".join(clients_of(SYSTEM))
-        fleets = {FLEET: (probes.FLEET, {}), SLOW: (probes.SLOW, {}), LONG: (probes.SLOW, probes.IN_SIENA)}
+        fleets = {
+            AT_ONCE: (probes.AT_ONCE, {}),
+            FLEET: (probes.FLEET, {}),
+            SLOW: (probes.SLOW, {}),
+            LONG: (probes.SLOW, probes.IN_SIENA),
+        }
         return (
             Probe(names.BROKER, COSTS, COSTS_S, probes.broker_costs),
             Probe(names.BROKER, MEMORY, MEMORY_S, probes.memory),
@@ -117,9 +123,10 @@ class SilbopsPlan(Plan):
         kept = {what: median(one[what] for one in results[MEMORY]) for what in results[MEMORY][0]}
         roles = {names.BROKER: _of_broker(cheapest(results[COSTS]), kept)}
         for name, interval in {PUBLISHERS: "publish_interval_s", SUBSCRIBERS: "context_interval_s"}.items():
-            busy, slow, long = (busiest_of(results[load], name) for load in (FLEET, SLOW, LONG))
+            at_once, busy, slow, long = (busiest_of(results[load], name) for load in (AT_ONCE, FLEET, SLOW, LONG))
             every_s = [load[interval] / load[name] for load in (probes.FLEET, probes.SLOW)]
-            roles[name] = costs_of(busy, slow, (every_s[0], every_s[1]), kilobyte_us(busy, long, slow))
+            runs = [(0.0, at_once), (every_s[0], busy), (every_s[1], slow)]
+            roles[name] = costs_of(runs, kilobyte_us(busy, long, slow))
         return Fitted(roles, precision={"costs": precision(results[COSTS])})
 
 

@@ -51,6 +51,8 @@ FLEET = {"publishers": 5, "subscribers": 50, "publish_interval_s": 0.1, "context
 """Of runs that measure clients."""
 SLOW = {**FLEET, "publish_interval_s": 1.0, "context_interval_s": 1.0}
 """The same with sleep before each datagram."""
+AT_ONCE = {**FLEET, "notifications": 5_000, "changes": 20_000}
+"""The same without sleep: as fast as the broker takes them."""
 IN_SIENA = {"arm": SIENA}
 """Its clients send long messages."""
 PATIENT = {"keep_s": 3_600}
