@@ -87,7 +87,7 @@ def left(index: Any) -> list[str]:
     for name, value in vars(index).items():
         if hasattr(value, "__dict__"):
             found += left(value)
-        elif any(value) if isinstance(value, list) else value:
+        elif value and not (isinstance(value, list) and all(one is None for one in value)):
             found.append(f"{name}: {value}")
     return found
 
