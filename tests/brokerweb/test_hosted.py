@@ -71,6 +71,16 @@ async def test_a_notification_comes_by_stream_and_by_webhook_over_three_brokers(
     assert HOST._rows == {}
 
 
+async def test_a_stream_has_all_since_its_subscription_was_made_though_rows_were_read_before_it(site: Site) -> None:
+    begins = await HOST.position(site.network)
+    await HOST.look()  # as every few seconds: it finds no subscription yet
+    made = await site.subscribe()
+    async with site.stream({"stream": f"{made['stream'].partition('&')[0]}&last_event_id={begins}"}) as events:
+        await site.provider()
+        await site.publish("r1", x=1)
+        assert (await anext(events))["data"]["subscription"] == made["id"]
+
+
 async def test_what_was_subscribed_and_registered_is_taken_up_again_by_the_next_web_process(
     site: Site, stranger: Stranger
 ) -> None:
