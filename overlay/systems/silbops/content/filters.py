@@ -65,7 +65,13 @@ def matches(one: Filter, values: Values) -> bool:
 
 def covers(wide: Filter, narrow: Filter) -> bool:
     """Whether ``wide`` matches all that ``narrow`` matches. Never wrongly yes."""
-    return all(any(part.name == one.name and implies(part, one) for part in narrow) for one in wide)
+    for one in wide:
+        for part in narrow:
+            if part.name == one.name and implies(part, one):
+                break
+        else:
+            return False
+    return True
 
 
 def intersects(one: Filter, other: Filter) -> bool:

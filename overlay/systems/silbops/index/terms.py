@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from sortedcontainers import SortedDict
 
@@ -283,7 +283,7 @@ class Met:
         """Add the numbers of those filters all terms of which it satisfies."""
         now, filters = self._number, self._filters
         for number in candidates:
-            for term in filters[number] or ():
+            for term in cast("list[Term]", filters[number]):
                 if term.met != now and not self.has(term):
                     break
             else:

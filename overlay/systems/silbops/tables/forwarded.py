@@ -24,7 +24,10 @@ class Forwarded:
         self._is_covering, self._is_by_owner = is_covering, is_by_owner
         self._kept: dict[Key, Subscription] = {}
         self._places: dict[Hashable, dict[Key, Subscription]] = {}
-        """Kept ones by all that they have: owner and function, equalities, names, and those without a function."""
+        """Kept ones by all that they have: owner and function, or equalities and names; and those without a function
+        once more, for those that they may cover, by the rarest of these."""
+        self._own: dict[Key, Hashable] = {}
+        """The last of the places of each kept one."""
         self._covered: dict[Key, dict[Key, Subscription]] = {}
         """By the one that is noted as covering them; none is empty."""
         self._coverer: dict[Key, Key] = {}
@@ -76,7 +79,8 @@ class Forwarded:
         needless = [other for other in self._below(one) if one.covers(other)]
         self._kept[one.key] = one
         if self._is_covering:
-            for place in self._at(one, _places(one)):
+            own = self._own[one.key] = self._own_place(one)
+            for place in self._at(one, [*_shared(one), own]):
                 self._places.setdefault(place, {})[one.key] = one
         for other in needless:
             inner = self._unkeep(other.key)
@@ -96,10 +100,23 @@ class Forwarded:
         if one.scope is not None:
             parts: list[Hashable] = [(one.owner, one.scope)]
         elif one.filter:
-            parts = _parts(one)
+            parts = [self._rarest(one)]
         else:
             return tuple(other for other in self._kept.values() if self._may_cover(one, other))
-        return tuple(min((self._places.get(part, {}) for part in self._at(one, parts)), key=len).values())
+        return tuple(self._places.get(self._at(one, parts)[0], {}).values())
+
+    def _own_place(self, one: Subscription) -> Hashable:
+        """Where only those look that it may cover."""
+        if one.scope is not None:
+            return one.owner, one.scope
+        return _WITHOUT, self._rarest(one) if one.filter else None
+
+    def _rarest(self, one: Subscription) -> Hashable:
+        """Of what all that it covers have, too (its equalities, or else the names of its attributes): what the fewest
+        of the kept ones have. In the siena arm most filters are on a place, so by its name nearly all would be met."""
+        parts = _equalities(one) or _names(one)
+        sizes = [len(self._places.get(place, ())) for place in self._at(one, parts)]
+        return parts[sizes.index(min(sizes))]
 
     def _at(self, one: Subscription, places: list[Hashable]) -> list[Hashable]:
         return [(one.owner, place) for place in places] if self._is_by_owner else places
@@ -111,7 +128,7 @@ class Forwarded:
         """Returns what it covered, which is then nowhere."""
         one = self._kept.pop(key)
         if self._is_covering:
-            for place in self._at(one, _places(one)):
+            for place in self._at(one, [*_shared(one), self._own.pop(key)]):
                 del self._places[place][key]
                 if not self._places[place]:
                     del self._places[place]
@@ -130,6 +147,7 @@ class Forwarded:
         """Raises ``AssertionError``."""
         assert all(self._covered.values())
         assert self._covered.keys() <= self._kept.keys()
+        assert self._own.keys() == (self._kept.keys() if self._is_covering else set())
         assert len(self._coverer) == sum(map(len, self._covered.values()))
         for key, covered in self._covered.items():
             assert all(self._kept[key].covers(one) and self._coverer[one.key] == key for one in covered.values())
@@ -150,17 +168,12 @@ def _names(one: Subscription) -> list[Hashable]:
     return list(dict.fromkeys(part.name for part in one.filter))
 
 
-def _parts(one: Subscription) -> list[Hashable]:
-    """What all that it covers have, too: its equalities, or else the names of its attributes."""
-    return _equalities(one) or _names(one)
-
-
-def _places(one: Subscription) -> list[Hashable]:
-    own = (one.owner, one.scope) if one.scope is not None else (_WITHOUT, _parts(one)[0] if one.filter else None)
-    return [*_equalities(one), *_names(one), own]
+def _shared(one: Subscription) -> list[Hashable]:
+    """What others may have, too."""
+    return [*_equalities(one), *_names(one)]
 
 
 def _places_above(one: Subscription) -> list[Hashable]:
     """Where a kept one stands that covers it."""
     own: list[Hashable] = [(one.owner, one.scope)] if one.scope is not None else []
-    return [*own, *((_WITHOUT, part) for part in (None, *_equalities(one), *_names(one)))]
+    return [*own, *((_WITHOUT, part) for part in (None, *_shared(one)))]
