@@ -148,7 +148,9 @@ class Distributing:
         "Registrations and subscriptions that leave a domain are filtered.",
     )
     exports: str = setting(
-        "", help="Scopes that other domains may see, separated by commas. Others are denied to them."
+        "",
+        help="Scopes that other domains may see, separated by commas. Others are denied to them. No effect while all "
+        "brokers have one domain.",
     )
 
 

@@ -283,7 +283,7 @@ class Met:
         """Add the numbers of those filters all terms of which it satisfies."""
         now, filters = self._number, self._filters
         for number in candidates:
-            for term in cast("list[Term]", filters[number]):
+            for term in cast("tuple[Term, ...]", filters[number]):
                 if term.met != now and not self.has(term):
                     break
             else:
