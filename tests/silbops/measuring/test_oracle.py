@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import given, settings
@@ -44,7 +45,7 @@ def judged(
     came: list[tuple[int, float]] = (),  # type: ignore[assignment]
     *,
     camera: list[Change[Offer]] = ALWAYS,
-    served: list[tuple[int, int]] | None = None,
+    served: Sequence[tuple[float, float]] | None = None,
     limits: Limits = KEPT,
 ) -> Found:
     """``came``: number and instant of what the vehicle got."""
@@ -143,6 +144,16 @@ def test_what_is_lost_beyond_what_is_kept_is_apart() -> None:
     assert (list(away.latencies_us), len(away.kept_latencies_us)) == ([], 2)
     worse = judged(wanted, notes, [(3, 50)], served=[(0, 15), (40, 0)])
     assert (worse.lost, worse.lost_kept) == (1, 2)
+
+
+def test_what_was_not_delivered_when_a_client_moved_counts_as_kept_though_it_moved_in_no_time() -> None:
+    wanted = [Change(0.0, 0.0, id=1, row=Wanted(FIRE))]
+    note, moves = [published(1, 20, 21)], [(0, 20.5), (20.5, 0)]
+    none_kept = judged(wanted, note, served=moves, limits=Limits(0, 30, False, [-1]))
+    assert (none_kept.lost, none_kept.lost_kept) == (0, 1)
+    assert judged(wanted, note, served=moves).lost == 1, "it was to be kept"
+    (latency,) = judged(wanted, note, [(1, 50)], served=moves).latencies_us
+    assert latency == 30, "it was not away"
 
 
 def test_who_stays_away_too_long_loses_all() -> None:

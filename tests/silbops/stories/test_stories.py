@@ -13,7 +13,7 @@ from tests.soak.cores import commit
 from tests.soak.subject import Failure
 from tests.thorough import THOROUGH
 
-FAILED = (156, 184, 218, 286, 287, 363, 408, 431, 433, 434, 439)
+FAILED = (156, 184, 218, 286, 287, 363, 408, 431, 433, 434, 439, 526)
 """Seeds that failed once."""
 TRIED = (*range(40), *FAILED) if THOROUGH else (0, 1, 12)
 DRAWN = 200

@@ -19,20 +19,33 @@ class Span(NamedTuple):
 
 
 class Absences:
-    """Of one client: between two brokers that served it, and after the last."""
+    """Of one client: between two brokers that served it, and after the last. One may take no time: with what the broker
+    before had not delivered yet, the next one begins."""
 
     def __init__(self, served: Iterable[Served]) -> None:
         ordered = sorted(served, key=lambda one: one.from_us)
         gaps = [Span(one.until_us, after.from_us) for one, after in pairwise(ordered) if one.until_us]
         if ordered and ordered[-1].until_us:
             gaps.append(Span(ordered[-1].until_us, float("inf")))
-        self._gaps: Sequence[Span] = [gap for gap in gaps if gap.until_us > gap.from_us]
-        self._from = [gap.from_us for gap in self._gaps]
+        self._gaps = gaps
+        self._lasting = [gap for gap in gaps if gap.until_us > gap.from_us]
 
     def during(self, from_us: float, until_us: float) -> Span | None:
         """The last one that meets this time."""
-        place = bisect_right(self._from, until_us) - 1
-        return self._gaps[place] if place >= 0 and self._gaps[place].meets(from_us, until_us) else None
+        return _last(self._gaps, from_us, until_us)
+
+    def lasting_during(self, from_us: float, until_us: float) -> Span | None:
+        """The last one of those that took time."""
+        return _last(self._lasting, from_us, until_us)
+
+
+def _last(gaps: Sequence[Span], from_us: float, until_us: float) -> Span | None:
+    place = bisect_right(gaps, until_us, key=_began) - 1
+    return gaps[place] if place >= 0 and gaps[place].meets(from_us, until_us) else None
+
+
+def _began(gap: Span) -> float:
+    return gap.from_us
 
 
 class Stays:

@@ -109,7 +109,8 @@ class Oracle:
         ends = self.stays.get(one.client, _NOWHERE), self.stays.get(client, _NOWHERE)
         if self.outages.on_way(*ends, one.published_us, one.processed_us):
             return "fault"
-        gap = self._away(client, one.published_us, one.processed_us)
+        of = self.absences.get(client)
+        gap = None if of is None else of.during(one.published_us, one.processed_us)
         if gap is None:
             return ""
         waiting = [each for each in self._due_by_client[client] if gap.from_us <= each.processed_us <= gap.until_us]
@@ -135,7 +136,7 @@ class Oracle:
 
     def _away(self, client: str, from_us: float, until_us: float) -> Span | None:
         of = self.absences.get(client)
-        return None if of is None else of.during(from_us, until_us)
+        return None if of is None else of.lasting_during(from_us, until_us)
 
 
 _NOWHERE = Stays()
