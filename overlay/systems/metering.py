@@ -43,11 +43,14 @@ class ServerMeter(MessageMeter):
 
 
 def messages(counters: Mapping[str, int], units: Sequence[str]) -> dict[str, int]:
-    """Of ``overlay.peers``: messages so far. Those received whose counter is none of ``units`` are ``IN_OTHER``."""
+    """Of ``overlay.peers``: messages so far. Those received whose counter is none of ``units`` are ``IN_OTHER``; those
+    sent are all ``OUT``, and counted by kind as well where that is one of ``units``."""
     found = dict.fromkeys(units, 0)
     for name, count in counters.items():
         if name.startswith("in_"):
             found[name if name in found else IN_OTHER] += count
         elif name.startswith("out_") and not name.endswith("_bytes"):
             found[OUT] += count
+            if name in found:
+                found[name] += count
     return found

@@ -23,6 +23,8 @@ from telemetry.calibration.live import files_of, run
 
 DIFFERS = 0.01
 """Share of the bytes that must be others to tell what they cost."""
+SLEPT_S = 50e-6
+"""A process with nothing to do for so long has slept, which costs it a wake-up and what others did to its caches."""
 
 
 class Fleet(NamedTuple):
@@ -92,13 +94,19 @@ def costs_of(runs: Sequence[tuple[float, Fleet]], kilobyte_us: float = 0.0) -> C
 
     ``runs``: from the busiest on, each with the seconds after which the same happens in it again, 0 where all happens
     at once. The first tells what a datagram costs without a sleep. Clients read and write before they send.
+
+    After a run where all happens at once, any sleep costs what it costs in the next one: in that, most sleeps are
+    shorter than the mean, and costs that grow from 0 on with the sleep would be half of those measured.
     """
     busiest = runs[0][1]
     each = at_least_nothing((busiest.spent_us - kilobyte_us * busiest.kilobytes) / busiest.datagrams)
     colder = {0.0: 0.0, runs[0][0]: 0.0}
     for every_s, fleet in runs[1:]:
         warm = each * fleet.datagrams + kilobyte_us * fleet.kilobytes
-        colder[every_s] = at_least_nothing((fleet.spent_us - warm) / fleet.datagrams)
+        cost = at_least_nothing((fleet.spent_us - warm) / fleet.datagrams)
+        if len(colder) == 1:  # the run before never slept
+            colder[min(SLEPT_S, every_s / 2)] = cost
+        colder[every_s] = cost
     cold = Curve(tuple(colder), tuple(colder.values()))
     return Costs(batch_us=0.0, other_us=each, sent_us=each, kilobyte_us=kilobyte_us, cold_us=cold, sends_last=True)
 

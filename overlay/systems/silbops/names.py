@@ -34,10 +34,10 @@ COSTLY = (
     *("ctx", "sub", "unsub", "pub"),
 )
 """Kinds of messages whose receipt costs differ."""
-CANDIDATES, SCOPE_TESTS = "candidates", "scope_tests"
-UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT, CANDIDATES, SCOPE_TESTS)
-"""Work of brokers that is not per datagram: messages received, by kind, and sent; subscriptions found by content, and
-functions of context tested."""
+CANDIDATES, SCOPE_TESTS, FORWARDED = "candidates", "scope_tests", "out_sub"
+UNITS = (*(f"in_{kind}" for kind in COSTLY), IN_OTHER, OUT, FORWARDED, CANDIDATES, SCOPE_TESTS)
+"""Work of brokers that is not per datagram: messages received, by kind, and sent; subscriptions sent on, for which
+others are looked at that cover them; subscriptions found by content, and functions of context tested."""
 MEASURES = (
     *("publications", "refused", "due", "deliveries", "lost", "lost_fault", "lost_kept", "duplicates", "spurious"),
     *("late", "latency_mean_us", "latency_p95_us", "kept_latency_mean_us"),

@@ -133,7 +133,8 @@ class SilbopsPlan(Plan):
 def _of_broker(known: Found, kept: Found) -> Costs:
     """A SETCTX is read, handled and answered by OK; a PUBLISH is read with a SETCTX after it.
 
-    A SUBSCRIBE is what a replacement takes besides its UNSUBSCRIBE, and so are the times after a sleep of both.
+    A SUBSCRIBE is what a replacement takes besides its UNSUBSCRIBE, and so are the times after a sleep of both. One
+    that is sent on has the cost of withdrawing the one that it replaces.
     """
     candidate = at_least_nothing((known["publish, candidates"] - known["publish"]) / CANDIDATES)
     tested = at_least_nothing((known["publish, tested"] - known["publish"]) / CANDIDATES - candidate)
@@ -153,6 +154,8 @@ def _of_broker(known: Found, kept: Found) -> Costs:
     unsubscribe, unsub = at_least_nothing(known["unsubscribe"] - answered), at_least_nothing(known["unsub"] - read)
     subscribe = at_least_nothing((known["replace"] - read - sent) / REPLACED - 2 * out - unsubscribe)
     sub = at_least_nothing((known["replace, far"] - read) / REPLACED - unsub)
+    # in one datagram, which is acknowledged by another
+    forwarded = (known["replace, sent on"] - known["replace"] - sent - read) / REPLACED - 2 * out
     work_us = {
         "in_setctx": work(setctx, None),
         "in_subscribe": work(subscribe, _each(more(resting["replace"], cold))),
@@ -165,6 +168,7 @@ def _of_broker(known: Found, kept: Found) -> Costs:
         "in_pub": work(at_least_nothing(known["pub"] - answered - touched), more(resting["pub"], cold)),
         IN_OTHER: work(setctx, None),
         OUT: work(out, None),
+        names.FORWARDED: work(at_least_nothing(forwarded), None),
         names.CANDIDATES: work(candidate, None),
         names.SCOPE_TESTS: work(tested, None),
     }

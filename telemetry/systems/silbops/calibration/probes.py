@@ -5,6 +5,7 @@ setctx, more             several in one datagram, and their answers in one
 setctx, rested           after a sleep, with cold caches; the same of others
 unsubscribe, advertise   answered; no other client or broker is told
 replace                  ``REPLACED`` times UNSUBSCRIBE and SUBSCRIBE in one datagram, as SIENA changes contexts
+replace, sent on         the same, and another broker is told
 publish                  before a SETCTX in one datagram; nobody is notified        publish, more: several of them
 publish, told            the same, and one client is notified; with ``more`` in one datagram
 publish, notified        the same, and ``NOTIFIED`` clients are notified
@@ -143,7 +144,7 @@ def _replaced(near: Standing, far: Standing) -> Found:
         alone = {"replace": _us(near, replace, 5 * ROUNDS), **_after_rests(near, "replace", replace, one)}
         publisher.advertise()
         time.sleep(ADVERTISED_S)
-        told = {"replace, far": _us(far, replace, 5 * ROUNDS)}
+        told = {"replace, sent on": _us(near, replace, 5 * ROUNDS), "replace, far": _us(far, replace, 5 * ROUNDS)}
         return {**alone, **told, **_after_rests(far, "replace, far", replace, one, publisher)}
 
 
