@@ -36,6 +36,8 @@ class Feed:
     """``follow``, ``values`` and ``values_of`` have nothing to do: context is not stored here."""
 
     def __init__(self) -> None:
+        self.used_at = 0.0
+        """When it was last asked for, time of the loop."""
         self._log: NumberedLog[Happened] = NumberedLog(time.time_ns() // 1_000_000)
         self._listeners: list[Callable[[], object]] = []
 

@@ -37,8 +37,6 @@ class History:
         self._store = store
         self._feeds: dict[str, Feed] = {}
         """By network."""
-        self._used: dict[str, float] = {}
-        """When each was last asked for, time of the loop."""
         self._tallies: dict[str, Tally] = {}
         self._ended: list[Ending] = []
         self._spawn: Callable[[Coroutine[Any, Any, None]], None] | None = None
@@ -54,19 +52,21 @@ class History:
         self._spawn = None
         await self.flush()
         self._feeds.clear()
-        self._used.clear()
 
     def feed(self, network: str) -> Feed:
-        self._used[network] = asyncio.get_running_loop().time()
-        return self._feeds.setdefault(network, Feed())
+        feed = self._feeds.setdefault(network, Feed())
+        feed.used_at = asyncio.get_running_loop().time()
+        return feed
 
     def forget_all_but(self, networks: Collection[str]) -> None:
         """Except for those with listeners, and those used lately: a subscription may be made there just now, whose
         stream begins behind what is the last event before it."""
         since = asyncio.get_running_loop().time() - KEPT_S
-        self._used = {name: at for name, at in self._used.items() if at > since}
-        kept = {*networks, *self._used}
-        self._feeds = {name: one for name, one in self._feeds.items() if name in kept or one.is_listened_to}
+        self._feeds = {
+            name: one
+            for name, one in self._feeds.items()
+            if name in networks or one.is_listened_to or one.used_at > since
+        }
 
     def notified(self, row: Any, body: Mapping[str, Any]) -> None:
         """A notification has come for a subscription."""

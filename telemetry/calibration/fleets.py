@@ -105,7 +105,7 @@ def costs_of(runs: Sequence[tuple[float, Fleet]], kilobyte_us: float = 0.0) -> C
         warm = each * fleet.datagrams + kilobyte_us * fleet.kilobytes
         cost = at_least_nothing((fleet.spent_us - warm) / fleet.datagrams)
         if len(colder) == 1:  # the run before never slept
-            colder[min(SLEPT_S, every_s / 2)] = cost
+            colder[SLEPT_S] = cost
         colder[every_s] = cost
     cold = Curve(tuple(colder), tuple(colder.values()))
     return Costs(batch_us=0.0, other_us=each, sent_us=each, kilobyte_us=kilobyte_us, cold_us=cold, sends_last=True)

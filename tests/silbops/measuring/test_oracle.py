@@ -152,6 +152,8 @@ def test_what_was_not_delivered_when_a_client_moved_counts_as_kept_though_it_mov
     none_kept = judged(wanted, note, served=moves, limits=Limits(0, 30, False, [-1]))
     assert (none_kept.lost, none_kept.lost_kept) == (0, 1)
     assert judged(wanted, note, served=moves).lost == 1, "it was to be kept"
+    away = judged(wanted, note, served=[(0, 20.2), (20.4, 20.6), (20.6, 0)], limits=Limits(2, 0, False, [-1]))
+    assert (away.lost, away.lost_kept) == (0, 1), "a move in no time does not hide the absence before it"
     (latency,) = judged(wanted, note, [(1, 50)], served=moves).latencies_us
     assert latency == 30, "it was not away"
 

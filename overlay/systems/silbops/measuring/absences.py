@@ -19,24 +19,24 @@ class Span(NamedTuple):
 
 
 class Absences:
-    """Of one client: between two brokers that served it, and after the last. One may take no time: with what the broker
-    before had not delivered yet, the next one begins."""
+    """Of one client: between two brokers that served it, and after the last. A move may take no time; what the broker
+    before had not delivered by then is passed on all the same."""
 
     def __init__(self, served: Iterable[Served]) -> None:
         ordered = sorted(served, key=lambda one: one.from_us)
         gaps = [Span(one.until_us, after.from_us) for one, after in pairwise(ordered) if one.until_us]
         if ordered and ordered[-1].until_us:
             gaps.append(Span(ordered[-1].until_us, float("inf")))
-        self._gaps = gaps
-        self._lasting = [gap for gap in gaps if gap.until_us > gap.from_us]
+        self._gaps = [gap for gap in gaps if gap.until_us > gap.from_us]
+        self._moves = [gap for gap in gaps if gap.until_us <= gap.from_us]
 
     def during(self, from_us: float, until_us: float) -> Span | None:
         """The last one that meets this time."""
         return _last(self._gaps, from_us, until_us)
 
-    def lasting_during(self, from_us: float, until_us: float) -> Span | None:
-        """The last one of those that took time."""
-        return _last(self._lasting, from_us, until_us)
+    def move_during(self, from_us: float, until_us: float) -> Span | None:
+        """The last move in this time that took none."""
+        return _last(self._moves, from_us, until_us)
 
 
 def _last(gaps: Sequence[Span], from_us: float, until_us: float) -> Span | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from overlay.systems.silbops.measuring.absences import Absences, Span, Stays
+from overlay.systems.silbops.measuring.absences import Absences, Stays
 from overlay.systems.silbops.measuring.outages import Outages
 from overlay.systems.silbops.measuring.truth import Publication, Truth
 from overlay.systems.silbops.rows import Limits
@@ -109,8 +109,8 @@ class Oracle:
         ends = self.stays.get(one.client, _NOWHERE), self.stays.get(client, _NOWHERE)
         if self.outages.on_way(*ends, one.published_us, one.processed_us):
             return "fault"
-        of = self.absences.get(client)
-        gap = None if of is None else of.during(one.published_us, one.processed_us)
+        of, window = self.absences.get(client, _NEVER), (one.published_us, one.processed_us)
+        gap = of.during(*window) or of.move_during(*window)
         if gap is None:
             return ""
         waiting = [each for each in self._due_by_client[client] if gap.from_us <= each.processed_us <= gap.until_us]
@@ -127,16 +127,12 @@ class Oracle:
             one = known.get(pair)
             if one is None:
                 continue
-            if self._away(client, one.published_us, received) is None:
+            if self.absences.get(client, _NEVER).during(one.published_us, received) is None:
                 usual.append(received - one.intended_us)
             else:
                 kept.append(received - one.intended_us)
                 late.append(pair)
         return usual, kept, late
 
-    def _away(self, client: str, from_us: float, until_us: float) -> Span | None:
-        of = self.absences.get(client)
-        return None if of is None else of.lasting_during(from_us, until_us)
 
-
-_NOWHERE = Stays()
+_NOWHERE, _NEVER = Stays(), Absences(())

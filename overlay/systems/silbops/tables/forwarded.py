@@ -76,12 +76,14 @@ class Forwarded:
             self._covered.setdefault(coverer, {})[one.key] = one
             self._coverer[one.key] = coverer
             return
-        needless = [other for other in self._below(one) if one.covers(other)]
-        self._kept[one.key] = one
+        needless: list[Subscription] = []
         if self._is_covering:
-            own = self._own[one.key] = self._own_place(one)
+            part = self._rarest(one)
+            needless = [other for other in self._below(one, part) if one.covers(other)]
+            own = self._own[one.key] = part if one.scope is not None else (_WITHOUT, part)
             for place in self._at(one, [*_shared(one), own]):
                 self._places.setdefault(place, {})[one.key] = one
+        self._kept[one.key] = one
         for other in needless:
             inner = self._unkeep(other.key)
             for again in (other, *inner):
@@ -93,27 +95,21 @@ class Forwarded:
             for place in self._at(one, _places_above(one)):
                 yield from self._places.get(place, {}).values()
 
-    def _below(self, one: Subscription) -> Iterable[Subscription]:
-        """Those that it may cover, each once."""
-        if not self._is_covering:
-            return ()
-        if one.scope is not None:
-            parts: list[Hashable] = [(one.owner, one.scope)]
-        elif one.filter:
-            parts = [self._rarest(one)]
-        else:
+    def _below(self, one: Subscription, part: Hashable) -> Iterable[Subscription]:
+        """Those that it may cover, each once. ``part``: its rarest."""
+        if part is None:
             return tuple(other for other in self._kept.values() if self._may_cover(one, other))
-        return tuple(self._places.get(self._at(one, parts)[0], {}).values())
-
-    def _own_place(self, one: Subscription) -> Hashable:
-        """Where only those look that it may cover."""
-        if one.scope is not None:
-            return one.owner, one.scope
-        return _WITHOUT, self._rarest(one) if one.filter else None
+        (place,) = self._at(one, [part])
+        return tuple(self._places.get(place, {}).values())
 
     def _rarest(self, one: Subscription) -> Hashable:
-        """Of what all that it covers have, too (its equalities, or else the names of its attributes): what the fewest
-        of the kept ones have. In the siena arm most filters are on a place, so by its name nearly all would be met."""
+        """What all that it covers have, too: owner and function; or, of its equalities, or else the names of its
+        attributes, the one that the fewest kept ones have. In the siena arm most filters are on a place, so by its name
+        nearly all would be met. ``None``: they need have nothing."""
+        if one.scope is not None:
+            return one.owner, one.scope
+        if not one.filter:
+            return None
         parts = _equalities(one) or _names(one)
         sizes = [len(self._places.get(place, ())) for place in self._at(one, parts)]
         return parts[sizes.index(min(sizes))]
