@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.core.addresses import Address, format_address
-from overlay.programs.contextnet.logs import NetworkLog
+from overlay.programs.contextnet.logs import NetworkLog, find
+from overlay.programs.networks import NoSuchNetwork
 from overlay.runtime.logs.engines import engine_at
 from overlay.runtime.logs.port import LogPort
 from overlay.runtime.server_process import ServerProcess
 from overlay.systems.contextnet.keys import network_secret, node_secret
 from overlay.systems.contextnet.system import SYSTEM
 from overlay.systems.roles import server_names
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, wait_for
 
 QUICK = {"round_s": 1, "load_report_s": 1, "list_s": 1, "member_timeout_s": 0.5}
 """So that a list of gateways comes soon."""
@@ -75,6 +76,7 @@ def standing(url: str, network: str = "n1", secret: bytes = b"", **settings: Any
     for thread in threads:
         thread.start()
     try:
+        wait_for(lambda: _is_in(url, network), "a gateway reads the network's log, by which clients find it")
         yield Standing(
             NetworkLog(url, network, setup.settings.partitions), names, addresses, settings, secret or network_secret(0)
         )
@@ -83,6 +85,14 @@ def standing(url: str, network: str = "n1", secret: bytes = b"", **settings: Any
             one.stop()
         for thread in threads:
             thread.join(BOUND_S)
+
+
+def _is_in(url: str, network: str) -> bool:
+    try:
+        find(url, network)
+    except NoSuchNetwork:
+        return False
+    return True
 
 
 def _free(count: int) -> tuple[Address, ...]:
