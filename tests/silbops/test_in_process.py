@@ -5,10 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import pytest
+
 from overlay.experiment.definition import checked
 from overlay.experiment.inline import separated
 from overlay.systems.silbops.index import INDEXES
 from overlay.systems.silbops.workload import Workload
+from telemetry.systems.silbops.in_process import measuring
 from telemetry.systems.silbops.in_process.brokers import ARMS, SIENA, Broker, Clients
 from telemetry.systems.silbops.in_process.measuring import WORK, measured
 from telemetry.systems.silbops.in_process.population import Population, evenly
@@ -51,7 +54,12 @@ def test_equal_seeds_draw_equal_populations() -> None:
     assert several[0].moved(1) == several[1].moved(1) != several[0].places[1]
 
 
-def test_each_configuration_has_what_was_done_and_the_time_of_it() -> None:
+@pytest.mark.parametrize("together", [60, 59])
+def test_each_configuration_has_what_was_done_and_the_time_of_it(
+    monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    """Also if one is loaded at a time, as with more subscriptions than ``together``."""
+    monkeypatch.setattr(measuring, "TOGETHER", together)
     body: dict[str, Any] = {
         "name": "small",
         "system": "silbops",
@@ -68,6 +76,7 @@ def test_each_configuration_has_what_was_done_and_the_time_of_it() -> None:
     configurations = checked(*separated(body))[1]
     found = [(one["workload"], measures) for one, measures in measured(configurations, 1)]
     assert len(found) == len(configurations) == 6
+    assert len({str(workload) for workload, _ in found}) == 3
     for workload, measures in found:
         time = {(20, 0): "change_core", (0, 30): "notification_core", (10, 30): WORK}
         assert measures[time[workload["changes"], workload["notifications"]]] > 0

@@ -59,11 +59,15 @@ def changed(silbops_us: Callable[[Any], float], siena_us: Callable[[Any], float]
 def test_its_definition_is_accepted_and_has_enough_replicates(id: str, scale: str) -> None:
     body, find = separated(OF_SYSTEM[id].at(scale))
     assert checked(body, find)[1]
-    assert body["replicates"] == {QUICK: 3, PAPER: 10}[scale]
+    assert body["replicates"] == {QUICK: 3, PAPER: 1 if id == "E2.5-million" else 10}[scale]
 
 
 def test_there_is_one_for_each_figure_and_each_part_of_future_work() -> None:
-    assert list(OF_SYSTEM) == [f"E2.{number}" for number in range(1, 11)]
+    assert list(OF_SYSTEM) == [
+        *(f"E2.{number}" for number in range(1, 6)),
+        "E2.5-million",
+        *(f"E2.{number}" for number in range(6, 11)),
+    ]
 
 
 def test_a_handover_may_lose_what_is_not_kept_and_nothing_else() -> None:
@@ -192,6 +196,14 @@ def test_throughput_may_be_a_little_less_and_more_is_called_reversed() -> None:
     assert OF_SYSTEM["E2.5"].tell(found)[0] == (
         "Counting: SilboPS gains 30 % at 10,000 and gains 30 % at 80,000 subscriptions: reversed."
     )
+
+
+def test_one_replicate_of_a_million_shows_values_and_judges_nothing() -> None:
+    rows, configurations = runs("E2.5-million", throughput(0.3), PAPER)
+    found = judge(OF_SYSTEM["E2.5-million"], PAPER, [row for row in rows if row.seed == 0], configurations)
+    assert {one.verdict for one in found.judged} == {UNKNOWN}
+    assert OF_SYSTEM["E2.5-million"].tell(found)[0] == "Counting: SilboPS loses 30 % at 1,000,000 subscriptions."
+    assert verdicts("E2.5-million", throughput(0.08)) == [SHAPE_ONLY] + [REPRODUCED] * 3, "20 are no plateau here"
 
 
 def costs(change: tuple[float, float], notification: tuple[float, float]) -> Measures:

@@ -28,7 +28,7 @@ class Client:
         self.version = 0
 
     def key(self, number: int) -> Key:
-        return self.owner, number
+        return Key(self.owner, number)
 
 
 class Network:

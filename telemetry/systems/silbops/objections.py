@@ -14,7 +14,7 @@ from overlay.systems.silbops.content.filters import matches, read_filter
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.text import parse
 from overlay.systems.silbops.tables.explaining import objection
-from overlay.systems.silbops.tables.rows import Context, Subscription
+from overlay.systems.silbops.tables.rows import Context, Key, Subscription
 
 Row = Mapping[str, Any]
 WANTED = "nothing: it should have got it, or changed meanwhile"
@@ -71,7 +71,7 @@ def _present(subscribed: Iterable[Row], unsubscribed: Iterable[Row]) -> Mapping[
 
 def _read(row: Row) -> Subscription:
     scope = parse(row["scope"]) if row["scope"] else None
-    return Subscription((row["client"].encode(), row["id"]), read_filter(json.loads(row["filter"])), scope)
+    return Subscription(Key(row["client"].encode(), row["id"]), read_filter(json.loads(row["filter"])), scope)
 
 
 def _by_time(rows: Iterable[Row]) -> list[Row]:

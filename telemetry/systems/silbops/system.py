@@ -25,7 +25,7 @@ from telemetry.systems.silbops.studies.break_even import BREAK_EVEN_STUDY
 from telemetry.systems.silbops.studies.changes import CHANGE_STUDIES
 from telemetry.systems.silbops.studies.future import FUTURE_STUDIES
 from telemetry.systems.silbops.studies.network import NETWORK_STUDY
-from telemetry.systems.silbops.studies.throughput import THROUGHPUT_STUDY
+from telemetry.systems.silbops.studies.throughput import MILLION_STUDY, THROUGHPUT_STUDY
 
 DOUBTS = {
     "lost": "publications were lost",
@@ -45,7 +45,14 @@ class SilbopsTelemetry(Telemetry):
     name = SYSTEM.name
     measures, counters, series, key_figures, wordings = MEASURES, COUNTERS, SERIES, KEY_FIGURES, WORDINGS
     network_series, tables = SERIES_OF_NETWORKS, TABLES
-    studies = (*CHANGE_STUDIES, NETWORK_STUDY, THROUGHPUT_STUDY, BREAK_EVEN_STUDY, *FUTURE_STUDIES)
+    studies = (
+        *CHANGE_STUDIES,
+        NETWORK_STUDY,
+        THROUGHPUT_STUDY,
+        MILLION_STUDY,
+        BREAK_EVEN_STUDY,
+        *FUTURE_STUDIES,
+    )
     first_figure = "messages_per_change"
     published_in = "Section 4"
     _known: Judged | None = None

@@ -71,7 +71,7 @@ class Client:
         """While leaving."""
 
     def key(self, number: int) -> Key:
-        return self.owner, number
+        return Key(self.owner, number)
 
 
 def publisher_key(owner: bytes) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from sys import intern
 from typing import Any, NamedTuple
 
 from overlay.core.errors import shown
@@ -46,7 +47,7 @@ class Constraint(NamedTuple):
 
 def constraint(name: Any, op: Any, value: Any = None, *, is_siena: bool = False) -> Constraint:
     """Raises ``InvalidContent``."""
-    name = checked_name(name, is_siena=is_siena)
+    name = intern(checked_name(name, is_siena=is_siena))  # names are few, and constraints many
     if type(op) is not str or op not in OPERATORS:
         refuse(f"{shown(op)} is none of the operators {' '.join(OPERATORS)}")
     if op == ANY:

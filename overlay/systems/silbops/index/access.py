@@ -17,13 +17,53 @@ from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.index.contract import INTEGERS
 from overlay.systems.silbops.index.terms import Equality, Met, Need, Ranges, Term, Terms, Tested, need_of
 
-FEW = 4
-"""Filters of a bucket that are always tested."""
+FEW = 3
+"""Filters of a bucket that are always tested, beside its first one."""
+NOBODY = -1
 
 
 class Bucket:
-    """Filters in one place: those of which nothing is left to test, a few that are tested, and the others by what they
-    need next. Mostly there is one, so what is empty is not made: there may be a bucket for each second filter."""
+    """Filters in one place. Mostly there is one, and there may be a bucket for each second filter, so the first takes
+    no more than its number."""
+
+    __slots__ = ("_first", "_more")
+
+    def __init__(self) -> None:
+        self._first = NOBODY
+        self._more: _More | None = None
+
+    def __len__(self) -> int:
+        return (self._first != NOBODY) + (0 if self._more is None else len(self._more))
+
+    def add(self, number: int, terms: Sequence[Term], found_by: int) -> None:
+        """``found_by``: how many of its terms a notification satisfies that comes here; they are the last."""
+        if self._first == NOBODY:
+            self._first = number
+            return
+        if self._more is None:
+            self._more = _More()
+        self._more.add(number, terms, found_by)
+
+    def remove(self, number: int, terms: Sequence[Term]) -> None:
+        """``terms``: as it was added."""
+        if number == self._first:
+            self._first = NOBODY
+        elif self._more is not None:
+            self._more.remove(number, terms)
+            if not self._more:
+                self._more = None
+
+    def collect(self, met: Met, found: array[int]) -> None:
+        """Add those that match."""
+        if self._first != NOBODY:
+            met.sift((self._first,), found)
+        if self._more is not None:
+            self._more.collect(met, found)
+
+
+class _More:
+    """Those of which nothing is left to test, a few that are tested, and the others by what they need next. What is
+    empty is not made."""
 
     __slots__ = ("_few", "_numbers", "_others", "_size", "_whole")
 
@@ -39,7 +79,6 @@ class Bucket:
         return self._size
 
     def add(self, number: int, terms: Sequence[Term], found_by: int) -> None:
-        """``found_by``: how many of its terms a notification satisfies that comes here; they are the last."""
         self._size += 1
         if len(terms) == found_by:
             if self._whole is None:
@@ -56,7 +95,6 @@ class Bucket:
             self._others.setdefault(need_of(terms[0]), {})[number] = None
 
     def remove(self, number: int, terms: Sequence[Term]) -> None:
-        """``terms``: as it was added."""
         self._size -= 1
         if self._whole is not None and number in self._whole:
             del self._whole[number]
@@ -70,7 +108,6 @@ class Bucket:
                 del self._others[need]
 
     def collect(self, met: Met, found: array[int]) -> None:
-        """Add those that match."""
         if self._whole:
             if self._numbers is None:
                 self._numbers = array(INTEGERS, self._whole)

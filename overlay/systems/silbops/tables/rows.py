@@ -13,8 +13,14 @@ from overlay.systems.silbops.scope.tree import PUBLISHER, Tree, variables
 
 Owner = bytes
 """16 bytes that the broker gave a client. Clients are never told them."""
-Key = tuple[Owner, int]
-"""The owner, and its number of the subscription or advertisement."""
+
+
+class Key(NamedTuple):
+    """A class, since compiled code makes another object of a plain pair wherever it is put."""
+
+    owner: Owner
+    number: int
+    """The owner's, of the subscription or advertisement."""
 
 
 class Kind(IntEnum):

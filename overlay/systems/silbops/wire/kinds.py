@@ -37,7 +37,7 @@ def _owner(value: Any) -> bytes:
 
 def _key(value: Any) -> Key:
     owner, number = elements(value, 2, 2)
-    return _owner(owner), unsigned(number)
+    return Key(_owner(owner), unsigned(number))
 
 
 def _ttl(value: Any) -> int:

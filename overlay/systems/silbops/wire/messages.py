@@ -233,7 +233,7 @@ class Sub:
 
     @classmethod
     def of(cls, owner: Owner, id: int, filter: Filter, scope: Tree | None, ttl_ms: int) -> Sub:
-        return cls(Subscription((owner, id), filter, scope), ttl_ms)
+        return cls(Subscription(Key(owner, id), filter, scope), ttl_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ class Unsub:
 
     @classmethod
     def of(cls, owner: Owner, id: int) -> Unsub:
-        return cls((owner, id))
+        return cls(Key(owner, id))
 
 
 @dataclass(frozen=True, slots=True)

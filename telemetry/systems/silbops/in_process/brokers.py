@@ -13,7 +13,7 @@ from overlay.systems.silbops.load.draws import near
 from overlay.systems.silbops.names import SIENA, SILBOPS
 from overlay.systems.silbops.scope.reducing import constraints_of, reduced
 from overlay.systems.silbops.tables import Kind, Link, Subscription, Tables
-from overlay.systems.silbops.tables.rows import Context
+from overlay.systems.silbops.tables.rows import Context, Key
 from overlay.systems.silbops.wire.messages import Publish, SetCtx, Subscribe, Unsubscribe
 from overlay.systems.silbops.workload import ONE
 from telemetry.systems.silbops.in_process.population import Population
@@ -44,9 +44,9 @@ class Broker:
             case Publish(notification=notification, context=context):
                 self.notified += len(tables.route(link, notification, context))
             case Subscribe(id=number, filter=one, scope=scope):
-                tables.subscribe(link, Subscription((self.owner(link), number), one, scope))
+                tables.subscribe(link, Subscription(Key(self.owner(link), number), one, scope))
             case Unsubscribe(id=number):
-                tables.unsubscribe(link, (self.owner(link), number))
+                tables.unsubscribe(link, Key(self.owner(link), number))
         for _ in tables.differences():
             raise AssertionError("a broker without neighbours tells nobody")
 
@@ -59,25 +59,25 @@ class Clients:
 
     def __init__(self, arm: str, broker: Broker, population: Population) -> None:
         self.arm, self.broker = arm, broker
-        self.links = [Link(Kind.CLIENT, f"{number}") for number in range(len(population.filters))]
+        self.links = [Link(Kind.CLIENT, f"{number}") for number in range(population.workload.subscribers)]
         self._population = population
         self._has_one_scope = population.workload.change_scope == ONE
         self._square = near(population.workload.radius_km)
         self._bounds = reduced(self._square) or ()
         self._places = list(population.places)
         self._ids = count()
-        self._wire_ids: list[list[int]] = [[] for _ in self.links]
+        self._wire_ids: list[list[int]] = [[] for _ in self.links] if arm == SIENA else []
+        """By subscriber, of its filters."""
 
-    def load(self, *, forgets_filters: bool = False) -> None:
-        """``forgets_filters``: as this process needs no more of them than a broker has; only without rewriting."""
+    def load(self, *, keeps_filters: bool = True) -> None:
+        """``keeps_filters``: to rewrite them at a change; without, this process has no more of them than a broker."""
         for number, place in enumerate(self._places):
             link = self.links[number]
             if self.arm == SILBOPS:
                 self.broker.receive(link, SetCtx(0, place))
-            for position, one in enumerate(self._population.filters[number]):
+            filters = self._population.filters[number] if keeps_filters else self._population.filters_of(number)
+            for position, one in enumerate(filters):
                 self.broker.receive(link, self._subscription(number, position, one))
-            if forgets_filters:
-                self._population.filters[number] = []
 
     def change(self, number: int, place: Values) -> list[tuple[Link, Message]]:
         """What the library of a subscriber sends when it is elsewhere."""
@@ -103,11 +103,13 @@ class Clients:
             receive(link, message)
 
     def _subscription(self, number: int, position: int, one: Filter) -> Subscribe:
-        wire_id, ids = next(self._ids), self._wire_ids[number]
-        ids[position : position + 1] = [wire_id]
+        wire_id = next(self._ids)
         scope = self._square if self._is_scoped(position) else None
-        if self.arm == SILBOPS or scope is None:
+        if self.arm == SILBOPS:
             return Subscribe(0, wire_id, one, scope)
+        self._wire_ids[number][position : position + 1] = [wire_id]
+        if scope is None:
+            return Subscribe(0, wire_id, one)
         box = constraints_of(self._bounds, self._places[number]) or ()
         return Subscribe(0, wire_id, filter_of((*one, *box), is_siena=True))
 

@@ -1,7 +1,7 @@
 """One replicate of a study in process: all configurations of its definition, by processor time of this thread.
 
-Those with the same subscriptions share what is loaded, and those with the same operations take turns at them. What
-comes first is drawn for each replicate.
+Those with the same subscriptions share what is loaded, and those with the same operations take turns at them. With very
+many subscriptions one contender is loaded at a time. What comes first is drawn for each replicate.
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ from typing import Any
 from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.settings import Settings
 from overlay.systems.silbops.workload import Workload
+from telemetry.errors import TelemetryError
 from telemetry.studies.study import Measured
 from telemetry.systems.silbops.in_process.brokers import Broker, Clients, Message
 from telemetry.systems.silbops.in_process.population import Event, Population
-from telemetry.systems.silbops.in_process.timing import Operation, in_turn, undisturbed
+from telemetry.systems.silbops.in_process.timing import Operation, in_turn, kept, undisturbed
 
 WORK = "work_us"
 """Of configurations with changes and notifications: µs of all of them."""
+TOGETHER = 100_000
+"""Subscriptions up to which all contenders are loaded at once: each takes 1 to 2 GB for a million. Beyond, a machine
+that becomes slower between two of them favours one."""
 COUNTED = ("changes", "notifications", "changing_subscribers")
 """Fields of the workload that say what is done; the others, with which subscriptions."""
 Contender = tuple[str, str, int]
@@ -40,17 +44,52 @@ def measured(configurations: Sequence[Configuration], seed: int) -> Iterator[Mea
 
 
 def _with_same_subscriptions(configurations: Sequence[Configuration], seed: int, chance: Random) -> Iterator[Measured]:
+    population = Population(Workload(**configurations[0]["workload"]), seed)
+    several = [_Work(one) for one in _in_any_order(configurations, _operations, chance)]
+    names = list(dict.fromkeys(map(_contender, configurations)))
+    is_together = population.workload.subscriptions <= TOGETHER
+    for contenders in [names] if is_together else [[name] for name in chance.sample(names, len(names))]:
+        yield from _done(several, contenders, population, chance)
+
+
+class _Work:
+    """Configurations with the same operations."""
+
+    def __init__(self, configurations: Sequence[Configuration]) -> None:
+        self.configurations = configurations
+        self.workload = Workload(**configurations[0]["workload"])
+        self._operations: list[Operation] = []
+        self._notified: int | None = None
+
+    def operations(self, population: Population, chance: Random) -> list[Operation]:
+        """The same each time."""
+        if not self._operations:
+            self._operations = _drawn(population, self.workload, chance)
+        return self._operations
+
+    def check(self, notified: int) -> None:
+        """Raises ``TelemetryError`` if it is not as for others before."""
+        if self._notified is not None and self._notified != notified:
+            raise TelemetryError(f"Brokers differ in whom they notify: {notified} and {self._notified} clients.")
+        self._notified = notified
+
+
+def _done(
+    several: Sequence[_Work], names: Sequence[Contender], population: Population, chance: Random
+) -> Iterator[Measured]:
+    """All work by these contenders, which are loaded meanwhile."""
     with undisturbed():
-        population = Population(Workload(**configurations[0]["workload"]), seed)
-        loaded = {name: _loaded(name, population) for name in dict.fromkeys(map(_contender, configurations))}
-    for same in _in_any_order(configurations, _operations, chance):
-        contenders = {name: loaded[name] for name in map(_contender, same)}
-        before = {name: clients.broker.notified for name, clients in contenders.items()}
-        workload = Workload(**same[0]["workload"])
-        spent = in_turn(contenders, _drawn(population, workload, chance), chance)
-        for one in same:
-            name = _contender(one)
-            yield one, _measures(workload, spent[name], loaded[name].broker.notified - before[name])
+        loaded = {name: _loaded(name, population) for name in names}
+    with kept():
+        for work in several:
+            here = [(one, name) for one in work.configurations if (name := _contender(one)) in loaded]
+            contenders = {name: loaded[name] for _, name in here}
+            before = {name: clients.broker.notified for name, clients in contenders.items()}
+            spent = in_turn(contenders, work.operations(population, chance), chance)
+            for one, name in here:
+                deliveries = loaded[name].broker.notified - before[name]
+                work.check(deliveries)
+                yield one, _measures(work.workload, spent[name], deliveries)
 
 
 def _measures(workload: Workload, spent_us: float, deliveries: int) -> dict[str, float]:

@@ -4,6 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import cycle, islice
 
 from overlay.systems.silbops.content.filters import Filter
@@ -19,14 +20,21 @@ class Population:
     def __init__(self, workload: Workload, seed: int) -> None:
         self.workload, self._draws = workload, Draws(workload, seed)
         numbers = range(workload.subscribers)
-        self.filters: list[list[Filter]] = [self._draws.filters(number) for number in numbers]
-        """By subscriber."""
         self.places: list[Values] = [next(self._contexts(SUBSCRIBERS, number)) for number in numbers]
         """Where subscribers begin."""
         self._moving: dict[int, Iterator[Values]] = {}
         publishers = range(workload.publishers)
         contents = [self._draws.notifications(number) for number in publishers]
         self._events = cycle(zip(contents, (self._contexts(PUBLISHERS, number) for number in publishers), strict=True))
+
+    @cached_property
+    def filters(self) -> list[list[Filter]]:
+        """By subscriber."""
+        return [self.filters_of(number) for number in range(self.workload.subscribers)]
+
+    def filters_of(self, subscriber: int) -> list[Filter]:
+        """Drawn again, and not kept."""
+        return self._draws.filters(subscriber)
 
     def moved(self, subscriber: int) -> Values:
         """Its next context."""
