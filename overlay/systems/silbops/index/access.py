@@ -19,7 +19,7 @@ from overlay.systems.silbops.index.terms import Equality, Met, Need, Ranges, Ter
 
 FEW = 3
 """Filters of a bucket that are always tested, beside its first one."""
-NOBODY = -1
+VACANT = -1
 
 
 class Bucket:
@@ -29,15 +29,15 @@ class Bucket:
     __slots__ = ("_first", "_more")
 
     def __init__(self) -> None:
-        self._first = NOBODY
+        self._first = VACANT
         self._more: _More | None = None
 
     def __len__(self) -> int:
-        return (self._first != NOBODY) + (0 if self._more is None else len(self._more))
+        return (self._first != VACANT) + (0 if self._more is None else len(self._more))
 
     def add(self, number: int, terms: Sequence[Term], found_by: int) -> None:
         """``found_by``: how many of its terms a notification satisfies that comes here; they are the last."""
-        if self._first == NOBODY:
+        if self._first == VACANT:
             self._first = number
             return
         if self._more is None:
@@ -47,7 +47,7 @@ class Bucket:
     def remove(self, number: int, terms: Sequence[Term]) -> None:
         """``terms``: as it was added."""
         if number == self._first:
-            self._first = NOBODY
+            self._first = VACANT
         elif self._more is not None:
             self._more.remove(number, terms)
             if not self._more:
@@ -55,7 +55,7 @@ class Bucket:
 
     def collect(self, met: Met, found: array[int]) -> None:
         """Add those that match."""
-        if self._first != NOBODY:
+        if self._first != VACANT:
             met.sift((self._first,), found)
         if self._more is not None:
             self._more.collect(met, found)
