@@ -18,7 +18,7 @@ from overlay.systems.silbops.index.contract import INTEGERS
 from overlay.systems.silbops.index.terms import Equality, Met, Need, Ranges, Term, Terms, Tested, need_of
 
 FEW = 3
-"""Filters of a bucket that are always tested, beside its first one."""
+"""Filters of a bucket that are always tested, with its first one before them."""
 VACANT = -1
 
 
