@@ -203,6 +203,10 @@ def test_one_replicate_of_a_million_shows_values_and_judges_nothing() -> None:
     found = judge(OF_SYSTEM["E2.5-million"], PAPER, [row for row in rows if row.seed == 0], configurations)
     assert {one.verdict for one in found.judged} == {UNKNOWN}
     assert OF_SYSTEM["E2.5-million"].tell(found)[0] == "Counting: SilboPS loses 30 % at 1,000,000 subscriptions."
+    found = result("E2.5-million", throughput(-3))
+    assert OF_SYSTEM["E2.5-million"].tell(found)[0] == (
+        "Counting: SilboPS has 4.0 times as much at 120,000 subscriptions: reversed."
+    )
     assert verdicts("E2.5-million", throughput(0.08)) == [SHAPE_ONLY] + [REPRODUCED] * 3, "20 are no plateau here"
 
 

@@ -108,11 +108,17 @@ def _by_notifications(rows: Rows, size: int) -> Mapping[tuple[str, X], Quantity]
     }
 
 
+def _compared(loss: float) -> str:
+    if loss > 0:
+        return f"loses {loss:.0%}"
+    return f"gains {-loss:.0%}" if loss > -1 else f"has {1 - loss:.1f} times as much"
+
+
 def tell(result: Result) -> Sequence[str]:
     said = []
     for pair in PAIRS:
         parts = [
-            f"{'loses' if value > 0 else 'gains'} {abs(value):.0%} at {name.removeprefix(f'{LOSS} at ')}"
+            f"{_compared(value)} at {name.removeprefix(f'{LOSS} at ')}"
             for name, value in of_claim(result, f"loss-{pair}").items()
             if name.startswith(LOSS)
         ]
