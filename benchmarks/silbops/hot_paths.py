@@ -85,8 +85,7 @@ def _notifications(population: Population, tables: dict[str, Clients], least: Le
     yield from _ratios(what, costs, DEFAULT, LEAST)
     yield from _ratios(what, costs, "silbops, leaf", DEFAULT)
     yield from _ratios(what, costs, DEFAULT, "siena, access")
-    matched = [tables[DEFAULT].broker.tables.candidates / (rounds + 1) / NOTIFICATIONS]
-    yield make(f"{what}: rows whose content matches", "rows", matched, "lower")
+    yield _matched(what, tables[DEFAULT], rounds)
 
 
 def _of_another(population: Population, rounds: int) -> Iterator[Figure]:
@@ -95,8 +94,12 @@ def _of_another(population: Population, rounds: int) -> Iterator[Figure]:
     what = f"notification, {SUBSCRIPTIONS:,} subscriptions, another population"
     costs = in_turn({DEFAULT: _played(clients, messages, NOTIFICATIONS)}, rounds)
     yield make(f"{what}: {DEFAULT}", "µs", costs[DEFAULT], "lower")
-    matched = [clients.broker.tables.candidates / (rounds + 1) / NOTIFICATIONS]
-    yield make(f"{what}: rows whose content matches", "rows", matched, "lower")
+    yield _matched(what, clients, rounds)
+
+
+def _matched(what: str, clients: Clients, rounds: int) -> Figure:
+    rows = clients.broker.tables.candidates / (rounds + 1) / NOTIFICATIONS
+    return make(f"{what}: rows whose content matches", "rows", [rows], "lower")
 
 
 def _changes(population: Population, tables: dict[str, Clients], least: Least, rounds: int) -> Iterator[Figure]:

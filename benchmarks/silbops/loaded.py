@@ -1,7 +1,7 @@
 """One broker's tables in a process of their own: ``python -m benchmarks.silbops.loaded SUBSCRIPTIONS ARM INDEX``.
 
-Prints one line of JSON: ``resident_mib``, the most memory that the process has had, whatever it is for, and
-microseconds of processor for each ``message`` of a context change and each ``notification``.
+Prints one line of JSON: ``resident_mib``, the most memory that the process has had before subscribers move, whatever it
+is for, and microseconds of processor for each ``message`` of a context change and each ``notification``.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
-from overlay.systems.silbops.content.values import Value, Values
+from overlay.systems.silbops.content.values import Values
 from overlay.systems.silbops.scope.compiling import Function
 from overlay.systems.silbops.scope.intervals import LARGEST, Interval, Placed
 from overlay.systems.silbops.tables.rows import Known, Row
@@ -53,9 +53,9 @@ class Columns:
 
     def write(self, slot: int, values: Values) -> None:
         """What a variable lacks is NaN, which is in no interval."""
-        is_odd, known = False, cast("dict[str, Value]", values)
+        is_odd = False
         for name, column in self._columns.items():
-            value = known.get(name)
+            value = values.get(name)
             if (type(value) is float and -LARGEST <= value <= LARGEST) or type(value) is int:
                 column[slot] = value
             else:

@@ -16,7 +16,7 @@ Owner = bytes
 
 
 class Key(NamedTuple):
-    """A class, since compiled code makes another object of a plain pair wherever it is put."""
+    """A named tuple: compiled code unpacks a plain pair and creates a new one each time it stores it."""
 
     owner: Owner
     number: int

@@ -108,6 +108,16 @@ def _by_notifications(rows: Rows, size: int) -> Mapping[tuple[str, X], Quantity]
     }
 
 
+def _plot(figure: str, size: int) -> Plot:
+    return Plot(
+        f"{figure}-{size}",
+        f"Throughput with {size:,} subscriptions",
+        axis("Notifications"),
+        axis("Throughput", "/s", log=True),
+        partial(_by_notifications, size=size),
+    )
+
+
 def _compared(loss: float) -> str:
     if loss > 0:
         return f"loses {loss:.0%}"
@@ -134,16 +144,7 @@ THROUGHPUT_STUDY = Study(
     "Throughput",
     "How much throughput of notifications does it cost to test contexts after content?",
     DEFINITIONS / "throughput.yaml",
-    tuple(
-        Plot(
-            f"11-{size}",
-            f"Throughput with {size:,} subscriptions",
-            axis("Notifications"),
-            axis("Throughput", "/s", log=True),
-            partial(_by_notifications, size=size),
-        )
-        for size in (10_000, PUBLISHED_AT)
-    ),
+    tuple(_plot("11", size) for size in (10_000, PUBLISHED_AT)),
     tuple(
         _claim(pair, "at 10,000 and at 80,000 subscriptions", {f"{LOSS} at {PUBLISHED_AT:,}": LOST.number / 100})
         for pair in PAIRS
@@ -166,16 +167,7 @@ MILLION_STUDY = Study(
     "Throughput with a million subscriptions",
     "How much throughput does it cost to test contexts after content, with more subscriptions than the paper has?",
     DEFINITIONS / "throughput-million.yaml",
-    tuple(
-        Plot(
-            f"million-{size}",
-            f"Throughput with {size:,} subscriptions",
-            axis("Notifications"),
-            axis("Throughput", "/s", log=True),
-            partial(_by_notifications, size=size),
-        )
-        for size in (120_000, 1_000_000)
-    ),
+    tuple(_plot("million", size) for size in (120_000, 1_000_000)),
     tuple(_claim(pair, "with all subscriptions", {}) for pair in PAIRS),
     says="Nothing of so many subscriptions; with 80,000 SilboPS does 8.4 % less.",
     sources=(LOST.source,),
