@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from overlay.systems.silbops.tables.rows import Context
+from overlay.systems.silbops.tables.rows import Context, Key
 from overlay.systems.silbops.wire import messages as m
 from overlay.systems.silbops.wire.kinds import MAX_TTL_MS, MAX_WORDS
 from tests.silbops.drawn import CONTEXTS, NAMES, NOTIFICATIONS, filters, trees
 
 U = st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1))
 OWNERS = st.binary(min_size=16, max_size=16)
-KEYS = st.tuples(OWNERS, U)
+KEYS = st.builds(Key, OWNERS, U)
 TTLS = st.integers(0, MAX_TTL_MS)
 NAME_SETS = st.frozensets(NAMES)
 BROKERS = st.sampled_from(["b0", "b12", "Straße"])

@@ -11,7 +11,7 @@ from overlay.messages.errors import BadMessage, Reason
 from overlay.systems.silbops.content.constraints import constraint
 from overlay.systems.silbops.content.filters import filter_of
 from overlay.systems.silbops.scope.text import parse as parse_scope
-from overlay.systems.silbops.tables.rows import Context
+from overlay.systems.silbops.tables.rows import Context, Key
 from overlay.systems.silbops.wire import messages as m
 from overlay.systems.silbops.wire.codec import MAX_BYTES, SIENA, SILBOPS, code_of
 from tests.silbops.drawn_messages import MESSAGES, messages
@@ -24,7 +24,7 @@ NEAR = parse_scope("this.x - 20 <= pub.x <= this.x + 20")
 NEAR_ARRAY = ["and", ["<=", ["-", ["s", "x"], 20], ["p", "x"]], ["<=", ["p", "x"], ["+", ["s", "x"], 20]]]
 CAR, PLACE = {"kind": "car", "speed": 31.5}, {"x": 1.5, "y": 2}
 XY, GROUP = frozenset("yx"), frozenset({"group"})
-ADV, ADV_ARRAY = m.Adv.of((A, 7), FILTER, XY, GROUP, 500), [[A, 7], FILTER_ARRAY, ["x", "y"], ["group"], 500]
+ADV, ADV_ARRAY = m.Adv.of(Key(A, 7), FILTER, XY, GROUP, 500), [[A, 7], FILTER_ARRAY, ["x", "y"], ["group"], 500]
 SUB, SUB_ARRAY = m.Sub.of(A, 7, FILTER, NEAR, 500), [A, 7, FILTER_ARRAY, NEAR_ARRAY, 500]
 NOTIFY, NOTIFY_ARRAY = m.Notify(2**64 - 1, 4, CAR, (7, 8)), [2**64 - 1, 4, CAR, [7, 8]]
 ARRAYS = [
@@ -41,10 +41,10 @@ ARRAYS = [
     (m.Refused(9, m.Code.NOT_ADVERTISED, "no"), [18, 9, 7, "no"]),
     (m.Peer("b0", 3, 1), [20, "b0", 3, 1]),
     (ADV, [21, *ADV_ARRAY]),
-    (m.Unadv((A, 7)), [22, [A, 7]]),
+    (m.Unadv(Key(A, 7)), [22, [A, 7]]),
     (m.Ctx.of(A, 3, PLACE), [23, A, 3, PLACE]),
     (SUB, [24, *SUB_ARRAY]),
-    (m.Unsub((A, 7)), [25, A, 7]),
+    (m.Unsub(Key(A, 7)), [25, A, 7]),
     (m.Forget(A), [26, A]),
     (m.Pub(A, 9, CAR, PLACE, None), [27, A, 9, CAR, PLACE, None]),
     (m.Pctx.of(A, 3, PLACE), [28, A, 3, PLACE]),
@@ -203,6 +203,6 @@ def test_the_sizes_of_messages_of_the_use_case():
         "context": len(SILBOPS.encode(m.Ctx.of(A, 7, {"x": 1.5, "y": 2.5}))),
         "function": len(SILBOPS.encode(subscribed)),
         "box": len(SIENA.encode(with_box)),
-        "unsubscription": len(SILBOPS.encode(m.Unsub((A, 70_000)))),
+        "unsubscription": len(SILBOPS.encode(m.Unsub(Key(A, 70_000)))),
     }
     assert sizes == {"context": 44, "function": 131, "box": 119, "unsubscription": 25}

@@ -107,8 +107,8 @@ class Explaining:
         own = tables.contexts.get(one.owner)
         no = "it came by this link" if to == came_by else objection(one, own, notification, context, scope)
         return {
-            "subscriber": f"{publisher_key(key[0]):016x}",
-            "id": key[1],
+            "subscriber": f"{publisher_key(key.owner):016x}",
+            "id": key.number,
             "link": [to.kind.name.lower(), to.name],
             "says_no": no,
         }
@@ -124,7 +124,7 @@ class Explaining:
         """What neighbours know of the subscriptions of a subscriber, and why not."""
         for link, key, state in self._station.tables.told(owner):
             assert link.kind is Kind.BROKER
-            yield {"id": key[1], "broker": link.name, "state": state}
+            yield {"id": key.number, "broker": link.name, "state": state}
 
 
 def _refused(sentence: str) -> Mapping[str, Any]:

@@ -144,9 +144,9 @@ class Requests:
     # ---- rows
 
     def _put_advertisement(self, client: Client, one: Advertisement, ttl_ms: int) -> None:
-        client.advertisements[one.key[1]] = one
+        client.advertisements[one.key.number] = one
         self._station.tables.advertise(client.link, one)
-        self._clients.begin_validity(client, ADVERTISEMENTS, one.key[1], ttl_ms)
+        self._clients.begin_validity(client, ADVERTISEMENTS, one.key.number, ttl_ms)
 
     def _remove_advertisement(self, client: Client, number: int) -> None:
         del client.advertisements[number]
@@ -154,7 +154,7 @@ class Requests:
         self._station.tables.unadvertise(client.link, client.key(number))
 
     def _put_subscription(self, client: Client, one: Subscription, ttl_ms: int) -> None:
-        number = one.key[1]
+        number = one.key.number
         if number not in client.subscriptions:
             client.subscriptions[number] = None
             self._clients.subscriptions += 1

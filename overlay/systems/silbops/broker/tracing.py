@@ -160,19 +160,19 @@ def _subject(message: Any, owner: bytes, version: int) -> tuple[bytes, str, int]
         case m.Subscribe():
             return owner, "subscription", message.id
         case m.Sub():
-            return message.subscription.key[0], "subscription", message.subscription.key[1]
+            return message.subscription.key.owner, "subscription", message.subscription.key.number
         case m.Unsubscribe():
             return owner, "unsubscription", message.id
         case m.Unsub():
-            return message.key[0], "unsubscription", message.key[1]
+            return message.key.owner, "unsubscription", message.key.number
         case m.Advertise():
             return owner, "advertisement", message.id
         case m.Adv():
-            return message.advertisement.key[0], "advertisement", message.advertisement.key[1]
+            return message.advertisement.key.owner, "advertisement", message.advertisement.key.number
         case m.Unadvertise():
             return owner, "unadvertisement", message.id
         case m.Unadv():
-            return message.key[0], "unadvertisement", message.key[1]
+            return message.key.owner, "unadvertisement", message.key.number
         case m.Publish():
             return owner, "publication", message.number
         case m.Pub():

@@ -103,7 +103,7 @@ def _rows(message: Inspect, rows: Any, total: int) -> Mapping[str, Any]:
 def _subscription(row: Row) -> Mapping[str, Any]:
     one = row.subscription
     return {
-        **_owned(one.owner, one.key[1], row.port.link),
+        **_owned(one.owner, one.key.number, row.port.link),
         "filter": written_filter(one.filter),
         "scope": "" if one.scope is None else formatted(one.scope),
     }
@@ -113,7 +113,7 @@ def _advertisement(found: tuple[Link, Advertisement]) -> Mapping[str, Any]:
     link, one = found
     readable = one.subscriber_variables
     return {
-        **_owned(one.owner, one.key[1], link),
+        **_owned(one.owner, one.key.number, link),
         "filter": written_filter(one.filter),
         "variables": sorted(one.variables),
         "subscriber_variables": None if readable is None else sorted(readable),

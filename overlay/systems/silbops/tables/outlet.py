@@ -174,8 +174,8 @@ class Outlet:
         told = self._told
         advertised, unadvertised = _bring(told.advertisements, self._advertised.get, advertisements)
         subscribed, unsubscribed = _bring(told.subscriptions, self._forwarded.get, subscriptions)
-        for owner in {key[0] for key in unadvertised} if told.publishers else ():
-            if not any(key[0] == owner for key in told.advertisements):
+        for owner in {key.owner for key in unadvertised} if told.publishers else ():
+            if not any(key.owner == owner for key in told.advertisements):
                 told.publishers.pop(owner, None)
         announced = tuple(self._announcements(publishers))
         contexts, forgotten = self._context_changes(owners)
@@ -184,7 +184,7 @@ class Outlet:
     def _announcements(self, owners: Iterable[Owner]) -> Iterator[tuple[Owner, Context]]:
         for owner in sorted(owners):
             context = self._announced.of_others(self._link, owner)
-            is_advertised = any(key[0] == owner for key in self._told.advertisements)
+            is_advertised = any(key.owner == owner for key in self._told.advertisements)
             if context is not None and is_advertised and self.must_announce(owner, context):
                 yield owner, context
 
@@ -219,10 +219,10 @@ class Outlet:
         is_reader = one is not None and self._is_reader(one)
         if is_reader != (key in self._reading):
             (self._reading.add if is_reader else self._reading.remove)(key)
-            self._readers[key[0]] += 1 if is_reader else -1
-            if not self._readers[key[0]]:
-                del self._readers[key[0]]
-            self._changed[2][key[0]] = None
+            self._readers[key.owner] += 1 if is_reader else -1
+            if not self._readers[key.owner]:
+                del self._readers[key.owner]
+            self._changed[2][key.owner] = None
 
     def check_invariants(self, advertised: dict[Key, Advertisement], offered: dict[Key, Subscription]) -> None:
         """That what was told is what the tables say: ``advertised`` and ``offered`` came by other links.

@@ -39,12 +39,12 @@ class Pruning:
     def offer(self, key: Key, one: Subscription | None) -> None:
         """Add it, or replace the one with its key; ``None``: it is gone."""
         if one is not None and one.scope is not None and names(one.scope, PUBLISHER) <= one.wanted:
-            self._offered.setdefault(key[0], {})[key] = one
+            self._offered.setdefault(key.owner, {})[key] = one
             self._weigh(one)
             return
-        of_owner = self._offered.get(key[0], {})
+        of_owner = self._offered.get(key.owner, {})
         if of_owner.pop(key, None) is not None and not of_owner:
-            del self._offered[key[0]]
+            del self._offered[key.owner]
         self._wake(key)
 
     def of_subscriber(self, owner: Owner) -> list[Subscription]:
@@ -60,7 +60,7 @@ class Pruning:
         changed = self.of_publisher()
         if self._mode != ADVERTISEMENT:
             return changed
-        idle = [self._offered[key[0]][key] for key in self._idle if key not in self._pruned]
+        idle = [self._offered[key.owner][key] for key in self._idle if key not in self._pruned]
         self._pruned.update(one.key for one in idle)
         return changed + idle
 
@@ -69,7 +69,7 @@ class Pruning:
         if key not in self._idle or key in self._pruned:
             return None
         self._pruned.add(key)
-        return self._offered[key[0]][key]
+        return self._offered[key.owner][key]
 
     def _changed(self, several: Iterable[Subscription]) -> list[Subscription]:
         found = []

@@ -26,7 +26,7 @@ class Publishers:
         self._groups: Counter[Group] = Counter()
 
     def get(self, key: Key) -> Advertisement | None:
-        return self._advertisements.get(key[0], {}).get(key)
+        return self._advertisements.get(key.owner, {}).get(key)
 
     def keys(self) -> list[Key]:
         return [key for several in self._advertisements.values() for key in several]
@@ -37,9 +37,9 @@ class Publishers:
 
     def drop(self, key: Key) -> bool:
         """As ``put``."""
-        several = dict(self._advertisements.get(key[0], {}))
+        several = dict(self._advertisements.get(key.owner, {}))
         several.pop(key, None)
-        return self._change(key[0], several)
+        return self._change(key.owner, several)
 
     def has(self, owner: Owner) -> bool:
         """Whether it has an advertisement."""

@@ -47,7 +47,7 @@ class Subscription(NamedTuple):
 
     @property
     def owner(self) -> Owner:
-        return self.key[0]
+        return self.key.owner
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -73,7 +73,7 @@ class Advertisement(NamedTuple):
 
     @property
     def owner(self) -> Owner:
-        return self.key[0]
+        return self.key.owner
 
 
 class Context(NamedTuple):

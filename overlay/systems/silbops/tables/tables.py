@@ -94,7 +94,7 @@ class Tables:
         )
         for key in self._advertisements:
             outlet.offer_advertisement(key, self._advertisement_for(link, key))
-            outlet.touch_publisher(key[0])
+            outlet.touch_publisher(key.owner)
 
     def drop_link(self, link: Link) -> None:
         """It is lost, with all that came by it."""
@@ -227,8 +227,8 @@ class Tables:
         if outlet is not None and outlet.drop_publisher(key):
             self._offer_all(link)
         self._offer_advertisement(key)
-        if len(self.announced) and not any(one.owner == key[0] for one in self.advertisements_of(link, key[0])):
-            self._let_publisher_go(link, key[0])
+        if len(self.announced) and not any(one.owner == key.owner for one in self.advertisements_of(link, key.owner)):
+            self._let_publisher_go(link, key.owner)
         return True
 
     def set_context(self, link: Link, owner: Owner, context: Context) -> bool:
@@ -318,13 +318,13 @@ class Tables:
     def touched(self, notification: Values, about: Owner | None) -> list[tuple[Key, Link]]:
         """Rows that match the content, and all rows of a client, in order."""
         rows = set(self._rows.of(self._index.match(notification)))
-        rows.update(row for key in self._subscriptions if key[0] == about for row in self._rows_of(key))
+        rows.update(row for key in self._subscriptions if key.owner == about for row in self._rows_of(key))
         return sorted((row.subscription.key, row.port.link) for row in rows)
 
     def told(self, owner: Owner) -> Iterator[tuple[Link, Key, str]]:
         """For each neighbour and subscription of a client that it might know: as ``Outlet.state``."""
         for link, outlet in self._outlets.items():
-            for key in sorted(key for key in self._subscriptions if key[0] == owner):
+            for key in sorted(key for key in self._subscriptions if key.owner == owner):
                 if self._subscription_for(link, key) is not None:
                     yield link, key, outlet.state(key)
 
@@ -404,7 +404,7 @@ class Tables:
     def _offer_advertisement(self, key: Key) -> None:
         for link, outlet in self._outlets.items():
             outlet.offer_advertisement(key, self._advertisement_for(link, key))
-            outlet.touch_publisher(key[0])
+            outlet.touch_publisher(key.owner)
 
     def _advertisement_for(self, link: Link, key: Key) -> Advertisement | None:
         """One that came by another link."""

@@ -221,7 +221,7 @@ class Sub:
 
     @property
     def id(self) -> int:
-        return self.subscription.key[1]
+        return self.subscription.key.number
 
     @property
     def filter(self) -> Filter:
@@ -242,11 +242,11 @@ class Unsub:
 
     @property
     def owner(self) -> Owner:
-        return self.key[0]
+        return self.key.owner
 
     @property
     def id(self) -> int:
-        return self.key[1]
+        return self.key.number
 
     @classmethod
     def of(cls, owner: Owner, id: int) -> Unsub:
