@@ -1,3 +1,3 @@
-from tests.log.servers import kafka, nats, valkey
+from tests.log.servers import kafka, nats, nats_server, valkey
 
-__all__ = ["kafka", "nats", "valkey"]
+__all__ = ["kafka", "nats", "nats_server", "valkey"]

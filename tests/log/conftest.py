@@ -2,9 +2,9 @@ import pytest
 
 from tests.log.live import QUICK, LiveLog, MockedLog
 from tests.log.reader import MemoryLog
-from tests.log.servers import kafka, nats, valkey
+from tests.log.servers import kafka, nats, nats_server, valkey
 
-__all__ = ["kafka", "nats", "valkey"]
+__all__ = ["kafka", "nats", "nats_server", "valkey"]
 
 
 @pytest.fixture

@@ -25,11 +25,17 @@ def valkey(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def nats(tmp_path_factory):
+def nats_server(tmp_path_factory):
     if not find_nats():
         pytest.skip("there is no nats-server (Debian and Ubuntu: apt-get install nats-server)")
     with started(NatsServer(tmp_path_factory.mktemp("nats"))) as server:
         yield server
+
+
+@pytest.fixture
+def nats(nats_server):
+    nats_server.start_if_ended()
+    return nats_server
 
 
 @pytest.fixture(scope="session")
